@@ -1,1 +1,66 @@
-"""divulge"""
+"""divulge: what does your synthetic table divulge about real people?
+
+Public names load on first use, so that `import divulge` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "divulge.assess": ("assess",),
+    "divulge.attacks.attribution": ("baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"),
+    "divulge.attacks.copying": ("copies",),
+    "divulge.attacks.disclosive": ("abstention", "disco", "prc", "rapid"),
+    "divulge.attacks.uniqueness": (
+        "delta_presence",
+        "k_anonymity",
+        "l_diversity",
+        "replicated_uniques",
+        "t_closeness",
+    ),
+    "divulge.counts": ("ContingencyTable",),
+    "divulge.errors": ("ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError"),
+    "divulge.files": ("read", "read_schema"),
+    "divulge.report.report": ("Report",),
+    "divulge.result": ("Result",),
+    "divulge.schema": ("Schema", "schema_from_sdv", "schema_from_toml"),
+    "divulge.infer": ("infer_schema",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 # names are text
+
+if TYPE_CHECKING:
+    from divulge.assess import assess
+    from divulge.attacks.attribution import baseline_cap, cap, cap_minimum, dcap, modal_guess, tcap, weap
+    from divulge.attacks.copying import copies
+    from divulge.attacks.disclosive import abstention, disco, prc, rapid
+    from divulge.attacks.uniqueness import (
+        delta_presence,
+        k_anonymity,
+        l_diversity,
+        replicated_uniques,
+        t_closeness,
+    )
+    from divulge.counts import ContingencyTable
+    from divulge.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
+    from divulge.files import read, read_schema
+    from divulge.report.report import Report
+    from divulge.result import Result
+    from divulge.schema import Schema, schema_from_sdv, schema_from_toml
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'divulge' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

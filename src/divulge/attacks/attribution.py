@@ -1,0 +1,520 @@
+"""Attribute disclosure by look-up: people who share a key with synthetic rows, and what those rows say of the target.
+
+A *cell* is one (key, target); o, c, s count real, holdout and synthetic records in it, and o_key, c_key, s_key in
+its key. Every score here is a function of the cell, so it is computed once for each occupied cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from divulge.attacks.catalogue import attack
+from divulge.attacks.common import (
+    Floats,
+    binned_note,
+    checked_keys,
+    marginal_baseline,
+    modal_baseline,
+    one_of,
+    rate_of,
+    record_result,
+)
+from divulge.case import Case
+from divulge.counts import ContingencyTable, Ints
+from divulge.errors import SettingError
+from divulge.estimate import Outcomes
+from divulge.neighbours import nearest_votes
+from divulge.result import Baseline, Rate, Result, Value
+
+__all__ = ["baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"]
+
+Unseen = Literal["skip", "zero", "nearest"]
+_UNSEEN = ("skip", "zero", "nearest")
+_CAP_PAPER = "Baillargeon and Charest, A Closer Look at the CAP Risk Measure for Synthetic Datasets."
+
+
+@attack(
+    family="attribution",
+    question="I know these columns of somebody; what do synthetic rows with the same values say about the target?",
+    needs="keys, target",
+    reference=_CAP_PAPER + " Generalised: Hittmeir, Mayer and Ekelhart 2020 (GCAP).",
+)
+def cap(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "skip") -> Result:
+    """Return the correct attribution probability: how much of the matching synthetic rows have a person's own target.
+
+    A record with key j and target i scores s_ij / s_.j; `real.rate` is the mean over the real records,
+    `holdout.rate` over people the synthesizer never saw, `risk` the excess. Lower is better.
+
+    Parameters
+    ----------
+    keys
+        Columns that the attacker knows.
+    target
+        Column that he wants.
+    unseen
+        Records whose key no synthetic row has: "skip" leaves them out (version 2 of the paper), "zero" scores
+        them 0 (version 1), "nearest" asks all synthetic rows whose key differs in the fewest columns, ties pooled.
+
+    Returns
+    -------
+    Result
+        `context` holds the mean CAP of the original on itself, the largest and smallest mean CAP that any
+        synthetic table could have, and the share of records whose key the synthetic table has. `real.rate` is
+        None when every record was skipped.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"smokes": ["yes", "yes", "no"], "ill": ["yes", "no", "no"]})
+    >>> synthetic = pl.DataFrame({"smokes": ["yes", "yes"], "ill": ["yes", "yes"]})
+    >>> cap(real, synthetic, keys=["smokes"], target="ill").real.rate
+    0.5
+    """
+    one_of("unseen", unseen, _UNSEEN)
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    scores = cap_scores(table, unseen)
+    return record_result(
+        case,
+        table,
+        scores,
+        attack="cap",
+        variant=unseen,
+        keys=keys,
+        target=target,
+        baseline=marginal_baseline(table),
+        context=_cap_context(table, unseen),
+        notes=[*notes, *binned_note(case, [*keys, target]), *_hidden_certainty(table, scores)],
+    )
+
+
+def cap_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
+    """Return the CAP of each cell, shape (n_cells,); nan where it is skipped."""
+    scores = table.shares(table.s, table.s_key)
+    if unseen == "zero":
+        return np.nan_to_num(scores, nan=0.0)
+    if unseen == "nearest":
+        votes, cell = _nearest(table)
+        total = votes.sum(axis=1)[cell.of_votes]
+        scores[cell.unseen] = votes[cell.of_votes, table.target[cell.unseen]] / total
+    return scores
+
+
+class _Unseen:
+    """The cells whose key the synthetic table does not have, and the row of votes that answers each."""
+
+    def __init__(self, table: ContingencyTable) -> None:
+        self.keys = np.flatnonzero(table.s_key == 0)
+        row = np.full(table.n_keys, -1, dtype=np.int64)
+        row[self.keys] = np.arange(len(self.keys))
+        self.unseen = np.flatnonzero(table.s_key[table.key] == 0)
+        self.of_votes = row[table.key[self.unseen]]
+
+
+def _nearest(table: ContingencyTable) -> tuple[Ints, _Unseen]:
+    """Return the votes of the nearest synthetic rows for each unseen key, shape (n_unseen, n_targets)."""
+    unseen = _Unseen(table)
+    seen = np.flatnonzero(table.s_key > 0)
+    if not len(seen):
+        raise SettingError("unseen='nearest': the synthetic table has no rows. hint: check the file.")
+    votes = np.zeros((table.n_keys, table.n_targets), dtype=np.int64)
+    votes[table.key, table.target] = table.s
+    near, _ = nearest_votes(table.key_codes[unseen.keys], table.key_codes[seen], votes[seen])
+    return near, unseen
+
+
+def _cap_context(table: ContingencyTable, unseen: Unseen) -> dict[str, float | None]:
+    n = table.n_o
+    return {
+        "original on itself": _weighted(table.shares(table.o, table.o_key), table.o),
+        "maximum attainable": float(table.largest(table.o).sum() / n),
+        "minimum attainable": minimum_of(table, "skip" if unseen == "skip" else "zero"),
+        "baseline: uniform": 1 / int((table.target_margin(table.o) > 0).sum()),
+        "baseline: commonest value": modal_baseline(table).rate,
+        "share of records whose key is in the synthetic table": float(table.o_key[table.s_key > 0].sum() / n),
+        "distinct keys in real": float((table.o_key > 0).sum()),
+    }
+
+
+def _weighted(values: Floats, weight: Ints) -> float:
+    from math import fsum
+
+    used = (weight > 0) & ~np.isnan(values)
+    return fsum(values[used] * weight[used]) / int(weight[used].sum()) if used.any() else float("nan")
+
+
+def _hidden_certainty(table: ContingencyTable, scores: Floats) -> list[str]:
+    """Return a note when a mean hides people about whom the synthetic table is certain and right."""
+    n = table.n_o
+    certain = int(table.o[(scores >= 1) & (table.o > 0)].sum())
+    mean = _weighted(scores, table.o)
+    if certain and mean < 0.5:
+        return [f"the mean hides {certain:,} of {n:,} real records for which the synthetic table is certain and right"]
+    if not table.s.sum() or (table.s > 0).sum() <= 1:
+        return ["the synthetic table has a single cell of keys and target: its mean CAP says nothing about people"]
+    return []
+
+
+def minimum_of(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> float:
+    """Return the smallest mean CAP that any synthetic table over the same keys and targets has (theorems 2 and 3)."""
+    cell = minimising_cell(table, unseen)
+    if unseen == "zero":
+        return cell[2] / table.n_o
+    return cell[2] / int(table.o_key[cell[0]])
+
+
+def minimising_cell(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> tuple[int, int, int]:
+    """Return key, target and real count of a cell on which a synthetic table has the smallest mean CAP.
+
+    Among ties the first key and target in the order of the codes.
+    """
+    targets = np.flatnonzero(np.bincount(table.target, minlength=table.n_targets))
+    keys = np.flatnonzero(table.o_key > 0) if unseen == "skip" else np.arange(table.n_keys)
+    filled = table.n_distinct_targets(table.o)
+    gaps = keys[filled[keys] < len(targets)]
+    if len(gaps):
+        key = int(gaps[0])
+        own = set(table.target[(table.key == key) & (table.o > 0)].tolist())
+        return key, next(int(t) for t in targets if t not in own), 0
+    occupied = np.flatnonzero(table.o > 0)
+    value = table.o[occupied] / (table.o_key[table.key[occupied]] if unseen == "skip" else 1)
+    best = occupied[int(np.argmin(value))]
+    return int(table.key[best]), int(table.target[best]), int(table.o[best])
+
+
+@attack(
+    family="attribution",
+    question="I name the target that most synthetic rows with the same key have.",
+    needs="keys, target",
+    reference=_CAP_PAPER + " Section on predictive success.",
+)
+def modal_guess(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "zero") -> Result:
+    """Return how often the commonest target among the matching synthetic rows is a person's own.
+
+    Ties are shared: of two equally common targets each counts one half. `unseen` as in `cap`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"smokes": ["yes", "yes", "no"], "ill": ["yes", "no", "no"]})
+    >>> modal_guess(real, real, keys=["smokes"], target="ill").real.hits
+    2.0
+    """
+    one_of("unseen", unseen, _UNSEEN)
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    return record_result(
+        case,
+        table,
+        modal_scores(table, unseen),
+        attack="modal_guess",
+        variant=unseen,
+        keys=keys,
+        target=target,
+        baseline=modal_baseline(table),
+        notes=[*notes, *binned_note(case, [*keys, target])],
+    )
+
+
+def modal_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
+    """Return the success of naming the commonest synthetic target, for each cell."""
+    largest = table.largest(table.s)[table.key]
+    modal = (table.s == largest) & (largest > 0)
+    n_modal = np.bincount(table.key, weights=modal, minlength=table.n_keys)[table.key]
+    scores = np.where(modal, 1 / np.maximum(n_modal, 1), 0.0)
+    unmatched = table.s_key[table.key] == 0
+    if unseen == "skip":
+        scores[unmatched] = np.nan
+    elif unseen == "nearest":
+        votes, cell = _nearest(table)
+        best = votes.max(axis=1, keepdims=True)
+        share = (votes == best) / (votes == best).sum(axis=1, keepdims=True)
+        scores[cell.unseen] = share[cell.of_votes, table.target[cell.unseen]]
+    return scores
+
+
+@attack(
+    family="attribution",
+    question="How often would I be right without the synthetic table?",
+    needs="keys, target; the model needs a holdout",
+    reference="Taub, Elliot, Pampaka and Smith 2018 (baseline CAP); Francis and Wagner 2024 (non-member model).",
+)
+def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Result, ...]:
+    """Return the success of four guessers who never saw the synthetic table.
+
+    "uniform" guesses each value that occurs with equal chance, "marginal" in proportion to how often it occurs
+    (the sum of squared shares), "modal" names the commonest value, "model" (with a holdout of at least 50 rows)
+    is trained on holdout rows to predict the target from the keys. Shares are those of the real table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 1, 2, 2], "t": ["a", "a", "a", "b"]})
+    >>> [r.real.rate for r in baseline_cap(real, real, keys=["k"], target="t")]
+    [0.5, 0.625, 0.75]
+    """
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    n = table.n_o
+    margin = table.target_margin(table.o)
+    rates = {
+        "uniform": 1 / int((margin > 0).sum()),
+        "marginal": marginal_baseline(table).rate,
+        "modal": modal_baseline(table).rate,
+    }
+    if case.has_holdout and case.in_memory and case.n_rows("holdout") >= 50:
+        rates["model"] = _model_rate(case, keys, target)
+    return tuple(
+        Result(
+            attack="baseline_cap",
+            variant=variant,
+            keys=keys,
+            target=target,
+            real=Rate(hits=float((rate or 0.0) * n), n=n, rate=rate),
+            notes=tuple(notes),
+        )
+        for variant, rate in rates.items()
+    )
+
+
+def _model_rate(case: Case, keys: tuple[str, ...], target: str) -> float:
+    from divulge.attacks.models import predict_target
+
+    guess = predict_target(case, keys, target, fit_on="holdout", ask="real")
+    return float((guess == case.codes(target)[0]).mean())
+
+
+@attack(
+    family="attribution",
+    question="How far from the floor to the ceiling does the synthetic table bring me?",
+    needs="keys, target",
+    reference="Taub, Elliot, Pampaka and Smith 2018, Differential Correct Attribution Probability.",
+)
+def dcap(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "zero") -> Result:
+    """Return the differential CAP: mean CAP less what the target's own distribution gives.
+
+    `value` is mean CAP less the sum of squared target shares, for real and holdout records; `context` holds the
+    anchors: CAP of the original on itself (ceiling of that literature), baseline (floor), and the share of the way
+    between them. It has no verdict: `cap` has, on the excess over strangers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 1, 2, 2], "t": ["a", "a", "b", "b"]})
+    >>> dcap(real, real, keys=["k"], target="t").value.real
+    0.5
+    """
+    one_of("unseen", unseen, ("skip", "zero"))
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    scores = cap_scores(table, unseen)
+    result = record_result(
+        case, table, scores, attack="dcap", variant=unseen, keys=keys, target=target,
+        baseline=marginal_baseline(table), notes=[*notes, *binned_note(case, [*keys, target])], judged=False,
+    )  # fmt: skip
+    assert result.baseline is not None and result.baseline.rate is not None
+    floor = result.baseline.rate
+    ceiling = _weighted(table.shares(table.o, table.o_key), table.o)
+    mean, strangers = _rate(result.real), _rate(result.holdout)
+    from divulge.attacks.common import with_fields
+
+    return with_fields(  # type: ignore[no-any-return] # struct in, struct out
+        result,
+        value=Value(real=_less(mean, floor), holdout=_less(strangers, floor)),
+        context={
+            "CAP of the original on itself": ceiling,
+            "baseline CAP": floor,
+            "CAP of the synthetic table": mean,
+            "share of the way from baseline to original": (
+                (mean - floor) / (ceiling - floor) if mean is not None and ceiling > floor else None
+            ),
+        },
+    )
+
+
+def _rate(rate: Rate | None) -> float | None:
+    return rate.rate if rate else None
+
+
+def _less(a: float | None, b: float) -> float | None:
+    return None if a is None else a - b
+
+
+@attack(
+    family="attribution",
+    question="How certain does each synthetic row look to somebody who trusts the table?",
+    needs="keys, target",
+    reference="Taub and Elliot 2019, The Synthetic Data Challenge (WEAP, TCAP).",
+)
+def weap(case: Case, *, keys: Sequence[str], target: str) -> Result:
+    """Return the within-equivalence-class attribution probability of the synthetic rows on themselves.
+
+    A synthetic row scores s_ij / s_.j; `value.synthetic` is the mean, which synthpop calls CAPs. `curves` says
+    which share of synthetic rows reaches each level: at 1 the class looks certain.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> synthetic = pl.DataFrame({"k": [1, 1, 2, 2], "t": ["a", "b", "b", "b"]})
+    >>> weap(synthetic, synthetic, keys=["k"], target="t").value.synthetic
+    0.75
+    """
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    scores = table.shares(table.s, table.s_key)
+    rows = Outcomes(scores[table.s > 0], table.s[table.s > 0])
+    from divulge.attacks.common import GRID, _survival
+
+    return Result(
+        attack="weap",
+        keys=keys,
+        target=target,
+        value=Value(synthetic=float(rows.rate)),
+        curves={"at_least": GRID.round(2).tolist(), "synthetic": _survival(rows)},
+        notes=(*notes, *binned_note(case, [*keys, target])),
+    )
+
+
+_TCAP = {
+    "a": "people in disclosive classes who are right, among real records whose key is in the synthetic table",
+    "b": "... among real records whose synthetic class is disclosive",
+    "c": "mean over certain synthetic rows of the share of real records with that key that have that target",
+    "d": "... among all real records (DiSCO under another name)",
+}
+
+
+@attack(
+    family="attribution",
+    question="Where the synthetic table looks certain, is it right?",
+    needs="keys, target",
+    reference=(
+        "Taub and Elliot 2019 (c); Raab, Nowok and Dibben, synthpop disclosure, up to 1.9-2 (a) and from 1.9-3 (b); "
+        "ONS synthgauge (d)."
+    ),
+)
+def tcap(
+    case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0, variants: Sequence[str] = ("a", "b", "c", "d")
+) -> tuple[Result, ...]:
+    """Return the targeted CAP in its four readings; the letters differ in the denominator only.
+
+    A synthetic class is disclosive when its largest target share is at least `tau`; a real record is hit when its
+    own target has at least that share in its class. (a), (b), (d) compare members with strangers record by record;
+    (c) is a mean over synthetic rows and has no such comparison.
+
+    Returns
+    -------
+    tuple of Result
+        One per variant. `real.n` is 0 and `real.rate` None where no class is disclosive: nothing to attack.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 1, 2, 3], "t": ["a", "b", "b", "b"]})
+    >>> synthetic = pl.DataFrame({"k": [1, 2], "t": ["a", "b"]})
+    >>> [round(r.real.rate, 3) for r in tcap(real, synthetic, keys=["k"], target="t")]
+    [0.667, 0.667, 0.75, 0.5]
+    """
+    _check_tau(tau)
+    for variant in variants:
+        one_of("variants", variant, tuple(_TCAP))
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    hit = disclosive_hits(table, tau)
+    matched = table.s_key[table.key] > 0
+    disclosive = disclosive_keys(table, tau)[table.key]
+    scores = {
+        "a": np.where(matched, hit, np.nan),
+        "b": np.where(disclosive, hit, np.nan),
+        "d": hit,
+    }
+    every = [*notes, *binned_note(case, [*keys, target])]
+    shared: dict[str, Any] = {"keys": keys, "target": target, "settings": {"tau": tau}}
+    out = []
+    for variant in variants:
+        says = [f"TCAP ({variant}): {_TCAP[variant]}", *every]
+        if variant == "c":
+            out.append(_tcap_of_rows(table, tau, notes=tuple(says), **shared))
+        else:
+            out.append(
+                record_result(
+                    case, table, scores[variant], attack="tcap", variant=variant,
+                    baseline=modal_baseline(table), notes=says, **shared,
+                )
+            )  # fmt: skip
+    return tuple(out)
+
+
+def _check_tau(tau: float) -> None:
+    if not 0 < tau <= 1:
+        raise SettingError(f"tau: {tau} is outside (0, 1]. hint: 1 asks for certainty.")
+
+
+def disclosive_keys(table: ContingencyTable, tau: float) -> Any:
+    """Return which keys have a synthetic class whose largest share is at least tau, shape (n_keys,)."""
+    return (table.s_key > 0) & (table.largest(table.s) >= tau * table.s_key)
+
+
+def disclosive_hits(table: ContingencyTable, tau: float) -> Floats:
+    """Return 1 for the cells whose target has at least the share tau in its synthetic class, else 0."""
+    total = table.s_key[table.key]
+    return ((total > 0) & (table.s > 0) & (table.s >= tau * total)).astype(float)
+
+
+def _tcap_of_rows(table: ContingencyTable, tau: float, **fields: Any) -> Result:
+    kept = disclosive_hits(table, tau) > 0
+
+    def rate(counts: Ints, margin: Ints) -> Rate:
+        shares = table.shares(counts, margin)
+        used = kept & ~np.isnan(shares)
+        return rate_of(Outcomes(shares[used], table.s[used]))
+
+    return Result(
+        attack="tcap",
+        variant="c",
+        real=rate(table.o, table.o_key),
+        holdout=rate(table.c, table.c_key) if table.has_holdout else None,
+        **fields,
+    )
+
+
+@attack(
+    family="attribution",
+    question="Which synthetic table would look best by its mean CAP, and what is it worth?",
+    needs="keys, target",
+    reference=_CAP_PAPER + " Theorems 2 and 3.",
+)
+def cap_minimum(
+    case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "skip"
+) -> Result:
+    """Return the smallest mean CAP that any synthetic table can have, and a table that has it.
+
+    The table has as many rows as the synthetic one, all in one cell of keys and target (`result.table`, a polars
+    frame of codes' own values; it holds real values and never enters a report). It is a warning: a mean CAP near
+    its minimum can belong to a table without any use.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 1, 1, 2, 2], "t": ["a", "a", "b", "a", "b"]})
+    >>> cap_minimum(real, real, keys=["k"], target="t").real.rate
+    0.3333333333333333
+    """
+    one_of("unseen", unseen, ("skip", "zero"))
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    key, value, count = minimising_cell(table, unseen)
+    n = int(table.o_key[key]) if unseen == "skip" else table.n_o
+    codes = dict(zip(sorted(keys), table.key_codes[key].tolist(), strict=True)) | {target: value}
+    return Result(
+        attack="cap_minimum",
+        variant=unseen,
+        keys=keys,
+        target=target,
+        real=Rate(hits=float(count), n=n, rate=count / n),
+        baseline=Baseline(rate=marginal_baseline(table).rate, what="guessing in proportion to how often each value occurs"),
+        notes=(*notes, "a table of one cell attains this: a low mean CAP does not say that a table is of use"),
+        table=case.repeat_values(codes, case.n_rows("synthetic")),
+    )

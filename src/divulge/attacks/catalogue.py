@@ -1,0 +1,104 @@
+"""The catalogue of attacks: what each asks, needs and refers to, and the public function made from it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from divulge.case import Case, lay
+from divulge.result import Result
+from divulge.schema import Schema
+
+__all__ = ["CATALOGUE", "Attack", "attack"]
+
+Results = tuple[Result, ...]
+Run = Callable[..., Result | Results]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One entry of the catalogue."""
+
+    name: str
+    family: str
+    """Attribution, uniqueness or copying: the heading in the report."""
+    question: str
+    """What the attacker says."""
+    needs: str
+    reference: str
+    run: Run
+    """`run(case, **settings)`: the attack on tables that are laid already."""
+
+
+CATALOGUE: dict[str, Attack] = {}
+
+_TABLES = inspect.signature(
+    lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95: None
+)
+
+
+def attack(*, family: str, question: str, needs: str, reference: str) -> Callable[[Run], Any]:
+    """Enter a function into the catalogue and return the public function that lays the tables for it.
+
+    The decorated function takes a `Case` and its own keyword settings. The public one takes the tables instead,
+    and `holdout`, `schema`, `unit`, `missing`, `seed` and `level` beside the settings; `public.run` is the
+    decorated function, timed.
+    """
+
+    def enter(function: Run) -> Any:
+        @functools.wraps(function)
+        def run(case: Case, **settings: Any) -> Result | Results:
+            began = time.perf_counter()
+            found = function(case, **settings)
+            seconds = time.perf_counter() - began
+            if isinstance(found, Result):
+                return replace(found, seconds=seconds)
+            return tuple(replace(r, seconds=seconds / len(found)) for r in found)
+
+        @functools.wraps(function)
+        def public(
+            real: Any,
+            synthetic: Any,
+            *,
+            holdout: Any = None,
+            schema: Schema | None = None,
+            unit: str | None = None,
+            missing: Sequence[str] = (),
+            seed: int = 0,
+            level: float = 0.95,
+            **settings: Any,
+        ) -> Result | Results:
+            own.bind(None, **settings)  # a wrong setting fails before the tables are read
+            case = lay(
+                real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
+            )
+            return run(case, **settings)
+
+        own = inspect.signature(function)
+        extra = [p for n, p in own.parameters.items() if n != "case"]
+        shared = list(_TABLES.parameters.values())
+        public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
+        public.run = run  # type: ignore[attr-defined] # functions take attributes
+        public.__doc__ = (function.__doc__ or "").rstrip() + _COMMON.format(reference=reference)
+        CATALOGUE[function.__name__] = Attack(function.__name__, family, question, needs, reference, run)
+        return public
+
+    return enter
+
+
+_COMMON = """
+
+    Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`,
+    `unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level`
+    (of the interval).
+
+    References
+    ----------
+    {reference}
+    """

@@ -1,0 +1,312 @@
+"""What the attacks share: checks of keys and target, scores per cell to a result, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case import Case
+from divulge.counts import ContingencyTable
+from divulge.errors import ColumnError, SettingError
+from divulge.estimate import (
+    Comparison,
+    Interval,
+    Outcomes,
+    compare,
+    size_needed,
+    smallest_detectable_sd,
+    wilson,
+)
+from divulge.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict
+from divulge.schema import check_columns
+
+Floats = NDArray[np.float64]
+
+ACCEPTABLE = 0.05
+GRID = np.linspace(0.05, 1.0, 20)
+
+
+def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> tuple[tuple[str, ...], list[str]]:
+    """Return the keys as a tuple and notes about kinds that make poor keys.
+
+    Raises
+    ------
+    SettingError
+        No keys, a key named twice, a text where a list is meant, or the target among them.
+    ColumnError
+        A column that the tables do not have.
+    """
+    if isinstance(keys, str):
+        raise SettingError(f"keys: got the text {keys!r}. hint: pass a list, keys=[{keys!r}].")
+    keys = tuple(keys)
+    if not keys:
+        raise SettingError("keys: none given. hint: name the columns that the attacker knows.")
+    if len(set(keys)) < len(keys):
+        raise SettingError("keys: a column is named twice. hint: name each once.")
+    check_columns("keys", keys, case.columns)
+    if target is not None:
+        if not isinstance(target, str):
+            raise SettingError("target: expected the name of one column.")
+        check_columns("target", [target], case.columns)
+        if target in keys:
+            raise SettingError(f"target: {target!r} is among the keys. hint: what is known cannot be the secret.")
+    notes = []
+    for name in (*keys, *([target] if target else [])):
+        kind = case.schema[name].kind
+        if kind in ("identifier", "text", "constant"):
+            notes.append(f"column {name!r} is of kind {kind} ({case.schema[name].why}) and was used because it was named")
+    return keys, notes
+
+
+def binned_note(case: Case, columns: Sequence[str]) -> list[str]:
+    """Return how the columns were binned, one sentence each."""
+    return [f"column {c!r}: {how}" for c, how in case.bins_in_words(columns).items()]
+
+
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise a `SettingError` when a setting is none of the allowed ones."""
+    if value not in allowed:
+        raise SettingError(f"{name}: not a known setting. hint: one of {', '.join(map(str, allowed))}.")
+
+
+def outcomes(case: Case, table: ContingencyTable, scores: Floats, role: str) -> Outcomes:
+    """Return the scores of the people of a table, from scores per cell.
+
+    Without units equal records are merged; with units each row keeps its own.
+    """
+    which = {"real": 0, "holdout": 2}[role]
+    units = case.units(role)
+    if units is None:
+        counts = (table.o, table.s, table.c)[which]
+        occupied = counts > 0
+        return Outcomes(scores[occupied], counts[occupied])
+    rows = table.cells[which]
+    assert rows is not None  # units are refused for tables that live elsewhere
+    return Outcomes(scores[rows], cluster=units)
+
+
+def record_result(
+    case: Case,
+    table: ContingencyTable,
+    scores: Floats,
+    *,
+    attack: str,
+    variant: str,
+    keys: tuple[str, ...],
+    target: str | None,
+    baseline: Baseline | None = None,
+    settings: dict[str, Any] | None = None,
+    context: dict[str, float | None] | None = None,
+    notes: Sequence[str] = (),
+    judged: bool = True,
+) -> Result:
+    """Return the result of an attack that gives each record a score in [0, 1], nan where it skips the record.
+
+    `judged=False` leaves the comparison with strangers out: rates only.
+    """
+    step = f"{attack} {variant} {'+'.join(sorted(keys))} {target}"
+    members = outcomes(case, table, scores, "real")
+    plain = Result(
+        attack=attack,
+        variant=variant,
+        keys=keys,
+        target=target,
+        settings=settings or {},
+        real=rate_of(members),
+        baseline=baseline,
+        context=context or {},
+        notes=tuple(notes),
+        individual=individual(table, scores),
+    )
+    if not case.has_holdout:
+        return with_fields(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)
+    strangers = outcomes(case, table, scores, "holdout")
+    plain = with_fields(plain, holdout=rate_of(strangers), curves=_curves(members, strangers))
+    if not judged:
+        return plain
+    comparison = compare(members, strangers, level=case.level, rng=case.rng(step))
+    return judge(plain, comparison, members, strangers, case.level)
+
+
+def with_fields(result: Result, **fields: Any) -> Result:
+    """Return the result with some fields replaced."""
+    from msgspec.structs import replace
+
+    return replace(result, **fields)
+
+
+def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
+    """Return the score of each record, None where the rows live elsewhere."""
+    real, _, holdout = table.cells
+    if real is None:
+        return None
+    return Individual(
+        real=scores[real], holdout=scores[holdout] if table.has_holdout and holdout is not None else None
+    )
+
+
+def rate_of(outcome: Outcomes) -> Rate:
+    """Return hits, number and rate as the result format has them."""
+    n = int(outcome.n)
+    return Rate(hits=float(outcome.hits), n=n, rate=float(outcome.rate) if n else None)
+
+
+def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[float]]:
+    curves = {"at_least": GRID.round(2).tolist(), "members": _survival(members)}
+    if strangers is not None:
+        curves["strangers"] = _survival(strangers)
+    return curves
+
+
+def _survival(outcome: Outcomes) -> list[float]:
+    """Return the share of people who score at least each value of the grid."""
+    defined = ~np.isnan(outcome.value)
+    value = outcome.value[defined]
+    count = np.ones(len(value)) if outcome.count is None else outcome.count[defined].astype(float)
+    total = count.sum()
+    if not total:
+        return []
+    return [float(count[value >= x - 1e-12].sum() / total) for x in GRID]
+
+
+def judge(
+    result: Result,
+    comparison: Comparison,
+    members: Outcomes,
+    strangers: Outcomes,
+    level: float,
+    acceptable: float = ACCEPTABLE,
+) -> Result:
+    """Return the result with difference, risk, p-value, smallest detectable excess and verdict."""
+    difference, risk = comparison.difference, comparison.risk
+    result = with_fields(
+        result,
+        difference=Difference(value=_n(difference.value), low=_n(difference.low), high=_n(difference.high)),
+        risk=Risk(
+            value=_n(risk.value),
+            low=_n(risk.low),
+            high=_n(risk.high),
+            low_simultaneous=_n(risk.low),
+            high_simultaneous=_n(risk.high),
+            level=level,
+            method=comparison.method,
+        ),
+        p_value=_n(comparison.p_value),
+        p_adjusted=_n(comparison.p_value),
+        smallest_detectable=_n(
+            smallest_detectable_sd(_sd(members), members.n, _sd(strangers), strangers.n)
+        ),
+    )
+    return conclude(result, difference, risk, acceptable)
+
+
+def conclude(result: Result, difference: Interval, risk: Interval, acceptable: float) -> Result:
+    """Return the result with simultaneous bounds, score and verdict; the verdict follows the simultaneous bounds."""
+    verdict: Verdict = verdict_of(difference, risk, acceptable)
+    notes = [n for n in result.notes if n not in _VERDICT_NOTES and not n.startswith("cannot tell")]
+    if verdict == "cannot tell":
+        notes.append(_size_note(result, acceptable))
+    if verdict == "none found" and _beats_prior(result):
+        notes.append(INFERENCE_ONLY)
+    old = result.risk
+    assert old is not None and result.difference is not None
+    score = None
+    if old.high is not None:
+        score = 100 * (1 - min(1.0, max(0.0, old.high)))
+        if old.high < 0 or old.high > 1:
+            notes.append(BOUNDED)
+    return with_fields(
+        result,
+        verdict=verdict,
+        score=score,
+        notes=tuple(notes),
+        difference=with_fields_of(result.difference, low_simultaneous=_n(difference.low), high_simultaneous=_n(difference.high)),
+        risk=with_fields_of(old, low_simultaneous=_n(risk.low), high_simultaneous=_n(risk.high)),
+    )
+
+
+def with_fields_of(struct: Any, **fields: Any) -> Any:
+    """Return any struct with some fields replaced."""
+    from msgspec.structs import replace
+
+    return replace(struct, **fields)
+
+
+INFERENCE_ONLY = (
+    "inference without disclosure: the attack is right about strangers too, more often than the prior; "
+    "what it learns is about the population, not about the people in the table"
+)
+BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
+_VERDICT_NOTES = (INFERENCE_ONLY, BOUNDED)
+
+
+def verdict_of(difference: Interval, risk: Interval, acceptable: float) -> Verdict:
+    """Return the verdict that simultaneous bounds of the difference and the risk allow."""
+    if difference.low > 0:
+        return "excess found"
+    if np.isfinite(risk.high) and risk.high <= acceptable:
+        return "none found"
+    return "cannot tell"
+
+
+def _beats_prior(result: Result) -> bool:
+    prior, strangers = result.baseline, result.holdout
+    if prior is None or prior.rate is None or strangers is None or not strangers.n:
+        return False
+    return wilson(strangers.hits, strangers.n).low > prior.rate
+
+
+def _size_note(result: Result, acceptable: float) -> str:
+    p_c = result.holdout.rate if result.holdout else None
+    if p_c is None or p_c >= 1:
+        return "cannot tell: no record that the attack reaches, or strangers whom it always gets right"
+    n = size_needed(p_c, acceptable * (1 - p_c))
+    return (
+        f"cannot tell: the interval is too wide; about {n:,} real and {n:,} holdout records would show "
+        f"a risk of {acceptable:g}"
+    )
+
+
+def _sd(outcome: Outcomes) -> float:
+    defined = ~np.isnan(outcome.value)
+    value = outcome.value[defined]
+    count = np.ones(len(value)) if outcome.count is None else outcome.count[defined].astype(float)
+    n = count.sum()
+    if n < 2:
+        return float("nan")
+    order = np.argsort(value, kind="stable")
+    value, count = value[order], count[order]
+    mean = (value * count).sum() / n
+    # rounded: the last bits depend on how equal records were merged
+    return round(float(np.sqrt(((value - mean) ** 2 * count).sum() / (n - 1))), 12)
+
+
+def _n(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def marginal_baseline(table: ContingencyTable) -> Baseline:
+    """Return the success of guessing in proportion to the target's own distribution in the real table."""
+    margin = table.target_margin(table.o)
+    n = table.n_o
+    return Baseline(
+        rate=float((margin.astype(float) ** 2).sum() / n**2), what="guessing in proportion to how often each value occurs"
+    )
+
+
+def modal_baseline(table: ContingencyTable) -> Baseline:
+    """Return the success of naming the commonest value of the real table for everybody."""
+    return Baseline(rate=float(table.target_margin(table.o).max() / table.n_o), what="naming the commonest value")
+
+
+def require(case: Case, what: str, columns: Sequence[str], kinds: Sequence[str]) -> None:
+    """Raise a `ColumnError` when a column is of none of the kinds."""
+    for name in columns:
+        if case.schema[name].kind not in kinds:
+            raise ColumnError(
+                f"{what}: column {name!r} is of kind {case.schema[name].kind}. hint: needs one of {', '.join(kinds)}; "
+                "set the kind in the schema if it was inferred wrongly."
+            )

@@ -1,0 +1,324 @@
+"""Attribute disclosure by certainty and by confidence: synthpop's funnel, RAPID's gain, attackers who may abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log10
+from typing import Literal
+
+import numpy as np
+
+from divulge.attacks.attribution import _check_tau, disclosive_hits, disclosive_keys
+from divulge.attacks.catalogue import attack
+from divulge.attacks.common import (
+    Floats,
+    binned_note,
+    checked_keys,
+    modal_baseline,
+    one_of,
+    record_result,
+)
+from divulge.case import Case
+from divulge.counts import ContingencyTable, Ints
+from divulge.errors import SettingError
+from divulge.estimate import wilson
+from divulge.result import Baseline, Rate, Result, Value
+
+__all__ = ["abstention", "disco", "prc", "rapid"]
+
+_RAAB = "Raab, Nowok and Dibben 2024, Practical privacy metrics for synthetic data (synthpop: disclosure)."
+
+_FUNNEL = {
+    "DiSCO": "synthetic class discloses one target, and it is the record's own",
+    "DiSDiO": "DiSCO, and the record's class in the real table has one target too",
+    "DiS": "the key's synthetic class has one target",
+    "iS": "the key occurs in the synthetic table",
+    "Dorig": "the record's class in the real table has one target",
+    "Dsyn": "synthetic rows in classes of one target",
+}
+
+
+@attack(
+    family="attribution",
+    question="All synthetic rows with this key have one target; is it the person's own?",
+    needs="keys, target",
+    reference=_RAAB,
+)
+def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> tuple[Result, ...]:
+    """Return the funnel of disclosive classes: DiSCO, DiSDiO, DiS, iS, Dorig and Dsyn, as fractions.
+
+    DiSCO has a verdict on its excess over strangers; the others are counts that lead to it. With `tau` below 1 a
+    class is disclosive when its largest share is at least tau, and a record is hit when its own target has at
+    least that share (tau = 1 is DiSCO as published).
+
+    Notes name dominated results, of which anybody would know: one target value holding over 90% of more than 50
+    disclosed records, and disclosed cells of more than 4 records in which over 80% of real records with one of the
+    key's values have that target.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 1, 2, 3], "t": ["a", "b", "b", "b"]})
+    >>> synthetic = pl.DataFrame({"k": [1, 2], "t": ["a", "b"]})
+    >>> {r.variant: r.real.rate for r in disco(real, synthetic, keys=["k"], target="t") if r.real}
+    {'DiSCO': 0.5, 'DiSDiO': 0.25, 'DiS': 0.75, 'iS': 0.75, 'Dorig': 0.5}
+    """
+    _check_tau(tau)
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    hit = disclosive_hits(table, tau)
+    shared = {"keys": keys, "target": target, "settings": {"tau": tau}}
+    notes = [*notes, *binned_note(case, [*keys, target])]
+    single_o = (table.largest(table.o) >= tau * table.o_key)[table.key]
+    # a stranger has no class of his own in the real table; DiSDiO and Dorig are about the real table alone
+    own_only: dict[str, Floats] = {"DiSDiO": hit * (single_o & (table.o > 0)), "Dorig": single_o.astype(float)}
+    scores = {
+        "DiSCO": hit,
+        "DiSDiO": own_only["DiSDiO"],
+        "DiS": disclosive_keys(table, tau)[table.key].astype(float),
+        "iS": (table.s_key > 0)[table.key].astype(float),
+        "Dorig": own_only["Dorig"],
+    }
+    out = []
+    for variant, score in scores.items():
+        judged = variant == "DiSCO"
+        result = record_result(
+            case, table, score, attack="disco", variant=variant, judged=judged,
+            baseline=modal_baseline(table) if judged else None,
+            notes=[f"{variant}: {_FUNNEL[variant]}", *notes, *(_dominated(table, keys, hit) if judged else [])],
+            **shared,
+        )  # fmt: skip
+        if variant in own_only:
+            from divulge.attacks.common import with_fields
+
+            result = with_fields(result, holdout=None)
+        out.append(result)
+    s_single = table.s[disclosive_keys(table, tau)[table.key]].sum()
+    out.append(
+        Result(
+            attack="disco", variant="Dsyn", value=Value(synthetic=float(s_single / max(table.n_s, 1))),
+            notes=(f"Dsyn: {_FUNNEL['Dsyn']}",), **shared,
+        )
+    )  # fmt: skip
+    return tuple(out)
+
+
+def _dominated(table: ContingencyTable, keys: tuple[str, ...], hit: Floats) -> list[str]:
+    """Return synthpop's checks for disclosures that anybody would know; values are never named."""
+    disclosed = np.where(hit > 0, table.o, 0)
+    per_target = np.bincount(table.target, weights=disclosed, minlength=table.n_targets)
+    total = per_target.sum()
+    notes = []
+    if total > 50 and per_target.max() > 0.9 * total:
+        notes.append(
+            f"one target value holds {100 * per_target.max() / total:.0f}% of the {total:,.0f} disclosed records: "
+            "people may know it without the table"
+        )
+    margin = table.target_margin(table.o)
+    for j, key in enumerate(sorted(keys)):
+        code = table.key_codes[:, j][table.key]
+        pairs = code.astype(np.int64) * table.n_targets + table.target
+        size = np.bincount(pairs, weights=disclosed)
+        all_of_level = np.bincount(code, weights=table.o)
+        own = np.bincount(pairs, weights=table.o)
+        level = np.flatnonzero(size > 4)
+        share = own[level] / np.maximum(all_of_level[level // table.n_targets], 1)
+        obvious = int(size[level[share > 0.8]].sum())
+        if obvious and margin.max() < table.n_o:
+            notes.append(f"{obvious:,} disclosed records have a value of {key!r} that alone implies the target (80%)")
+    return notes
+
+
+@attack(
+    family="attribution",
+    question="How much surer of the true value does the synthetic table make me than its prevalence?",
+    needs="keys, target",
+    reference="Templ et al. 2026, RAPID: risk of attribute prediction-induced disclosure.",
+)
+def rapid(
+    case: Case,
+    *,
+    keys: Sequence[str],
+    target: str,
+    tau: float = 0.3,
+    model: Literal["cap", "boosting"] = "cap",
+) -> Result:
+    """Return the share of people whose true value gains more than `tau` in probability over its prevalence.
+
+    The gain of a record is (p - b) / (1 - b): p the probability that the synthetic table gives its true value, b
+    the share of that value in the real table. `model` says where p comes from: "cap" the synthetic rows with the
+    same key (0 where there are none), "boosting" a gradient boosting trained on the synthetic table.
+    Records whose value everybody has are skipped. `context` holds the mean gain.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 1, 2, 2], "t": ["a", "a", "b", "b"]})
+    >>> rapid(real, real, keys=["k"], target="t").real.rate
+    1.0
+    """
+    one_of("model", model, ("cap", "boosting"))
+    if not 0 <= tau < 1:
+        raise SettingError(f"tau: {tau} is outside [0, 1). hint: the source suggests 0.3.")
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    prevalence = (table.target_margin(table.o) / table.n_o)[table.target]
+    if model == "cap":
+        p = np.nan_to_num(table.shares(table.s, table.s_key), nan=0.0)
+    else:
+        p = _model_shares(case, table, keys, target)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gain = np.where(prevalence < 1, (p - prevalence) / (1 - prevalence), np.nan)
+    scores = np.where(np.isnan(gain), np.nan, (gain > tau).astype(float))
+    used = (table.o > 0) & ~np.isnan(gain)
+    mean = float((gain[used] * table.o[used]).sum() / table.o[used].sum()) if used.any() else None
+    return record_result(
+        case, table, scores, attack="rapid", variant=model, keys=keys, target=target, settings={"tau": tau},
+        context={"mean gain": None if mean is None else round(mean, 12)},
+        notes=[*notes, *binned_note(case, [*keys, target])],
+    )  # fmt: skip
+
+
+def _model_shares(case: Case, table: ContingencyTable, keys: tuple[str, ...], target: str) -> Floats:
+    """Return the probability that a model trained on the synthetic table gives the target of each cell."""
+    from divulge.attacks.models import predict_proba
+
+    cells = table.cells
+    p = np.zeros(len(table.o))
+    for role, which in (("real", 0), ("holdout", 2)):
+        rows = cells[which]
+        if rows is None or not len(rows):
+            continue
+        classes, share = predict_proba(case, keys, target, fit_on="synthetic", ask=role)
+        truth = table.target[rows]
+        place = np.searchsorted(classes, truth)
+        known = (place < len(classes)) & (classes[np.minimum(place, len(classes) - 1)] == truth)
+        own = np.where(known, share[np.arange(len(rows)), np.minimum(place, len(classes) - 1)], 0.0)
+        p[rows] = own  # rows of one cell have the same keys, hence the same probability
+    return p
+
+
+_R_MIN = 1e-4
+_ALPHA = 3
+
+
+def prc(precision: float, recall: float) -> float:
+    """Return the precision-recall coefficient of an attack that guesses for a share `recall` of the people.
+
+    PRC = P (1 - (log10 R / log10 1e-4)^3), and R where R is at most 1e-4.
+
+    References
+    ----------
+    Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures.
+
+    Examples
+    --------
+    >>> round(prc(0.9, 0.01), 4)
+    0.7875
+    """
+    if recall <= _R_MIN:
+        return recall
+    return precision * (1 - (log10(recall) / log10(_R_MIN)) ** _ALPHA)
+
+
+@attack(
+    family="attribution",
+    question="I guess only where the synthetic table looks sure; how often am I right, and about how many?",
+    needs="keys, target, holdout",
+    reference="Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures (PRC, ALC).",
+)
+def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
+    """Return precision and recall of an attacker who abstains below a confidence, and the anonymity loss coefficient.
+
+    The attacker names the commonest target of the matching synthetic rows, surest first. The cut-off that
+    maximises the PRC is chosen on one half of the people (precision by the middle of a Wilson interval narrower
+    than 0.1) and judged on the other half. `value` is the PRC against members and against strangers; `context`
+    has the ALC = (PRC - PRC of strangers) / (1 - PRC of strangers), precision, recall and cut-off; `curves` the
+    precision at each recall.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"k": [1, 2] * 500, "t": ["a", "b"] * 500})
+    >>> round(abstention(real, real, keys=["k"], target="t").value.real, 3)
+    1.0
+    """
+    keys, notes = checked_keys(case, keys, target)
+    table = case.contingency(keys, target)
+    members = _guesses(case, table, table.o)
+    strangers = _guesses(case, table, table.c) if case.has_holdout else None
+    context: dict[str, float | None] = {
+        "precision": members.precision,
+        "recall": members.recall,
+        "confidence cut-off": members.cut,
+    }
+    curves = {"recall": members.recalls, "precision": members.precisions}
+    if strangers is not None:
+        base = strangers.prc
+        context |= {
+            "precision, strangers": strangers.precision,
+            "recall, strangers": strangers.recall,
+            "ALC": (members.prc - base) / (1 - base) if base < 1 else None,
+        }
+        curves |= {"recall, strangers": strangers.recalls, "precision, strangers": strangers.precisions}
+    prior = modal_baseline(table).rate or 0.0
+    return Result(
+        attack="abstention",
+        keys=keys,
+        target=target,
+        value=Value(real=members.prc, holdout=None if strangers is None else strangers.prc),
+        baseline=Baseline(rate=prc(prior, 1.0), what="PRC of naming the commonest value for everybody"),
+        context=context,
+        curves=curves,
+        notes=(*notes, *binned_note(case, [*keys, target])),
+    )
+
+
+class _Guesses:
+    """What abstaining at the best cut-off of one half gives on the other half."""
+
+    def __init__(self, confidence: Floats, right: Floats, one: Ints, other: Ints) -> None:
+        levels = np.unique(confidence[confidence > 0])[::-1]
+        self.cut: float | None = None
+        best = -1.0
+        for cut in levels:
+            chosen = confidence >= cut
+            n = int(one[chosen].sum())
+            interval = wilson(float((one * right)[chosen].sum()), n)
+            if n and interval.high - interval.low < 0.1:
+                value = prc((interval.low + interval.high) / 2, n / max(one.sum(), 1))
+                if value > best:
+                    best, self.cut = value, float(cut)
+        self.recalls, self.precisions = _pr_curve(confidence, right, one + other, levels)
+        chosen = confidence >= self.cut if self.cut is not None else np.zeros(len(confidence), dtype=bool)
+        n = int(other[chosen].sum())
+        self.recall = n / max(int(other.sum()), 1)
+        self.precision = float((other * right)[chosen].sum() / n) if n else 0.0
+        self.prc = prc(self.precision, self.recall) if n else 0.0
+
+
+def _pr_curve(confidence: Floats, right: Floats, n: Ints, levels: Floats) -> tuple[list[float], list[float]]:
+    shown = levels[np.unique(np.linspace(0, len(levels) - 1, 50).astype(int))] if len(levels) else levels
+    recalls, precisions = [], []
+    for cut in shown:
+        chosen = confidence >= cut
+        count = n[chosen].sum()
+        if count:
+            recalls.append(float(count / n.sum()))
+            precisions.append(float((n * right)[chosen].sum() / count))
+    return recalls, precisions
+
+
+def _guesses(case: Case, table: ContingencyTable, people: Ints) -> _Guesses:
+    """Return the guesses about the people of one table; halves are drawn on records merged in canonical order."""
+    from divulge.attacks.attribution import modal_scores
+
+    confidence = np.nan_to_num(
+        np.where(table.s_key > 0, table.largest(table.s) / np.maximum(table.s_key, 1), 0.0)[table.key]
+    )
+    right = modal_scores(table, "zero")
+    used = people > 0
+    pairs, place = np.unique(np.stack([confidence[used], right[used]], axis=1), axis=0, return_inverse=True)
+    n = np.bincount(place.ravel(), weights=people[used], minlength=len(pairs)).astype(np.int64)
+    one = case.rng("abstention").binomial(n, 0.5)
+    return _Guesses(pairs[:, 0], pairs[:, 1], one, n - one)

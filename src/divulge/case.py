@@ -1,0 +1,310 @@
+"""Floor 2: the table is laid. A `Case` holds the three tables under one schema and one set of codes, and remembers."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.counts import ContingencyTable, combine, count
+from divulge.encode import Coding, fit_coding
+from divulge.errors import ColumnError, SettingError
+from divulge.frames import PooledColumn, Table, pool, profiles, table_of
+from divulge.schema import Column, Facts, Schema, check_columns, infer
+
+__all__ = ["Case", "lay"]
+
+_ROLES = ("real", "synthetic", "holdout")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Three tables of the same columns, coded alike. Attacks ask it for arrays and never see a frame."""
+
+    tables: tuple[Table, ...]
+    """real, synthetic, and holdout when there is one."""
+    columns: tuple[str, ...]
+    """Columns that all tables have, in the order of the real one."""
+    schema: Schema
+    missing: tuple[str, ...]
+    seed: int
+    level: float
+    notes: tuple[str, ...]
+    _pooled: dict[str, PooledColumn] = field(default_factory=dict)
+    _coded: dict[str, Coding] = field(default_factory=dict)
+    _codes: dict[tuple[str, bool], tuple[NDArray[np.int32], ...]] = field(default_factory=dict)
+    _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
+
+    @property
+    def has_holdout(self) -> bool:
+        """There are people that the synthesizer never saw."""
+        return len(self.tables) == 3
+
+    @property
+    def in_memory(self) -> bool:
+        """All rows are here, so that values per record can be given."""
+        return all(t.frame is not None for t in self.tables)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says which rows belong to one person or household."""
+        units = self.schema.with_role("unit")
+        return units[0] if units else None
+
+    def n_rows(self, role: str) -> int:
+        """Return the rows of a table, 0 when there is none."""
+        i = _ROLES.index(role)
+        return self.tables[i].n_rows if i < len(self.tables) else 0
+
+    def rng(self, step: str) -> np.random.Generator:
+        """Return the generator of one step: a child of the seed that depends on the step's name alone."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(step.encode()),)))
+
+    def pooled(self, column: str) -> PooledColumn:
+        """Return the levels of a column over all tables, and the codes of each row."""
+        if column not in self._pooled:
+            check_columns("columns", [column], self.columns)
+            self._pooled[column] = pool(self.tables, column, self.missing)
+        return self._pooled[column]
+
+    def coding(self, column: str) -> Coding:
+        """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
+        if column not in self._coded:
+            pooled = self.pooled(column)
+            people = pooled.counts[0] + (pooled.counts[2] if self.has_holdout else 0)
+            self._coded[column] = fit_coding(self.schema[column], pooled.numbers(), people[1:])
+        return self._coded[column]
+
+    def codes(self, column: str, *, binned: bool = True) -> tuple[NDArray[np.int32], ...]:
+        """Return the code of each row of each table; `binned=False` keeps every value apart.
+
+        Raises
+        ------
+        SettingError
+            The rows live elsewhere.
+        """
+        key = (column, binned)
+        if key not in self._codes:
+            coding = self.coding(column).map if binned else None
+            out = []
+            for table, codes in zip(self.tables, self.pooled(column).codes, strict=True):
+                if codes is None:
+                    raise SettingError(
+                        f"{table.role}: this measure needs every row in memory, and the table is counted where it "
+                        "lives. hint: collect it first (.collect(), .pl())."
+                    )
+                out.append(codes if coding is None else coding[codes])
+            self._codes[key] = tuple(out)
+        return self._codes[key]
+
+    def n_codes(self, column: str, *, binned: bool = True) -> int:
+        """Return how many codes a column has, code 0 (missing) included."""
+        return self.coding(column).n_codes if binned else self.pooled(column).levels.len() + 1
+
+    def contingency(
+        self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True
+    ) -> ContingencyTable:
+        """Return the counts of keys x targets over the three tables.
+
+        Several targets count as one: all must be right at once. No target counts keys alone.
+        `binned=False` compares values as they are.
+        """
+        targets = (target,) if isinstance(target, str) else tuple(target)
+        # sorted: the order in which columns are named must change no digit
+        request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)
+        if request not in self._counted:
+            if len(self._counted) >= 64:
+                self._counted.pop(next(iter(self._counted)))
+            self._counted[request] = self._count(*request)
+        return self._counted[request]
+
+    def _count(self, keys: tuple[str, ...], targets: tuple[str, ...], binned: bool) -> ContingencyTable:
+        names = keys + targets
+        weights: list[NDArray[np.int64] | None]
+        if self.in_memory:
+            rows = [[self.codes(n, binned=binned)[i] for n in names] for i in range(len(self.tables))]
+            weights = [None] * len(rows)
+        else:
+            rows, weights = self._count_elsewhere(names, binned)
+        while len(rows) < 3:
+            rows.append([np.zeros(0, dtype=np.int32) for _ in names])
+            weights.append(None)
+        sizes = [self.n_codes(n, binned=binned) for n in names]
+        n = len(keys)
+        target, n_targets = _joint(rows, sizes, n)
+        return count(
+            [r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout
+        )
+
+    def _count_elsewhere(
+        self, names: tuple[str, ...], binned: bool
+    ) -> tuple[list[list[NDArray[np.int32]]], list[NDArray[np.int64] | None]]:
+        rows: list[list[NDArray[np.int32]]] = []
+        weights: list[NDArray[np.int64] | None] = []
+        for i, table in enumerate(self.tables):
+            codes: list[NDArray[np.int32]] = []
+            if table.frame is None:
+                raw, weight = profiles(table, names)
+                codes = [self.pooled(n).encode(s) for n, s in zip(names, raw, strict=True)]
+            else:
+                codes = [c for n in names if (c := self.pooled(n).codes[i]) is not None]
+                weight = np.ones(table.n_rows, dtype=np.int64)
+            rows.append([self.coding(n).map[c] if binned else c for n, c in zip(names, codes, strict=True)])
+            weights.append(weight)
+        return rows, weights
+
+    def units(self, role: str) -> NDArray[np.int64] | None:
+        """Return the person or household of each row of a table; None when each row is its own.
+
+        A row whose unit is missing is its own unit.
+        """
+        if self.unit is None or role not in _ROLES[: len(self.tables)]:
+            return None
+        codes = self.codes(self.unit, binned=False)[_ROLES.index(role)].astype(np.int64)
+        alone = codes == 0
+        codes[alone] = -1 - np.arange(int(alone.sum()))
+        return codes
+
+    def facts(self, column: str, which: int = 0) -> Facts:
+        """Return what was counted about one column of one table (0 real, 1 synthetic, 2 holdout)."""
+        return facts_of(self.pooled(column), which)
+
+    def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
+        """Return a frame of equal rows, given by counting codes; a bin is shown by its commonest level."""
+        data = {}
+        for column, code in codes.items():
+            pooled, coding = self.pooled(column), self.coding(column)
+            inside = np.flatnonzero(coding.map == code)
+            level = int(inside[np.argmax(sum(pooled.counts)[inside])])
+            value = pl.Series([None], dtype=pooled.levels.dtype) if level == 0 else pooled.levels[[level - 1]]
+            data[column] = value.new_from_index(0, n_rows)
+        return pl.DataFrame(data)
+
+    def bins_in_words(self, columns: Sequence[str]) -> dict[str, str]:
+        """Return how each binned column was cut."""
+        return {c: self.coding(c).bins for c in columns if self.coding(c).bins}
+
+
+def _joint(
+    rows: Sequence[Sequence[NDArray[np.int32]]], sizes: Sequence[int], n_keys: int
+) -> tuple[list[NDArray[np.int32]], int]:
+    """Return one code per row for the target columns together: those after the first `n_keys`."""
+    targets, sizes = [r[n_keys:] for r in rows], sizes[n_keys:]
+    if not sizes:
+        return [np.zeros(len(r[0]), dtype=np.int32) for r in rows], 1
+    if len(sizes) == 1:
+        return [t[0] for t in targets], sizes[0]
+    lengths = [len(t[0]) for t in targets]
+    ids, _ = combine([np.concatenate([t[j] for t in targets]) for j in range(len(sizes))], sizes)
+    distinct, codes = np.unique(ids, return_inverse=True)
+    return list(np.split(codes.astype(np.int32), np.cumsum(lengths)[:-1])), len(distinct)
+
+
+def facts_of(pooled: PooledColumn, which: int) -> Facts:
+    """Return the facts of one column in one table, from its levels and their counts."""
+    counts = pooled.counts[which]
+    used = counts[1:] > 0
+    numbers = pooled.numbers()[used]
+    finite = numbers[np.isfinite(numbers)]
+    n_distinct = int(used.sum())
+    length, spaces = 0.0, False
+    if pooled.family == "text" and n_distinct:
+        text = pooled.levels.filter(pl.Series(used))
+        weight = counts[1:][used]
+        length = float((text.str.len_chars().to_numpy() * weight).sum() / weight.sum())
+        spaces = bool(text.str.contains(" ").any())
+    is_number = ~np.isnan(numbers)
+    return Facts(
+        name=pooled.name,
+        family=pooled.family,
+        integer=pooled.integer,
+        n_rows=int(counts.sum()),
+        n_missing=int(counts[0]),
+        n_distinct=n_distinct,
+        number_share=float(is_number.mean()) if n_distinct else 0.0,
+        n_not_numbers=int((~is_number).sum()),
+        mean_length=length,
+        has_spaces=spaces,
+        span=float(finite.max() - finite.min()) if len(finite) else float("nan"),
+    )
+
+
+def lay(
+    real: Any,
+    synthetic: Any = None,
+    holdout: Any = None,
+    *,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Case:
+    """Return the `Case` of two or three tables: columns matched, kinds inferred, roles given.
+
+    Raises
+    ------
+    FrameError, TableError, ColumnError, SettingError
+        A table that cannot be read; no column in common; an unknown unit or ignored column; a level outside
+        (0.5, 1); a seed that is negative.
+    """
+    if not 0.5 < level < 1:
+        raise SettingError(f"level: {level} is outside (0.5, 1). hint: 0.95 gives 95% intervals.")
+    if seed < 0:
+        raise SettingError(f"seed: {seed} is negative. hint: use a whole number from 0 on.")
+    given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
+    tables = tuple(table_of(native, role) for native, role in given)
+    shared = set.intersection(*(set(t.columns) for t in tables))
+    columns = tuple(c for c in tables[0].columns if c in shared)
+    if not columns:
+        raise ColumnError(
+            f"the tables have no column in common: real has {_some(tables[0].columns)}, "
+            f"synthetic has {_some(tables[1].columns)}. hint: columns are matched by name; rename them."
+        )
+    notes = [n for t in tables for n in t.notes]
+    for table in tables:
+        extra = [c for c in table.columns if c not in shared]
+        if extra:
+            notes.append(f"{table.role}: {len(extra)} column(s) that not all tables have are left out: {_some(extra)}")
+    named = [unit] if unit else []
+    check_columns("unit", named, columns)
+    check_columns("ignore", list(ignore), columns)
+    case = Case(tables, columns, Schema(()), tuple(missing), seed, level, ())
+    inferred = []
+    for column in columns:
+        progress(column)
+        inferred.append(_inferred(case, column))
+    for column in columns:
+        if case.pooled(column).note:
+            notes.append(f"column {column!r} {case.pooled(column).note}")
+    full = Schema(tuple(inferred))
+    if schema is not None:
+        known = {c.name for t in tables for c in schema.columns if c.name in t.columns}
+        check_columns("schema", [c.name for c in schema.columns if c.name not in known], columns)
+        full = full.override(Schema(tuple(c for c in schema.columns if c.name in columns)))
+    full = full.give_roles(unit=named, ignore=ignore)
+    if len(full.with_role("unit")) > 1:
+        raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
+    # the codings and codes of a case start anew: they depend on the kinds
+    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), case._pooled)
+
+
+def _inferred(case: Case, column: str) -> Column:
+    facts = case.facts(column)
+    found = infer(facts)
+    if facts.n_distinct <= 1 and found.kind == "constant" and any(
+        case.facts(column, i).n_distinct > 1 for i in range(1, len(case.tables))
+    ):
+        return Column(column, "constant", found.why + ", though not in every table")
+    return found
+
+
+def _some(names: Sequence[str], n: int = 10) -> str:
+    return ", ".join(map(repr, names[:n])) + (f" and {len(names) - n} more" if len(names) > n else "")

@@ -1,0 +1,244 @@
+"""Room B: the contingency table of keys x targets, from which every CAP-like number is a sum over cells.
+
+Letters are those of Baillargeon and Charest, turned so that one row is one occupied cell: o counts real records,
+c holdout records, s synthetic records; `o_key` is o summed over the targets of a key (the paper's o_.j).
+
+The three tables are stacked and grouped, never joined: a join drops keys that are missing, and missing is a value.
+In memory a group-by is a bincount on mixed-radix codes; where the code space is too large, codes are first
+replaced by their rank among those that occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ContingencyTable", "combine", "count"]
+
+Ints = NDArray[np.int64]
+_CODES_MAX = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class ContingencyTable:
+    """Counts of real (o), holdout (c) and synthetic (s) records over keys x targets; occupied cells only."""
+
+    n_targets: int
+    key: Ints
+    """Shape (n_cells,): key of each cell, ascending, 0 to n_keys - 1."""
+    target: Ints
+    """Shape (n_cells,): target of each cell."""
+    o: Ints
+    c: Ints
+    s: Ints
+    """Shape (n_cells,): records of each table in each cell."""
+    start: Ints
+    """Shape (n_keys,): first cell of each key."""
+    o_key: Ints
+    c_key: Ints
+    s_key: Ints
+    """Shape (n_keys,): records of each table with each key."""
+    key_codes: NDArray[np.int32]
+    """Shape (n_keys, n_key_columns): the key itself, as codes."""
+    has_holdout: bool
+    cells: tuple[Ints | None, Ints | None, Ints | None]
+    """Cell of each row of real, synthetic and holdout, shape (n_rows,); None when rows were counted elsewhere."""
+
+    @property
+    def n_keys(self) -> int:
+        """Number of distinct keys in any of the tables."""
+        return len(self.start)
+
+    @property
+    def n_o(self) -> int:
+        """Real records."""
+        return int(self.o.sum())
+
+    @property
+    def n_c(self) -> int:
+        """Holdout records."""
+        return int(self.c.sum())
+
+    @property
+    def n_s(self) -> int:
+        """Synthetic records."""
+        return int(self.s.sum())
+
+    def largest(self, counts: Ints) -> Ints:
+        """Return the largest cell of each key, shape (n_keys,)."""
+        return np.maximum.reduceat(counts, self.start) if self.n_keys else counts[:0]
+
+    def n_distinct_targets(self, counts: Ints) -> Ints:
+        """Return how many targets each key has in a table, shape (n_keys,)."""
+        return np.add.reduceat((counts > 0).astype(np.int64), self.start) if self.n_keys else counts[:0]
+
+    def shares(self, counts: Ints, margin: Ints) -> NDArray[np.float64]:
+        """Return counts / margin for each cell, nan where the key is empty, shape (n_cells,)."""
+        total = margin[self.key]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0, counts / total, np.nan)
+
+    def target_margin(self, counts: Ints) -> Ints:
+        """Return the records per target, shape (n_targets,)."""
+        return np.bincount(self.target, weights=counts, minlength=self.n_targets).astype(np.int64)
+
+    def profiles(self) -> tuple[dict[str, Ints], Ints]:
+        """Return the distinct rows of (o, c, s, o_key, c_key, s_key, s_max, o_max) and how many cells have each.
+
+        Every measure that looks at cells alone is a sum over these profiles, and there are far fewer of them
+        than cells: this is what a warehouse has to send.
+        """
+        columns = {
+            "o": self.o,
+            "c": self.c,
+            "s": self.s,
+            "o_key": self.o_key[self.key],
+            "c_key": self.c_key[self.key],
+            "s_key": self.s_key[self.key],
+            "s_max": self.largest(self.s)[self.key],
+            "o_max": self.largest(self.o)[self.key],
+        }
+        stacked = np.stack(list(columns.values()), axis=1)
+        distinct, multiplicity = np.unique(stacked, axis=0, return_counts=True)
+        return dict(zip(columns, distinct.T, strict=True)), multiplicity
+
+    @classmethod
+    def from_rows(
+        cls,
+        real_keys: Sequence[object],
+        real_target: Sequence[object],
+        synthetic_keys: Sequence[object],
+        synthetic_target: Sequence[object],
+        holdout_keys: Sequence[object] = (),
+        holdout_target: Sequence[object] = (),
+    ) -> ContingencyTable:
+        """Return the table of a few rows given as sequences, one hashable key and target a row.
+
+        Examples
+        --------
+        >>> table = ContingencyTable.from_rows(["S", "S"], ["ill", "well"], ["S"], ["ill"])
+        >>> table.o.tolist(), table.s.tolist(), table.s_key.tolist()
+        ([1, 1], [1, 0], [1])
+        """
+        keys, targets = _code([real_keys, synthetic_keys, holdout_keys]), _code(
+            [real_target, synthetic_target, holdout_target]
+        )
+        n_keys = max((int(k.max()) + 1 for k in keys if len(k)), default=1)
+        n_targets = max((int(t.max()) + 1 for t in targets if len(t)), default=1)
+        return count([[k] for k in keys], [n_keys], targets, n_targets, has_holdout=len(holdout_keys) > 0)
+
+
+def _code(tables: Sequence[Sequence[object]]) -> list[NDArray[np.int32]]:
+    order = {v: i for i, v in enumerate(dict.fromkeys(v for t in tables for v in t))}
+    return [np.array([order[v] for v in t], dtype=np.int32) for t in tables]
+
+
+def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[Ints, int]:
+    """Return one number per row that tells rows apart by all their codes, and how large it may be.
+
+    Parameters
+    ----------
+    codes
+        Per column, shape (n_rows,), values 0 to size - 1.
+    sizes
+        Number of codes of each column.
+
+    Examples
+    --------
+    >>> combine([np.array([0, 1], np.int32), np.array([2, 0], np.int32)], [2, 3])
+    (array([2, 3]), 6)
+    """
+    ids, capacity = codes[0].astype(np.int64), sizes[0]
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        if capacity * size >= _CODES_MAX:
+            ids, capacity = _compress(ids)
+        ids *= size
+        ids += column
+        capacity *= size
+    return ids, capacity
+
+
+def _compress(ids: Ints) -> tuple[Ints, int]:
+    distinct, inverse = np.unique(ids, return_inverse=True)
+    return inverse.astype(np.int64), len(distinct)
+
+
+def _ranks(ids: Ints, capacity: int) -> tuple[Ints, Ints]:
+    """Return the distinct ids, ascending, and the place of each row's id among them."""
+    if capacity <= max(2**16, 8 * len(ids)):
+        occurs = np.zeros(capacity, dtype=bool)
+        occurs[ids] = True
+        distinct = np.flatnonzero(occurs)
+        place = np.cumsum(occurs, dtype=np.int64) - 1
+        return distinct, place[ids]
+    distinct, inverse = np.unique(ids, return_inverse=True)
+    return distinct, inverse.astype(np.int64)
+
+
+def count(
+    key_codes: Sequence[Sequence[NDArray[np.int32]]],
+    key_sizes: Sequence[int],
+    targets: Sequence[NDArray[np.int32]],
+    n_targets: int,
+    *,
+    weights: Sequence[Ints | None] = (None, None, None),
+    has_holdout: bool = True,
+) -> ContingencyTable:
+    """Return the contingency table of three coded tables.
+
+    Parameters
+    ----------
+    key_codes
+        For real, synthetic and holdout: the codes of each key column, shape (n_rows,). An absent holdout has
+        columns of length 0.
+    key_sizes
+        Number of codes of each key column; no key column means one key that everybody has.
+    targets
+        For real, synthetic and holdout: codes of the target, shape (n_rows,).
+    weights
+        Multiplicity of each row, where equal rows were merged before; None is 1.
+    """
+    lengths = [len(t) for t in targets]
+    stacked = [np.concatenate([t[j] for t in key_codes]) for j in range(len(key_sizes))]
+    target = np.concatenate(list(targets)).astype(np.int64)
+    ids, capacity = combine(stacked, key_sizes) if stacked else (np.zeros(sum(lengths), dtype=np.int64), 1)
+    if capacity * n_targets >= _CODES_MAX:
+        ids, capacity = _compress(ids)
+    cell_ids, place = _ranks(ids * n_targets + target, capacity * n_targets)
+    n_cells = len(cell_ids)
+    key_ids = cell_ids // n_targets
+    first = np.r_[True, key_ids[1:] != key_ids[:-1]] if n_cells else np.zeros(0, dtype=bool)
+    start = np.flatnonzero(first)
+    key = np.cumsum(first) - 1
+    ends = np.cumsum([0, *lengths])
+    rows = [place[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    o, s, c = (_tally(r, w, n_cells) for r, w in zip(rows, weights, strict=True))
+    sums = [np.add.reduceat(x, start) if n_cells else x for x in (o, c, s)]
+    merged = any(w is not None for w in weights)
+    cells = (None, None, None) if merged else (rows[0], rows[1], rows[2])
+    codes = _codes_of_keys(stacked, place, start, n_cells, len(key_sizes))
+    return ContingencyTable(
+        n_targets, key, cell_ids % n_targets, o, c, s, start, *sums, codes, has_holdout, cells
+    )
+
+
+def _tally(cells: Ints, weight: Ints | None, n_cells: int) -> Ints:
+    if weight is None:
+        return np.bincount(cells, minlength=n_cells).astype(np.int64)
+    # float64 sums of whole numbers are exact up to 2**53 rows
+    return np.bincount(cells, weights=weight, minlength=n_cells).astype(np.int64)
+
+
+def _codes_of_keys(
+    stacked: Sequence[NDArray[np.int32]], place: Ints, start: Ints, n_cells: int, n_columns: int
+) -> NDArray[np.int32]:
+    """Return the codes of each key from any row that has it, shape (n_keys, n_columns)."""
+    example = np.zeros(n_cells, dtype=np.int64)
+    example[place] = np.arange(len(place))
+    rows = example[start]
+    if not n_columns:
+        return np.zeros((len(start), 0), dtype=np.int32)
+    return np.stack([column[rows] for column in stacked], axis=1)

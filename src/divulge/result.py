@@ -1,0 +1,192 @@
+"""What an attack gives back: one frozen `Result` per attack and setting, whose fields are those of assessment.json."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Baseline",
+    "Difference",
+    "Individual",
+    "Rate",
+    "Result",
+    "Risk",
+    "Value",
+    "Verdict",
+    "jsonable",
+]
+
+Verdict = Literal["excess found", "none found", "cannot tell", "no holdout"]
+
+
+class Rate(msgspec.Struct, frozen=True, kw_only=True):
+    """How often the attack was right on one group of people."""
+
+    hits: float
+    """A sum of scores in [0, 1]; fractional where the attack gives probabilities."""
+    n: int
+    """Records that were attacked."""
+    rate: float | None
+    """hits / n, a proportion in [0, 1]; None when n is 0."""
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be right without the synthetic table."""
+
+    rate: float | None
+    what: str
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Members less strangers, with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    low_simultaneous: float | None = None
+    high_simultaneous: float | None = None
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """A measure that is no rate, on each table."""
+
+    real: float | None = None
+    holdout: float | None = None
+    synthetic: float | None = None
+
+
+class Risk(msgspec.Struct, frozen=True, kw_only=True):
+    """The residual over the holdout, (p_T - p_C) / (1 - p_C): 0 is no more than strangers have, 1 is everybody."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    low_simultaneous: float | None
+    high_simultaneous: float | None
+    level: float
+    method: str
+
+
+class Individual(msgspec.Struct, frozen=True, kw_only=True):
+    """Scores per record, in the row order of the input; they never go into assessment.json."""
+
+    real: NDArray[np.float64]
+    """Shape (n_real,), nan where the attack skips the record."""
+    holdout: NDArray[np.float64] | None = None
+    """Shape (n_holdout,)."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """One attack with one setting."""
+
+    attack: str
+    variant: str = ""
+    keys: tuple[str, ...] = ()
+    target: str | None = None
+    settings: dict[str, Any] = {}
+    real: Rate | None = None
+    holdout: Rate | None = None
+    baseline: Baseline | None = None
+    difference: Difference | None = None
+    value: Value | None = None
+    risk: Risk | None = None
+    score: float | None = None
+    """100 (1 - min(1, max(0, risk.high))): the privacy score users of the field know, 100 is least risk."""
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    smallest_detectable: float | None = None
+    verdict: Verdict | None = None
+    context: dict[str, float | None] = {}
+    """Further numbers that help to read this one, by name."""
+    curves: dict[str, list[float]] = {}
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    individual: Individual | None = None
+    """Scores per record; never in assessment.json."""
+    table: Any = None
+    """A table that the attack built (`cap_minimum`); never in assessment.json."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain dictionaries and lists, as in assessment.json."""
+        fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in ("individual", "table")}
+        return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
+
+    def __str__(self) -> str:
+        return f"{label(self)}: {sentence(self)}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p><b>{escape(label(self))}</b><br>{escape(sentence(self))}</p>"
+
+
+def jsonable(value: Any) -> Any:
+    """Return the value with nan and infinities as None, arrays as lists and numpy numbers as Python's."""
+    if isinstance(value, dict):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def label(result: Result) -> str:
+    """Return the attack, its variant, keys and target in one line.
+
+    Examples
+    --------
+    >>> label(Result(attack="cap", variant="zero", keys=("age", "sex"), target="income"))
+    'cap (zero): age + sex -> income'
+    """
+    text = result.attack + (f" ({result.variant})" if result.variant else "")
+    if result.keys:
+        text += ": " + " + ".join(result.keys)
+    return text + (f" -> {result.target}" if result.target else "")
+
+
+def sentence(result: Result) -> str:
+    """Return what was found in words and counts."""
+    parts = []
+    if result.real and result.real.rate is not None:
+        parts.append(f"right for {percent(result.real.rate)} of members ({_counted(result.real)})")
+    if result.holdout and result.holdout.rate is not None:
+        parts.append(f"{percent(result.holdout.rate)} of strangers ({_counted(result.holdout)})")
+    if result.risk and result.risk.value is not None:
+        low, high = result.risk.low, result.risk.high
+        parts.append(
+            f"risk {number(result.risk.value)} "
+            f"({100 * result.risk.level:.0f}% interval {number(low)} to {number(high)})"
+        )
+    if result.value:
+        shown = [(n, getattr(result.value, n)) for n in ("real", "holdout", "synthetic")]
+        parts.append(", ".join(f"{n} {number(v)}" for n, v in shown if v is not None))
+    if result.baseline and result.baseline.rate is not None:
+        parts.append(f"{percent(result.baseline.rate)} without the synthetic table ({result.baseline.what})")
+    if result.verdict:
+        parts.append(result.verdict)
+    return "; ".join(p for p in parts if p) or "undefined: nothing to attack"
+
+
+def _counted(rate: Rate) -> str:
+    hits = f"{rate.hits:,.0f}" if float(rate.hits).is_integer() else f"{rate.hits:,.1f}"
+    return f"{hits} of {rate.n:,}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as percent with one decimal, "-" for None."""
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def number(value: float | None) -> str:
+    """Return a number with three decimals, "-" for None or nan."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.3f}".replace("-0.000", "0.000")
