@@ -54,11 +54,11 @@ def number(statement, computed, paper, *, erratum=""):
 
 
 def verdicts(*rows):
-    """Return the rows as a markdown table and a last line that counts them."""
+    """Return the rows as a markdown table and a last line that counts those that agree."""
     body = [(row.statement, row.computed, row.paper, row.verdict) for row in rows]
     table = markdown_table(("statement", "computed", "paper", "verdict"), body)
     wrong = sum(row.verdict != "agrees" for row in rows)
-    return f"{table}\n\n{len(rows)} statements: {len(rows) - wrong} agree, {wrong} do not.\n"
+    return f"{table}\n\nStatements that agree: {len(rows) - wrong} of {len(rows)}.\n"
 
 
 def markdown_table(head, rows):
@@ -69,17 +69,25 @@ def markdown_table(head, rows):
 
 def crosstabs(tables):
     """Return small tables side by side as HTML; `tables` maps a caption to a table."""
-    html = ['<div style="display:flex;flex-wrap:wrap;gap:0 1.6rem">']
+    # A class of its own: Material would stretch and frame a table without one.
+    html = [
+        "<style>.crosstabs{display:grid;grid-template-columns:repeat(auto-fill,minmax(7.4rem,1fr));"
+        "gap:1rem;align-items:end;justify-items:start;margin:1rem 0}"
+        ".crosstab{border-collapse:collapse;font-size:.7rem;font-variant-numeric:tabular-nums}"
+        ".crosstab caption{text-align:left;font-weight:bold;padding-bottom:.2rem}"
+        ".crosstab th,.crosstab td{padding:.1rem .35rem;text-align:right}"
+        ".crosstab th{font-weight:normal;opacity:.75}"
+        ".crosstab thead th,.crosstab thead td{border-bottom:1px solid currentColor}</style>"
+        '<div class="crosstabs">'
+    ]
     for caption, table in tables.items():
-        names = [f"T{i + 1}" for i in range(len(table))]
         head = "".join(f'<th scope="col">K{j + 1}</th>' for j in range(len(table[0])))
         body = "".join(
-            f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{count}</td>" for count in row) + "</tr>"
-            for name, row in zip(names, table, strict=True)
+            f'<tr><th scope="row">T{i + 1}</th>' + "".join(f"<td>{count}</td>" for count in row) + "</tr>"
+            for i, row in enumerate(table)
         )
         html.append(
-            f'<table style="font-variant-numeric:tabular-nums">'
-            f'<caption style="text-align:left;padding-bottom:.3rem">{caption}</caption>'
+            f'<table class="crosstab"><caption>{caption}</caption>'
             f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
     return "".join(html) + "</div>"
@@ -105,7 +113,9 @@ def figure(name, title, description, panels, caption):
             f'<g transform="translate({LEFT[k % 2]} {TOP[k // 2]})">{panel}</g>'
             for k, panel in enumerate(panels)
         )
-        + f"</svg></div><figcaption>{caption}</figcaption></figure>"
+        + f"</svg></div>"
+        '<figcaption style="max-width:none;text-align:left;font-style:normal;font-size:.7rem">'
+        f"{caption}</figcaption></figure>"
     )
 
 
@@ -116,7 +126,7 @@ def boxplots(title, boxes, own):
     """
     parts = [_frame(title), _y_axis(), _text(-34, PANEL_HEIGHT / 2, "individual CAP", "middle", turned=True)]
     step = PANEL_WIDTH / len(boxes)
-    for place, (label, values, mean) in enumerate(sorted(boxes, key=lambda box: box[2])):
+    for place, (label, values, mean) in enumerate(sorted(boxes, key=lambda box: round(box[2], 9))):
         x = (place + 0.5) * step
         low, first, middle, third, high = (_y(v) for v in np.percentile(values, [0, 25, 50, 75, 100]))
         parts += [
@@ -140,14 +150,14 @@ def histograms(title, version_1, version_2, own):
     parts += [_text(-6, 4 + 12, f"{top}", "end"), _text(-6, PANEL_HEIGHT + 4, "0", "end")]
     scale = (PANEL_HEIGHT - 12) / top
     width = PANEL_WIDTH / len(filled)
-    for k, count in enumerate(filled):
-        if count:
-            parts.append(
-                f'<rect x="{k * width:.1f}" y="{PANEL_HEIGHT - count * scale:.1f}" width="{width:.1f}" '
-                f'height="{count * scale:.1f}" fill="currentColor" fill-opacity="0.25"/>'
-            )
-    steps = " ".join(f"V{PANEL_HEIGHT - c * scale:.1f} H{(k + 1) * width:.1f}" for k, c in enumerate(outline))
-    parts.append(f'<path d="M0 {PANEL_HEIGHT} {steps}" stroke="currentColor" stroke-opacity="0.7"/>')
+    for counts, style in (
+        (filled, 'fill="currentColor" fill-opacity="0.25"'),
+        (outline, 'stroke="currentColor" stroke-opacity="0.7"'),
+    ):
+        steps = " ".join(
+            f"V{PANEL_HEIGHT - c * scale:.1f} H{(k + 1) * width:.1f}" for k, c in enumerate(counts)
+        )
+        parts.append(f'<path d="M0 {PANEL_HEIGHT} {steps} V{PANEL_HEIGHT}" {style}/>')
     parts += [_text(v * PANEL_WIDTH, PANEL_HEIGHT + 17, f"{v:g}", "middle") for v in (0, 0.25, 0.5, 0.75, 1)]
     x = own * PANEL_WIDTH
     parts.append(_line(x, 0, x, PANEL_HEIGHT, colour=BLUE, width=2, dashes="6 4"))

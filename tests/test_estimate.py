@@ -1,3 +1,4 @@
+import itertools
 import math
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def test_clopper_pearson_gives_the_known_limits(hits, n, digits, expected):
 
 @pytest.mark.parametrize(
     ("counts", "expected"),
-    [((56, 70, 48, 80), (0.0524, 0.3339)), ((30, 100, 20, 100), (-0.0202, 0.2167))],  # Newcombe 1998, table II
+    [((56, 70, 48, 80), (0.0524, 0.3339)), ((30, 100, 20, 100), (-0.0202, 0.2167))],
 )
 def test_newcombe_gives_the_published_limits(counts, expected):
     assert limits(newcombe(*counts), 4) == expected
@@ -143,13 +144,15 @@ def likely(n, p):
 
 
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.5, 0.9])
-def test_wilson_covers_near_its_level(p, n=200):
+def test_wilson_covers_near_its_level(p):
+    n = 200
     covered = sum(w for k, w in likely(n, p) if inside(wilson(k, n), p))
     assert 0.93 <= covered <= 0.98  # counts are discrete: coverage waves around 0.95
 
 
 @pytest.mark.parametrize("p", [0.005, 0.1, 0.5, 0.97])
-def test_clopper_pearson_never_covers_less_than_its_level(p, n=100):
+def test_clopper_pearson_never_covers_less_than_its_level(p):
+    n = 100
     assert sum(w for k, w in likely(n, p) if inside(clopper_pearson(k, n), p)) >= 0.95
 
 
@@ -169,9 +172,9 @@ def test_mover_covers_zero_at_its_level(n_t, n_c, p, coverage, alarms):
     for k, w in likely(n_t, p):
         for j, v in likely(n_c, p):
             found = mover_residual(k, n_t, j, n_c)
-            # All strangers hit: nothing can be said, which is no alarm and no miss.
-            covered += w * v * (math.isnan(found.value) or inside(found, 0))
-            alarmed += w * v * (found.low > 0)
+            covered += w * v * inside(found, 0)
+            # The figures count an undefined residual (all strangers hit) as a miss and as an alarm.
+            alarmed += w * v * (found.low > 0 or math.isnan(found.value))
     assert covered == pytest.approx(coverage, abs=0.0006)
     assert alarmed == pytest.approx(alarms, abs=0.0006)
 
@@ -188,7 +191,8 @@ def test_newcombe_and_mover_agree_about_zero(n_a, n_b, data, level):
 @given(st.integers(1, 60), st.integers(1, 60), st.data())
 def test_every_interval_has_width_and_contains_its_value(n_a, n_b, data):
     a, b = data.draw(st.integers(0, n_a)), data.draw(st.integers(0, n_b - 1))
-    for found in (wilson(a, n_a), clopper_pearson(a, n_a), newcombe(a, n_a, b, n_b), mover_residual(a, n_a, b, n_b)):
+    pair = (a, n_a, b, n_b)
+    for found in (wilson(a, n_a), clopper_pearson(a, n_a), newcombe(*pair), mover_residual(*pair)):
         assert found.low < found.high
         assert found.low <= found.value <= found.high
 
@@ -197,6 +201,7 @@ def test_every_interval_has_width_and_contains_its_value(n_a, n_b, data):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+@settings(max_examples=40, deadline=None)
 def test_adjusted_p_values_agree_with_statsmodels(p):
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
     np.testing.assert_allclose(benjamini_hochberg(p), multipletests(p, method="fdr_bh")[1], rtol=1e-12)
@@ -222,7 +227,8 @@ def test_smallest_detectable_solves_its_equation(p_c, n_t, ratio):
     assume(not math.isnan(d))
     p_t, z = p_c + d, stats.norm.ppf(0.95) + stats.norm.ppf(0.8)
     assert d**2 == pytest.approx(z**2 * (p_t * (1 - p_t) / n_t + p_c * (1 - p_c) / n_c), rel=1e-9)
-    assert size_needed(p_c, smallest_detectable(p_c, n_t, n_t)) == n_t
+    same_size = smallest_detectable(p_c, n_t, n_t)
+    assert math.isnan(same_size) or size_needed(p_c, same_size) == n_t
 
 
 def test_smallest_detectable_has_the_power_it_promises():
@@ -308,7 +314,9 @@ def test_hits_of_single_rows_get_newcombe_mover_and_fisher():
     assert (found.real.hits, found.real.n, found.real.rate, found.real.n_clusters) == (150, 500, 0.3, 500)
 
 
-@pytest.mark.parametrize("counts", [(3, 10, 7, 12), (150, 500, 100, 500), (0, 5, 0, 9), (9, 9, 0, 3), (1, 800, 9, 70)])
+@pytest.mark.parametrize(
+    "counts", [(3, 10, 7, 12), (150, 500, 100, 500), (0, 5, 0, 9), (9, 9, 0, 3), (1, 800, 9, 70)]
+)
 def test_the_exact_test_agrees_with_scipy(counts):
     a, n_a, b, n_b = counts
     expected = stats.fisher_exact([[a, n_a - a], [b, n_b - b]]).pvalue
@@ -539,7 +547,7 @@ def test_intervals_have_width_and_higher_levels_contain_lower_ones(one, two):
     for build in (clustered, counted):
         found = quick(build(one), build(two))
         nested = [found.at(level) for level in (0.5, 0.9, 0.95, 0.99, 0.999999)]
-        for narrow, wide in zip(nested, nested[1:], strict=False):
+        for narrow, wide in itertools.pairwise(nested):
             for a, b in zip(narrow, wide, strict=True):
                 if not math.isnan(a.value):
                     assert b.low <= a.low <= a.high <= b.high
@@ -571,8 +579,8 @@ def test_max_t_agrees_with_a_plain_loop():
 
     seen = np.arange(105) < 60
     draws = np.array([differences(g.permutation(seen)) for _ in range(4000)])
-    z, z_seen = draws / draws.std(axis=0), differences(seen) / np.sqrt((draws**2).mean(axis=0))
-    z = draws / np.sqrt((draws**2).mean(axis=0))
+    sd = np.sqrt((draws**2).mean(axis=0))
+    z, z_seen = draws / sd, differences(seen) / sd
     found = max_t(a, b, rng=rng())
     error = 4 * np.sqrt(0.25 / 1300)
     np.testing.assert_allclose(found.p_value, (z >= z_seen - 1e-9).mean(axis=0), atol=error)

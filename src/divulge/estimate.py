@@ -229,7 +229,7 @@ def _mover_ratio(a: Interval, b: Interval, value: float) -> Interval:
 def _residual(hits_a: float, n_a: float, hits_b: float, n_b: float) -> float:
     if n_a == 0 or n_b == 0 or hits_b >= n_b:
         return math.nan
-    return (hits_a / n_a - hits_b / n_b) / ((n_b - hits_b) / n_b)
+    return min(1.0, (hits_a / n_a - hits_b / n_b) / ((n_b - hits_b) / n_b))  # 1 + 2e-16 is rounding
 
 
 def _z(level: float) -> float:
@@ -769,7 +769,8 @@ def _risk(
     if max(one.n, two.n) > RESAMPLE_UP_TO:
         how = f"normal limit of the log failure ratio (more than {RESAMPLE_UP_TO:,} clusters)"
         return _risk_on_log_scale(a, b, spread, level), spread, how
-    logs = _bootstrap_log_failure(one, rng, draws) - _bootstrap_log_failure(two, rng, draws)
+    with np.errstate(invalid="ignore"):  # both always succeed in a resample: it says nothing
+        logs = _bootstrap_log_failure(one, rng, draws) - _bootstrap_log_failure(two, rng, draws)
     finite = logs[np.isfinite(logs)]
     if finite.size == draws and draws > 1:
         spread = float(finite.std(ddof=1))
@@ -831,6 +832,8 @@ def _bootstrap_log_failure(clusters: _Clusters, rng: np.random.Generator, draws:
 def _percentiles(values: Floats, level: float) -> tuple[float, float]:
     """Order statistics rather than interpolation: infinite draws are in order, too."""
     values = np.sort(values[~np.isnan(values)])
+    if values.size == 0:
+        return -math.inf, math.inf
     k = max(1, math.floor((values.size + 1) * (1 - level) / 2))
     return float(values[k - 1]), float(values[values.size - k])
 

@@ -586,3 +586,18 @@ def _used(column: PooledColumn, which: int) -> list[str]:
     if column.family == "number":
         return _number_text(levels).to_list()
     return levels.cast(pl.String).to_list()
+
+
+def collect(table: Table) -> Table:
+    """Return the table with its rows in memory."""
+    if table.lazy is None:
+        return table
+    return table_of_role(table.lazy.collect("polars").to_native(), table)
+
+
+def table_of_role(frame: pl.DataFrame, table: Table) -> Table:
+    """Return a table like another one, with the rows given."""
+    collected = table_of(frame, table.role)
+    return Table(
+        table.role, collected.columns, collected.n_rows, collected.frame, None, collected.names, table.sha256, table.notes
+    )

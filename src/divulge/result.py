@@ -24,6 +24,9 @@ __all__ = [
 Verdict = Literal["excess found", "none found", "cannot tell", "no holdout"]
 
 
+_IN_MEMORY = ("individual", "table", "comparison")
+
+
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """How often the attack was right on one group of people."""
 
@@ -110,10 +113,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Scores per record; never in assessment.json."""
     table: Any = None
     """A table that the attack built (`cap_minimum`); never in assessment.json."""
+    comparison: Any = None
+    """The comparison behind difference and risk, from which other levels follow; never in assessment.json."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dictionaries and lists, as in assessment.json."""
-        fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in ("individual", "table")}
+        fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in _IN_MEMORY}
         return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
 
     def __str__(self) -> str:

@@ -194,6 +194,7 @@ def judge(
             level=level,
             method=comparison.method,
         ),
+        comparison=comparison,
         p_value=_n(comparison.p_value),
         p_adjusted=_n(comparison.p_value),
         smallest_detectable=_n(

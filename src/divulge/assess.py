@@ -1,0 +1,381 @@
+"""Run the attacks on three tables, correct for their number, survive one that fails. Never prints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+from msgspec.structs import replace
+
+from divulge import __version__
+from divulge.attacks import CATALOGUE
+from divulge.attacks.common import ACCEPTABLE, conclude
+from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
+from divulge.case import Case, lay
+from divulge.errors import ColumnError, DivulgeError, SettingError
+from divulge.estimate import Family, holm, max_t
+from divulge.frames import fingerprint
+from divulge.preconditions import Check, check_all
+from divulge.records import per_record
+from divulge.report.report import Report
+from divulge.result import Result, label, number, percent
+from divulge.schema import Schema, check_columns
+
+__all__ = ["assess"]
+
+Progress = Callable[[str, int, int], None]
+Search = Literal["default", "full", "off"]
+
+_KEEP = 20
+_WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    attack: str
+    settings: dict[str, Any]
+
+
+@dataclass
+class _Plan:
+    tasks: list[_Task]
+    key_sets: list[KeySet] = field(default_factory=list)
+    minimal: list[Disclosing] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def assess(
+    real: Any,
+    synthetic: Any,
+    *,
+    holdout: Any = None,
+    keys: Sequence[str] | None = None,
+    targets: Sequence[str] | None = None,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    search: Search = "default",
+    acceptable: float = ACCEPTABLE,
+    seed: int = 0,
+    level: float = 0.95,
+    jobs: int = 2,
+    progress: Progress = lambda what, done, total: None,
+) -> Report:
+    """Return a report of every attack that fits the tables.
+
+    Parameters
+    ----------
+    real
+        The table that the synthesizer was trained on (any kind of frame, or a table of `divulge.read`).
+    synthetic
+        The table to be released.
+    holdout
+        People of the same population that the synthesizer never saw. Without it nothing is called a leak.
+    keys
+        Columns that the attacker knows. None searches key sets by the synthetic table alone and tests the best
+        20 for each target.
+    targets
+        Columns that he wants. None takes every usable column that is no key, in turn.
+    schema, unit, ignore, missing
+        What the columns are; the column of the person or household; columns to leave out; texts for missing.
+    search
+        "full" adds the minimal key sets, up to 5 columns, that disclose a target, as description without a
+        verdict; "off" tests no key set when none is given.
+    acceptable
+        A risk whose simultaneous upper limit is at most this counts as none found.
+    seed, level, jobs
+        Of the random steps; of the intervals; threads of the key set search (they change no digit).
+    progress
+        Called with what is being done, steps done, steps in all.
+
+    Raises
+    ------
+    DivulgeError
+        The input cannot be used. An attack that fails is reported in `report.failed` instead.
+    """
+    began, started = time.perf_counter(), datetime.now(UTC)
+    if search not in ("default", "full", "off"):
+        raise SettingError("search: hint: one of default, full, off.")
+    if not 0 < acceptable < 1:
+        raise SettingError(f"acceptable: {acceptable} is outside (0, 1). hint: 0.05 is the default.")
+    if jobs < 1:
+        raise SettingError(f"jobs: {jobs} is below 1.")
+    progress("reading columns", 0, 1)
+    case = lay(
+        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
+    )
+    if not case.in_memory:
+        case = _collected(case)
+    progress("checking preconditions", 0, 1)
+    checks = check_all(case)
+    progress("looking for key sets", 0, 1)
+    plan = _plan(case, keys, targets, search, jobs)
+    results, failed = _run(case, plan.tasks, progress)
+    progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
+    results = correct(case, results, acceptable)
+    progress("gathering records", len(plan.tasks), len(plan.tasks))
+    settings = {
+        "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search,
+        "keys": list(keys) if keys else None, "targets": list(targets) if targets else None,
+        "unit": case.unit, "ignore": list(ignore), "missing": len(tuple(missing)),
+    }  # fmt: skip
+    return Report.build(
+        version=__version__,
+        settings=settings,
+        started=started.isoformat(timespec="seconds"),
+        seconds=time.perf_counter() - began,
+        tables=_tables(case),
+        schema=case.schema,
+        bins=case.bins_in_words([c for c in case.columns if c in case._coded]),
+        checks=checks,
+        results=results,
+        failed=failed,
+        key_sets=plan.key_sets,
+        minimal=plan.minimal,
+        notes=[*case.notes, *plan.notes],
+        verdict=overall(results, case.has_holdout, level),
+        records=per_record(case, results),
+    )
+
+
+def _collected(case: Case) -> Case:
+    """Return the case with its rows in memory: joint tests need each person's scores together."""
+    from divulge.frames import collect
+
+    tables = tuple(collect(t) for t in case.tables)
+    note = "the tables were read into memory: joint tests need the scores of each person together"
+    return Case(
+        tables, case.columns, case.schema, case.missing, case.seed, case.level, (*case.notes, note)
+    )
+
+
+def _plan(
+    case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None, search: Search, jobs: int
+) -> _Plan:
+    """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search."""
+    usable = case.schema.usable()
+    keys = list(keys) if keys else list(case.schema.with_role("key"))
+    targets = list(targets) if targets else list(case.schema.with_role("target"))
+    check_columns("keys", keys, case.columns)
+    check_columns("targets", targets, case.columns)
+    if set(keys) & set(targets):
+        both = sorted(set(keys) & set(targets))[0]
+        raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
+    if len(set(targets)) < len(targets):
+        raise SettingError("targets: a column is named twice.")
+    wanted = targets or [c for c in usable if c not in keys]
+    tasks = [_Task("copies", {})]
+    if not wanted:
+        if keys:
+            return _Plan([*tasks, *_on_keys(case, keys)], notes=["no column is left as a target: attribution was not tested"])
+        raise ColumnError(
+            "no column can be attacked: all are constant, identifiers, free text, unit or ignored. "
+            "hint: `divulge schema` shows why; set kinds there."
+        )
+    plan = _Plan(tasks)
+    if keys:
+        plan.tasks += [t for target in wanted for t in _on_pair(case, keys, target)]
+        plan.tasks += _on_keys(case, keys)
+    elif search != "off":
+        if len(usable) < 2:
+            raise ColumnError(
+                f"only {len(usable)} column can be attacked, and a key set needs another one. "
+                "hint: `divulge schema` shows why; set kinds there."
+            )
+        plan.key_sets, plan.notes = ranked_key_sets(case, wanted, keep=_KEEP, jobs=jobs)
+        plan.tasks += [
+            _Task("cap", {"keys": k.keys, "target": k.target, "unseen": "zero"}) for k in plan.key_sets
+        ]
+        first = {k.target: k for k in reversed(plan.key_sets)}
+        for target in wanted:
+            plan.tasks += [
+                _Task(a, {"keys": first[target].keys, "target": target}) for a in ("modal_guess", "disco")
+            ]
+        for keys_of in sorted({k.keys for k in first.values()}):
+            plan.tasks += _on_keys(case, keys_of)
+    if search == "full":
+        plan.minimal, notes = minimal_disclosing(case, wanted, jobs=jobs)
+        plan.notes += notes
+    return plan
+
+
+def _on_pair(case: Case, keys: Sequence[str], target: str) -> Iterator[_Task]:
+    pair = {"keys": tuple(keys), "target": target}
+    for unseen in ("zero", "skip", "nearest"):
+        yield _Task("cap", pair | {"unseen": unseen})
+    for attack in ("modal_guess", "disco", "tcap", "rapid", "abstention", "dcap", "weap", "baseline_cap"):
+        yield _Task(attack, pair)
+    for kind in ("distinct", "entropy", "recursive"):
+        yield _Task("l_diversity", pair | {"kind": kind})
+    yield _Task("t_closeness", pair)
+    if case.schema[target].kind in ("numeric", "datetime", "integer-coded"):
+        yield _Task("t_closeness", pair | {"kind": "ordered"})
+
+
+def _on_keys(case: Case, keys: Sequence[str]) -> list[_Task]:
+    tasks = [_Task("replicated_uniques", {"keys": tuple(keys)}), _Task("k_anonymity", {"keys": tuple(keys)})]
+    return [*tasks, _Task("delta_presence", {"keys": tuple(keys)})] if case.has_holdout else tasks
+
+
+def _run(case: Case, tasks: Sequence[_Task], progress: Progress) -> tuple[list[Result], list[dict[str, str]]]:
+    results: list[Result] = []
+    failed: list[dict[str, str]] = []
+    for done, task in enumerate(tasks):
+        progress(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
+        try:
+            found = CATALOGUE[task.attack].run(case, **task.settings)
+        except DivulgeError as error:
+            failed.append({"attack": task.attack, "why": str(error)})
+        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+            # the message of a library may hold a data value: its type alone is told
+            where = " -> ".join(str(v) for v in task.settings.values())
+            failed.append({"attack": task.attack, "why": f"{type(error).__name__} inside the attack ({where}); please report it"})
+        else:
+            results += found if isinstance(found, tuple) else (found,)
+    return results, failed
+
+
+# ---------------------------------------------------------------- many tests
+
+
+def correct(case: Case, results: list[Result], acceptable: float) -> list[Result]:
+    """Return the results with simultaneous bounds, adjusted p-values and verdicts: one family for each attack name."""
+    out = list(results)
+    families: dict[str, list[int]] = {}
+    for i, result in enumerate(results):
+        if result.comparison is not None:
+            families.setdefault(result.attack, []).append(i)
+    for name, members in families.items():
+        family = _family(case, name, [results[i] for i in members])
+        for j, i in enumerate(members):
+            out[i] = _with_family(results[i], family, j, acceptable)
+    return out
+
+
+def _family(case: Case, name: str, results: list[Result]) -> Family:
+    # column order must change no digit: the tests stand in the order of their names
+    order = sorted(range(len(results)), key=lambda i: label(results[i]))
+    scores = [results[i].individual for i in order]
+    rows = case.n_rows("real") + case.n_rows("holdout")
+    if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:
+        return _holm_family(results, case.level)
+    family = max_t(
+        np.stack([s.real for s in scores if s is not None], axis=1),
+        np.stack([s.holdout for s in scores if s is not None and s.holdout is not None], axis=1),
+        cluster_members=case.units("real"),
+        cluster_strangers=case.units("holdout"),
+        level=case.level,
+        rng=case.rng(f"family {name}"),
+    )
+    back = np.argsort(order)
+    return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back])
+
+
+def _holm_family(results: list[Result], level: float) -> Family:
+    """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
+    from scipy.special import ndtri
+
+    p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
+    each = 1 - (1 - level) / len(results)
+    return Family(float(ndtri(0.5 + each / 2)), each, holm(p), p)
+
+
+def _with_family(result: Result, family: Family, j: int, acceptable: float) -> Result:
+    difference, risk = result.comparison.at(family.level_each)
+    p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
+    result = replace(
+        result,
+        p_value=p if isfinite(p) else result.p_value,
+        p_adjusted=adjusted if isfinite(adjusted) else None,
+    )
+    return conclude(result, difference, risk, acceptable)
+
+
+# ---------------------------------------------------------------- the verdict
+
+
+def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[str, Any]:
+    """Return the overall verdict and its sentence: Holm over the families, then the worst simultaneous bound."""
+    judged = [r for r in results if r.risk is not None and r.verdict is not None]
+    if not has_holdout:
+        return {
+            "verdict": "no holdout",
+            "sentence": "No holdout was given: inference and disclosure are not separated, so no statement about "
+            "disclosure is made. Give people whom the synthesizer never saw with --holdout.",
+        }
+    if not judged:
+        return {"verdict": "cannot tell", "sentence": "No attack could be compared with strangers."}
+    found = _families_found(judged, level)
+    n = len(judged)
+    if found:
+        worst = max(
+            (r for r in judged if r.attack in found and r.verdict == "excess found"), key=_lowest_first
+        )
+        return {"verdict": "excess found", "sentence": _found_sentence(worst, level, n)}
+    if all(r.verdict == "none found" for r in judged):
+        worst = max(judged, key=lambda r: _bound(r, "high_simultaneous"))
+        return {
+            "verdict": "none found",
+            "sentence": f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper "
+            f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)}).",
+        }
+    open_ = [r for r in judged if r.verdict != "none found"]
+    worst = max(open_, key=lambda r: _bound(r, "high_simultaneous"))
+    return {
+        "verdict": "cannot tell",
+        "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
+        f"exclude one; the widest is {label(worst)}, risk up to {number(_bound(worst, 'high_simultaneous'))}.",
+    }
+
+
+def _families_found(judged: Sequence[Result], level: float) -> set[str]:
+    """Return the attack names whose smallest adjusted p-value survives Holm over the families and that have a finding."""
+    names = sorted({r.attack for r in judged})
+    smallest = [
+        min((r.p_adjusted for r in judged if r.attack == a and r.p_adjusted is not None), default=1.0) for a in names
+    ]
+    adjusted = holm(np.array(smallest))
+    with_finding = {r.attack for r in judged if r.verdict == "excess found"}
+    return {a for a, p in zip(names, adjusted, strict=True) if p <= 1 - level and a in with_finding}
+
+
+def _lowest_first(result: Result) -> float:
+    return _bound(result, "low_simultaneous")
+
+
+def _bound(result: Result, which: str) -> float:
+    bound = getattr(result.risk, which)
+    return float("-inf") if bound is None else float(bound)
+
+
+def _found_sentence(worst: Result, level: float, n: int) -> str:
+    assert worst.real is not None and worst.holdout is not None and worst.risk is not None
+    knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
+    about = f" about {worst.target}" if worst.target else ""
+    return (
+        f"Excess found: {knowing}the attack {worst.attack}{f' ({worst.variant})' if worst.variant else ''} is right"
+        f"{about} for {percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of "
+        f"strangers; risk {number(worst.risk.value)}, at least {number(worst.risk.low_simultaneous)} "
+        f"({100 * level:.0f}% simultaneous over {n} comparisons)."
+    )
+
+
+def _tables(case: Case) -> dict[str, Any]:
+    out: dict[str, Any] = {"real": None, "synthetic": None, "holdout": None}
+    for i, table in enumerate(case.tables):
+        columns = [case.pooled(c) for c in case.columns]
+        out[table.role] = {
+            "rows": table.n_rows,
+            "columns": len(table.columns),
+            "sha256": table.sha256 or fingerprint(columns, i),
+            "hashed": "file" if table.sha256 else "canonical columns",
+        }
+    return out
+
+

@@ -1,0 +1,322 @@
+"""What must hold before an excess over the holdout can be read as disclosure; checked before any attack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case import Case
+from divulge.counts import combine
+from divulge.estimate import newcombe
+
+__all__ = ["Check", "check_all"]
+
+_SMALL = 100
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One precondition: what was looked at, whether it holds, and what was seen."""
+
+    check: str
+    ok: bool
+    detail: str
+
+
+def check_all(case: Case) -> list[Check]:
+    """Return every check that fits the case, in a fixed order."""
+    checks: list[Callable[[Case], Check | None]] = [
+        _same_columns,
+        _same_kinds,
+        _useful_columns,
+        _identifiers,
+        _infinities,
+        _unseen_values,
+        _identical,
+        _duplicates,
+        _sizes,
+        _overlap,
+        _shared_units,
+        _exchangeable,
+    ]
+    return [found for c in checks if (found := c(case)) is not None]
+
+
+def _same_columns(case: Case) -> Check:
+    extra = {t.role: len(t.columns) - len(case.columns) for t in case.tables}
+    uneven = {role: n for role, n in extra.items() if n}
+    if not uneven:
+        return Check(check="same columns", ok=True, detail=f"all tables have the same {len(case.columns)} columns")
+    told = ", ".join(f"{role} has {n} more" for role, n in uneven.items())
+    return Check(check="same columns", ok=False, detail=f"{len(case.columns)} columns are shared; {told}, left out")
+
+
+def _same_kinds(case: Case) -> Check | None:
+    odd = [c for c in case.columns if case.pooled(c).note]
+    if not odd:
+        return None
+    return Check(
+        check="same types", ok=False, detail=f"{_names(odd)}: the tables disagree on the type; compared as text"
+    )
+
+
+def _useful_columns(case: Case) -> Check | None:
+    constant = list(case.schema.names("constant"))
+    if not constant:
+        return None
+    return Check(check="constant columns", ok=True, detail=f"{_names(constant)}: tell nothing about anybody, not attacked")
+
+
+def _identifiers(case: Case) -> Check | None:
+    named = [c for c in case.schema.columns if c.kind in ("identifier", "text")]
+    if not named:
+        return None
+    return Check(
+        check="identifiers and free text",
+        ok=True,
+        detail=f"{_names([c.name for c in named])}: not used as keys, targets or in whole-row comparison unless named",
+    )
+
+
+def _infinities(case: Case) -> Check | None:
+    bad = [c for c in case.columns if case.pooled(c).family == "number" and np.isinf(case.pooled(c).numbers()).any()]
+    if not bad:
+        return None
+    return Check(check="infinite values", ok=False, detail=f"{_names(bad)}: infinite values fall into the end bins")
+
+
+def _unseen_values(case: Case) -> Check | None:
+    unseen = []
+    for name in case.schema.names("categorical", "boolean", "integer-coded"):
+        pooled = case.pooled(name)
+        people = pooled.counts[0] + (pooled.counts[2] if case.has_holdout else 0)
+        n = int(pooled.counts[1][people == 0].sum())
+        if n > 0.5 * case.n_rows("synthetic"):
+            unseen.append(name)
+    if not unseen:
+        return None
+    return Check(
+        check="same values",
+        ok=False,
+        detail=f"{_names(unseen)}: most synthetic values occur in no real record; were the tables prepared alike?",
+    )
+
+
+def _identical(case: Case) -> Check | None:
+    same = [
+        (case.tables[i].role, case.tables[j].role)
+        for i, j in combinations(range(len(case.tables)), 2)
+        if _same_rows(case, i, j)
+    ]
+    if not same:
+        return None
+    told = "; ".join(f"{a} and {b} are the same table" for a, b in same)
+    return Check(check="different tables", ok=False, detail=f"{told}: were the files mixed up?")
+
+
+def _row_ids(case: Case) -> list[NDArray[np.int64]] | None:
+    if not case.in_memory:
+        return None
+    lengths = [t.n_rows for t in case.tables]
+    stacked = [np.concatenate(case.codes(c, binned=False)) for c in case.columns]
+    ids, _ = combine(stacked, [case.n_codes(c, binned=False) for c in case.columns])
+    return np.split(ids, np.cumsum(lengths)[:-1])
+
+
+def _same_rows(case: Case, i: int, j: int) -> bool:
+    if case.tables[i].n_rows != case.tables[j].n_rows:
+        return False
+    if any((case.pooled(c).counts[i] != case.pooled(c).counts[j]).any() for c in case.columns):
+        return False
+    ids = _row_ids(case)
+    return ids is None or bool((np.sort(ids[i]) == np.sort(ids[j])).all())
+
+
+def _duplicates(case: Case) -> Check | None:
+    ids = _row_ids(case)
+    if ids is None:
+        return None
+    n_distinct = len(np.unique(ids[0]))
+    n = len(ids[0])
+    if n_distinct == n:
+        return None
+    share = (n - n_distinct) / n
+    return Check(
+        check="repeated rows",
+        ok=True,
+        detail=f"{n - n_distinct:,} of {n:,} real rows repeat another one ({100 * share:.1f}%); "
+        "if these are the same people, name their column with unit",
+    )
+
+
+def _sizes(case: Case) -> Check | None:
+    if not case.has_holdout:
+        return Check(
+            check="holdout",
+            ok=False,
+            detail="no holdout: inference and disclosure are not separated, and nothing is called a leak",
+        )
+    n, n_c = case.n_rows("real"), case.n_rows("holdout")
+    if n_c < _SMALL:
+        return Check(check="sizes", ok=False, detail=f"{n_c} holdout rows are few: most answers will be «cannot tell»")
+    return Check(check="sizes", ok=True, detail=f"{n:,} real, {case.n_rows('synthetic'):,} synthetic, {n_c:,} holdout rows")
+
+
+def _overlap(case: Case) -> Check | None:
+    """Compare how many strangers equal a real row with how many real rows equal another real row."""
+    ids = _row_ids(case) if case.has_holdout else None
+    if ids is None:
+        return None
+    real, holdout = ids[0], ids[2]
+    distinct, inverse, times = np.unique(real, return_inverse=True, return_counts=True)
+    twins = int((times[inverse] > 1).sum())
+    place = np.minimum(np.searchsorted(distinct, holdout), len(distinct) - 1)
+    shared = int((distinct[place] == holdout).sum())
+    excess = newcombe(shared, len(holdout), twins, len(real), 0.999)
+    detail = (
+        f"{shared:,} of {len(holdout):,} holdout rows equal a real row "
+        f"({twins:,} of {len(real):,} real rows equal another real row)"
+    )
+    if excess.low > 0:
+        return Check(check="no overlap", ok=False, detail=detail + ": more than chance gives; remove people who are in both")
+    return Check(check="no overlap", ok=True, detail=detail)
+
+
+def _shared_units(case: Case) -> Check | None:
+    if case.unit is None or not case.has_holdout or not case.in_memory:
+        return None
+    codes = case.codes(case.unit, binned=False)
+    both = np.intersect1d(codes[0][codes[0] > 0], codes[2][codes[2] > 0])
+    if not len(both):
+        return Check(check="units apart", ok=True, detail=f"no {case.unit!r} is in both real and holdout")
+    return Check(
+        check="units apart",
+        ok=False,
+        detail=f"{len(both):,} units of {case.unit!r} are in both real and holdout: split by unit",
+    )
+
+
+def _exchangeable(case: Case) -> Check | None:
+    if not case.has_holdout or not case.in_memory:
+        return None
+    z, auc = exchangeability(case)
+    if np.isnan(z):
+        return None
+    from scipy.special import ndtr
+
+    p = min(1.0, 2 * float(ndtr(-z)))  # the larger of two folds; only telling them apart counts
+    detail = f"a classifier tells real from holdout with AUC {auc:.3f} (0.5 is chance, p = {p:.2g})"
+    if p < 0.01 and z > 0:
+        return Check(
+            check="exchangeable",
+            ok=False,
+            detail=detail + ": they are no random split; every excess below is suspect",
+        )
+    return Check(check="exchangeable", ok=True, detail=detail)
+
+
+def exchangeability(case: Case) -> tuple[float, float]:
+    """Return the z-score and AUC of a classifier that tries to tell real from holdout people, the larger of two folds.
+
+    A naive Bayes over single columns and pairs of columns (binned codes) is trained on one half of the people
+    and ranks the other half; then the halves change roles. Given the half it was trained on, the labels of the other half
+    are exchangeable when the split was random, so the rank-sum statistic has its permutation distribution.
+    People of one unit share a half and their scores are averaged. nan when a side has fewer than 20 people.
+    """
+    names = [n for n in case.schema.usable() if case.n_codes(n) > 1]
+    units = [case.units("real"), case.units("holdout")]
+    rows = [np.stack([case.codes(n)[i] for n in names], axis=1) if names else None for i in (0, 2)]
+    if rows[0] is None or rows[1] is None or min(len(rows[0]), len(rows[1])) < 40:
+        return float("nan"), float("nan")
+    rng = case.rng("exchangeable")
+    sizes = [case.n_codes(n) for n in names]
+    halves = [_halves(r, u, rng) for r, u in zip(rows, units, strict=True) if r is not None]
+    best_z, best_auc = -np.inf, 0.5
+    for fold in (0, 1):
+        score = _naive_bayes([r[h == fold] for r, h in zip(rows, halves, strict=True) if r is not None], sizes)
+        judged = []
+        for r, h, u in zip(rows, halves, units, strict=True):
+            assert r is not None
+            other = h != fold
+            judged.append(_mean_by_unit(score(r[other]), None if u is None else u[other]))
+        z, auc = _rank_sum(*judged)
+        if z > best_z:
+            best_z, best_auc = z, auc
+    return float(best_z), float(best_auc)
+
+
+def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return 0 or 1 for each row, drawn in the order of the rows' codes so that their order of arrival is irrelevant."""
+    out = np.empty(len(rows), dtype=np.int64)
+    order = np.lexsort(rows.T[::-1])
+    if units is None:
+        out[order] = rng.permutation(np.arange(len(rows)) % 2)
+        return out
+    # a unit's place is that of its first row in the order of the codes
+    _, first, inverse = np.unique(units[order], return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    side = rng.permutation(np.arange(len(first)) % 2)
+    out[order] = side[rank[inverse]]
+    return out
+
+
+def _naive_bayes(
+    groups: list[NDArray[np.int32]], sizes: list[int]
+) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
+    """Return a score that is high for rows that look like the first group."""
+    features = [(j,) for j in range(len(sizes))] + [
+        (i, j) for i, j in combinations(range(len(sizes)), 2) if sizes[i] * sizes[j] <= 10_000
+    ][:300]
+    tables = []
+    for feature in features:
+        capacity = int(np.prod([sizes[j] for j in feature]))
+        a, b = (np.bincount(_cell(g, feature, sizes), minlength=capacity) + 0.5 for g in groups)
+        tables.append(np.log(a / a.sum()) - np.log(b / b.sum()))
+
+    def score(rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        total = np.zeros(len(rows))
+        for feature, table in zip(features, tables, strict=True):
+            total += table[_cell(rows, feature, sizes)]
+        return np.round(total, 9)
+
+    return score
+
+
+def _cell(rows: NDArray[np.int32], feature: tuple[int, ...], sizes: list[int]) -> NDArray[np.int64]:
+    ids = rows[:, feature[0]].astype(np.int64)
+    for j in feature[1:]:
+        ids = ids * sizes[j] + rows[:, j]
+    return ids
+
+
+def _mean_by_unit(score: NDArray[np.float64], units: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    if units is None:
+        return score
+    _, inverse = np.unique(units, return_inverse=True)
+    return np.bincount(inverse, weights=score) / np.bincount(inverse)
+
+
+def _rank_sum(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the z-score of the rank-sum statistic (ties corrected) and the AUC of a above b."""
+    pooled = np.concatenate([a, b])
+    _, inverse, times = np.unique(pooled, return_inverse=True, return_counts=True)
+    mid = np.cumsum(times) - (times - 1) / 2
+    n_a, n_b = len(a), len(b)
+    n = n_a + n_b
+    if n_a < 20 or n_b < 20:
+        return float("nan"), float("nan")
+    rank_sum = mid[inverse][:n_a].sum()
+    u = rank_sum - n_a * (n_a + 1) / 2
+    ties = float((times.astype(float) ** 3 - times).sum())
+    variance = n_a * n_b / 12 * (n + 1 - ties / (n * (n - 1)))
+    if variance <= 0:
+        return float("nan"), 0.5
+    return float((u - n_a * n_b / 2) / np.sqrt(variance)), float(u / (n_a * n_b))
+
+
+def _names(columns: list[str]) -> str:
+    shown = ", ".join(map(repr, columns[:8]))
+    return shown + (f" and {len(columns) - 8} more" if len(columns) > 8 else "")
