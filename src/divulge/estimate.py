@@ -508,8 +508,9 @@ def _exact_sum(value: Floats, count: Ints | None) -> float:
     scaled = value * 134217729.0
     upper = scaled - (scaled - value)
     small = count & (2**26 - 1)
-    factors = [(half, part) for half in (upper, value - upper) for part in (small, count - small)]
-    return math.fsum(x for half, part in factors for x in (half * part).tolist())
+    parts = [small] if np.array_equal(small, count) else [small, count - small]
+    products = [half * part for half in (upper, value - upper) for part in parts]
+    return math.fsum(np.concatenate(products).tolist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ def band(rate, runs, errors):
     return rate - half, rate + half
 
 
-def shared_fate(rng, rate):
+def common_fate(rng, rate):
     """Hits of 80 households of 5 who succeed or fail together: each row its household's, but for 1 in 28."""
     cluster = np.repeat(np.arange(HOUSEHOLDS), SIZE)
     fate, own = rng.random(HOUSEHOLDS) < rate, rng.random(cluster.size) < rate
@@ -66,7 +66,7 @@ def coverage(draw, p_t, p_c, runs, *, clusters=True, seed=0):
 @pytest.mark.parametrize(("runs", "errors"), SIZES)
 def test_households_cover_when_they_are_the_unit(runs, errors):
     low, high = band(0.95, runs, errors)
-    difference, risk, alarms = coverage(shared_fate, 0.3, 0.3, runs)
+    difference, risk, alarms = coverage(common_fate, 0.3, 0.3, runs)
     assert low <= difference <= high
     assert low <= risk <= high
     assert alarms <= band(0.05, runs, errors)[1]
@@ -74,7 +74,7 @@ def test_households_cover_when_they_are_the_unit(runs, errors):
 
 @pytest.mark.parametrize(("runs", "errors"), SIZES)
 def test_rows_of_a_household_taken_one_by_one_do_not_cover(runs, errors):
-    difference, risk, _ = coverage(shared_fate, 0.3, 0.3, runs, clusters=False)
+    difference, risk, _ = coverage(common_fate, 0.3, 0.3, runs, clusters=False)
     # 5 rows that agree with correlation .93 count as 1.06: the z of 1.96 is worth 0.9, which covers 63%.
     low, high = band(0.633, runs, errors)
     assert low <= difference <= high
@@ -104,8 +104,8 @@ PEOPLE, SECRETS, LEAK = 200, 12, 0.35
 
 def guesses(rng, leak):
     """Whether each of 12 correlated secrets is guessed, for 200 people; the first also leaks."""
-    shared = rng.normal(size=(PEOPLE, 1))
-    hit = math.sqrt(0.3) * shared + math.sqrt(0.7) * rng.normal(size=(PEOPLE, SECRETS)) > 0.5
+    common = rng.normal(size=(PEOPLE, 1))
+    hit = math.sqrt(0.3) * common + math.sqrt(0.7) * rng.normal(size=(PEOPLE, SECRETS)) > 0.5
     hit[:, 0] |= rng.random(PEOPLE) < leak
     return hit * 1.0
 

@@ -150,8 +150,8 @@ def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
 
 def rate_of(outcome: Outcomes) -> Rate:
     """Return hits, number and rate as the result format has them."""
-    n = int(outcome.n)
-    return Rate(hits=float(outcome.hits), n=n, rate=float(outcome.rate) if n else None)
+    n, hits = outcome.n, outcome.hits
+    return Rate(hits=hits, n=n, rate=hits / n if n else None)
 
 
 def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[float]]:

@@ -1,0 +1,142 @@
+import json
+
+import polars as pl
+import pytest
+
+from divulge.case import lay
+from divulge.errors import ColumnError, SettingError
+from divulge.schema import Column, Schema, schema_from_sdv, schema_from_toml
+
+N = 200
+
+
+def kinds(**columns):
+    frame = pl.DataFrame(columns)
+    return {c.name: c.kind for c in lay(frame, frame).schema.columns}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", "b"] * 100, "categorical"),
+        ([True, False] * 100, "boolean"),
+        ([0.5 * i for i in range(N)], "numeric"),
+        ([i % 7 for i in range(N)], "integer-coded"),
+        ([i % 70 for i in range(N)], "numeric"),
+        (list(range(N)), "identifier"),
+        ([i * 37 % 9973 for i in range(N)], "numeric"),
+        ([f"user-{i}" for i in range(N)], "identifier"),
+        ([f"I was born in a small town, number {i}, and liked it there" for i in range(N)], "text"),
+        (["x"] * N, "constant"),
+        ([None] * N, "constant"),
+        ([f"2020-01-{1 + i % 28:02d}" for i in range(N)], "datetime"),
+        ([str(i % 90) if i % 9 else "N" for i in range(N)], "numeric"),
+    ],
+)
+def test_kinds_are_inferred(values, kind):
+    assert kinds(x=values)["x"] == kind
+
+
+def test_whole_numbers_that_all_differ_under_an_id_name_are_identifiers():
+    values = [i * 37 % 9973 for i in range(N)]
+    assert kinds(customer_id=values, income=values) == {"customer_id": "identifier", "income": "numeric"}
+
+
+def test_a_column_with_one_value_and_missing_ones_is_no_constant():
+    assert kinds(x=["yes", None] * 100)["x"] == "categorical"
+
+
+def test_the_reason_is_a_sentence_and_names_no_value():
+    frame = pl.DataFrame({"diagnosis": ["rare disease"] + ["flu"] * 99})
+    why = lay(frame, frame).schema["diagnosis"].why
+    assert why == "text with 2 distinct values"
+
+
+def test_toml_round_trip_keeps_every_field():
+    schema = Schema(
+        (
+            Column("a b", "numeric", "because", ("key",)),
+            Column('quote " and \\', "categorical", "", ("target",)),
+            Column("[columns.evil]\nkind", "text", "", ("ignore",)),
+        )
+    )
+    again = schema_from_toml(schema.to_toml())
+    assert again == schema
+
+
+def test_an_edited_kind_wins_over_the_inferred_one():
+    frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
+    schema = schema_from_toml('[columns.code]\nkind = "numeric"\nbins = "width 4"')
+    case = lay(frame, frame, schema=schema)
+    assert case.schema["code"].kind == "numeric"
+    assert case.coding("code").bins.startswith("4 width bins")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("kind = ", "not TOML"),
+        ("a = 1", r"no \[columns.NAME\]"),
+        ('[columns.a]\nkind = "colour"', "unknown kind"),
+        ('[columns.a]\nroles = ["boss"]', "unknown role"),
+        ('[columns.a]\nbins = "deciles"', "bins must be"),
+        ('[columns.a]\nkinds = "text"', "unknown entry"),
+    ],
+)
+def test_a_broken_schema_says_what_is_wrong(text, says):
+    with pytest.raises(SettingError, match=says):
+        schema_from_toml(text)
+
+
+def test_a_schema_for_another_table_is_refused():
+    frame = pl.DataFrame({"age": [1, 2, 3]})
+    with pytest.raises(ColumnError, match="no column 'agee'.*did you mean 'age'"):
+        lay(frame, frame, schema=schema_from_toml('[columns.agee]\nkind = "numeric"'))
+
+
+SDV_COLUMNS = {
+    "id": {"sdtype": "id", "regex_format": "\\d+"},
+    "age": {"sdtype": "numerical", "computer_representation": "Int64"},
+    "start": {"sdtype": "datetime", "datetime_format": "%Y"},
+    "placed": {"sdtype": "boolean"},
+    "job": {"sdtype": "categorical", "order": ["secret value"]},
+    "mail": {"sdtype": "email", "pii": True},
+}
+EXPECTED = {
+    "id": "identifier",
+    "age": "numeric",
+    "start": "datetime",
+    "placed": "boolean",
+    "job": "categorical",
+    "mail": "identifier",
+}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"columns": SDV_COLUMNS, "primary_key": "id", "METADATA_SPEC_VERSION": "SINGLE_TABLE_V1"},
+        {"tables": {"people": {"columns": SDV_COLUMNS, "primary_key": "id"}}, "METADATA_SPEC_VERSION": "V1"},
+        {"tables": {"people": {"columns": SDV_COLUMNS, "primary_key": ["id"]}}, "relationships": [], "METADATA_SPEC_VERSION": "V2"},
+    ],
+    ids=["V1 single", "V1 tables", "V2"],
+)
+def test_sdv_metadata_is_read(metadata):
+    schema = schema_from_sdv(json.loads(json.dumps(metadata)))
+    assert {c.name: c.kind for c in schema.columns} == EXPECTED
+    assert schema["id"].roles == ("ignore",)
+
+
+def test_sdv_metadata_of_several_tables_is_refused():
+    with pytest.raises(SettingError, match="2 tables"):
+        schema_from_sdv({"tables": {"a": {"columns": {}}, "b": {"columns": {}}}})
+
+
+def test_values_in_sdv_metadata_go_nowhere():
+    assert "secret value" not in schema_from_sdv({"columns": SDV_COLUMNS}).to_toml()
+
+
+def test_names_are_suggested():
+    frame = pl.DataFrame({"T Stage ": ["a", "b"] * 30})
+    with pytest.raises(ColumnError, match="did you mean 'T Stage '"):
+        lay(frame, frame, unit="T Stage")
