@@ -108,9 +108,7 @@ def test_individual_caps_of_the_sampled_tables(s, printed):
 
 
 def test_highest_individual_cap_of_the_printed_tables_is_in_s_b():
-    highest = {
-        name: individual_cap(O3, s).max() for name, s in zip("abeg", (S_A, S_B, S_E, S_G), strict=True)
-    }
+    highest = {name: individual_cap(O3, s).max() for name, s in zip("abeg", (S_A, S_B, S_E, S_G), strict=True)}
     assert max(highest, key=highest.get) == "b"
     assert highest["b"] == pytest.approx(213 / 231, abs=1e-15)
 
@@ -296,9 +294,7 @@ def test_functions_agree_with_a_plain_oracle_on_small_tables():
         for unseen in WORDS:
             mean, own = plain_mean(o, s, unseen), plain_mean(o, o, unseen)
             assert same(mean_cap(o, s, unseen=unseen), mean)
-            assert same(
-                share_below_original(o, [s], unseen=unseen), None if mean is None else int(mean <= own)
-            )
+            assert same(share_below_original(o, [s], unseen=unseen), None if mean is None else int(mean <= own))
         assert same(modal_hits(o, s), plain_modal_hits(o, s))
         for threshold in (0, 0.25, 0.5, 1):
             above = [r for r in records(o) if (cap_of_record(r, s) or 0) > threshold]
@@ -406,9 +402,7 @@ def test_order_of_rows_and_columns_changes_nothing(pair):
     assert individual_cap(o2, s2) == pytest.approx(individual_cap(o, s)[turned], **close)
     for unseen in WORDS:
         assert mean_cap(o2, s2, unseen=unseen) == pytest.approx(mean_cap(o, s, unseen=unseen), **close)
-        assert cap_minimum_value(o2, unseen=unseen) == pytest.approx(
-            cap_minimum_value(o, unseen=unseen), **close
-        )
+        assert cap_minimum_value(o2, unseen=unseen) == pytest.approx(cap_minimum_value(o, unseen=unseen), **close)
         assert share_below_original(o2, [s2], unseen=unseen) == pytest.approx(
             share_below_original(o, [s], unseen=unseen), **close
         )

@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from divulge import estimate
+from divulge import comparison, families
 from divulge.errors import SettingError
 from divulge.estimate import (
     Outcomes,
@@ -22,6 +22,7 @@ from divulge.estimate import (
     max_t,
     mover_residual,
     newcombe,
+    resample,
     size_needed,
     smallest_detectable,
     smallest_detectable_sd,
@@ -315,9 +316,7 @@ def test_hits_of_single_rows_get_newcombe_mover_and_fisher():
     assert (found.real.hits, found.real.n, found.real.rate, found.real.n_clusters) == (150, 500, 0.3, 500)
 
 
-@pytest.mark.parametrize(
-    "counts", [(3, 10, 7, 12), (150, 500, 100, 500), (0, 5, 0, 9), (9, 9, 0, 3), (1, 800, 9, 70)]
-)
+@pytest.mark.parametrize("counts", [(3, 10, 7, 12), (150, 500, 100, 500), (0, 5, 0, 9), (9, 9, 0, 3), (1, 800, 9, 70)])
 def test_the_exact_test_agrees_with_scipy(counts):
     a, n_a, b, n_b = counts
     expected = stats.fisher_exact([[a, n_a - a], [b, n_b - b]]).pvalue
@@ -390,7 +389,7 @@ def test_normal_limits_agree_with_resampling(monkeypatch):
     a = Outcomes(rng(1).beta(2, 3, 3000), cluster=rng(3).integers(0, 900, 3000))
     b = Outcomes(rng(2).beta(2, 3.1, 2000), cluster=rng(4).integers(0, 700, 2000))
     small = compare(a, b, rng=rng())
-    monkeypatch.setattr(estimate, "RESAMPLE_UP_TO", 100)
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
     large = compare(a, b, rng=rng())
     width = small.risk.high - small.risk.low
     assert "normal limit" in large.method
@@ -413,7 +412,7 @@ def test_few_distinct_values_take_a_shortcut_to_the_same_distribution():
 @pytest.mark.parametrize("jitter", [0.0, 1e-9], ids=["merged", "one by one"])
 def test_resamples_vary_as_much_as_the_unbiased_variance_says(jitter):
     value = np.repeat([0.0, 0.5], [15, 15]) + jitter * np.arange(30)
-    logs = estimate._bootstrap_log_failure(estimate._reduce(Outcomes(value)), rng(), 40_000)
+    logs = comparison._bootstrap_log_failure(comparison._reduce(Outcomes(value)), rng(), 40_000)
     # 30 of 30 would fall 3.3% short; the standard error here is 0.7%.
     assert np.exp(logs).var() == pytest.approx(value.var(ddof=1) / 30, rel=0.02)
 
@@ -598,9 +597,7 @@ def test_max_t_agrees_with_a_plain_loop():
     found = max_t(a, b, rng=rng())
     error = 4 * np.sqrt(0.25 / 1300)
     np.testing.assert_allclose(found.p_value, (z >= z_seen - 1e-9).mean(axis=0), atol=error)
-    np.testing.assert_allclose(
-        found.p_adjusted, [(z.max(axis=1) >= x - 1e-9).mean() for x in z_seen], atol=error
-    )
+    np.testing.assert_allclose(found.p_adjusted, [(z.max(axis=1) >= x - 1e-9).mean() for x in z_seen], atol=error)
     assert found.critical == pytest.approx(np.quantile(z.max(axis=1), 0.95), abs=0.1)
     assert found.level_each == pytest.approx(1 - 2 * stats.norm.sf(found.critical), abs=1e-12)
 
@@ -671,9 +668,7 @@ def test_duplicated_people_in_clusters_change_no_p_value():
 def test_max_t_alone_agrees_with_compare():
     g = rng(4)
     a, b = households(1, skew=1.4), households(2)
-    found = max_t(
-        a.value[:, None], b.value[:, None], cluster_members=a.cluster, cluster_strangers=b.cluster, rng=g
-    )
+    found = max_t(a.value[:, None], b.value[:, None], cluster_members=a.cluster, cluster_strangers=b.cluster, rng=g)
     expected = compare(a, b, rng=g).p_value
     assert found.p_value[0] == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 1000))
 
@@ -684,16 +679,16 @@ def test_max_t_divides_the_difference_of_ratios_by_its_permutation_sd():
     s, m = np.concatenate([s_a, s_b]), np.concatenate([m_a, m_b])
     residual = s - s.sum() / m.sum() * m
     sd = math.sqrt(residual.var(ddof=1) * (1 / s_a.size + 1 / s_b.size)) / m.mean()
-    pool = estimate._pool(a.value[:, None], b.value[:, None], a.cluster, b.cluster)
+    pool = families._pool(a.value[:, None], b.value[:, None], a.cluster, b.cluster)
     expected = abs(s_a.sum() / m_a.sum() - s_b.sum() / m_b.sum()) / sd
-    assert estimate._standardise(*pool).z[0] == pytest.approx(expected, rel=1e-12)
+    assert families._standardise(*pool).z[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_normal_limit_of_max_t_agrees_with_permutations(monkeypatch):
     a, b = secrets(1, n=600, j=12, shift=np.linspace(0, 0.3, 12)), secrets(2, n=400, j=12)
     a[5, 3] = np.nan
     small = max_t(a, b, rng=rng())
-    monkeypatch.setattr(estimate, "RESAMPLE_UP_TO", 100)
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
     large = max_t(a, b, rng=rng())
     np.testing.assert_allclose(large.p_adjusted, small.p_adjusted, atol=0.06)
     assert large.critical == pytest.approx(small.critical, abs=0.1)
@@ -703,7 +698,7 @@ def test_the_normal_limit_of_max_t_agrees_with_permutations(monkeypatch):
 
 @pytest.mark.parametrize("limit", [20_000, 10])
 def test_adjusted_p_values_rise_with_p_and_are_never_below_it(limit, monkeypatch):
-    monkeypatch.setattr(estimate, "RESAMPLE_UP_TO", limit)
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", limit)
     found = max_t(secrets(1, j=8, shift=np.linspace(0, 1.5, 8)), secrets(2, j=8), rng=rng())
     assert (found.p_adjusted >= found.p_value).all()
     assert (np.diff(found.p_adjusted[np.argsort(found.p_value, kind="stable")]) >= -0.02).all()
@@ -724,11 +719,53 @@ def test_shapes_that_do_not_fit_are_refused():
 
 def test_rows_that_differ_have_different_hashes():
     values = np.unique(rng().integers(0, 2, (4000, 16)) * 1.0, axis=0)
-    assert np.unique(estimate._hash(values)).size == values.shape[0]
+    assert np.unique(families._hash(values)).size == values.shape[0]
     near = np.nextafter(0.5, 1) * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    assert np.unique(estimate._hash(np.concatenate([near, np.round(near, 3)]))).size == 6
+    assert np.unique(families._hash(np.concatenate([near, np.round(near, 3)]))).size == 6
 
 
 def test_importing_leaves_scipy_stats_alone():
     code = "import sys, divulge.estimate; sys.exit('scipy.stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_shared_resampling_agrees_with_one_at_a_time():
+    g = rng(11)
+    members, strangers = g.random((300, 3)) ** 2, g.random((250, 3)) ** 3
+    members[:40, 2] = np.nan
+    alone = [
+        compare(Outcomes(a), Outcomes(b), rng=rng(1), draws=8000) for a, b in zip(members.T, strangers.T, strict=True)
+    ]
+    quick = [
+        compare(Outcomes(a), Outcomes(b), rng=rng(1), draws=0) for a, b in zip(members.T, strangers.T, strict=True)
+    ]
+    shared = resample(members, strangers, quick, rng=rng(2), draws=8000)
+    for one, other in zip(alone, shared, strict=True):
+        sd = (one.risk.high - one.risk.low) / 4
+        # two quantiles of 8000 draws each: se 2.67 sd / sqrt(8000) for one
+        assert other.risk.low == pytest.approx(one.risk.low, abs=5 * 1.5 * 2.67 * sd / math.sqrt(8000))
+        assert other.risk.high == pytest.approx(one.risk.high, abs=5 * 1.5 * 2.67 * sd / math.sqrt(8000))
+        assert other.method == "Welch; cluster bootstrap (8000 draws)"
+        assert other.difference == one.difference
+
+
+def test_a_shared_resampling_forgets_row_order_and_cluster_names():
+    g = rng(12)
+    members, strangers = np.round(g.random((60, 2)), 2), np.round(g.random((50, 2)), 2)
+    one, two = g.integers(0, 20, 60), g.integers(0, 20, 50)
+
+    def risks(a, b, ca, cb):
+        pairs = zip(a.T, b.T, strict=True)
+        quick = [compare(Outcomes(x, cluster=ca), Outcomes(y, cluster=cb), rng=rng(1), draws=0) for x, y in pairs]
+        found = resample(a, b, quick, cluster_members=ca, cluster_strangers=cb, rng=rng(3), draws=200)
+        return [c.risk for c in found]
+
+    p, q = g.permutation(60), g.permutation(50)
+    names = g.permutation(100)
+    assert risks(members, strangers, one, two) == risks(members[p], strangers[q], names[one[p]], names[two[q]])
+
+
+def test_hits_of_0_and_1_keep_their_intervals_in_a_shared_resampling():
+    hits = (rng(13).random((100, 1)) < 0.3).astype(float)
+    quick = [compare(Outcomes(hits[:, 0]), Outcomes(hits[:50, 0]), rng=rng(1), draws=0)]
+    assert resample(hits, hits[:50], quick, rng=rng(1)) == quick

@@ -90,7 +90,7 @@ def test_a_broken_schema_says_what_is_wrong(text, says):
 
 def test_a_schema_for_another_table_is_refused():
     frame = pl.DataFrame({"age": [1, 2, 3]})
-    with pytest.raises(ColumnError, match="no column 'agee'.*did you mean 'age'"):
+    with pytest.raises(ColumnError, match=r"no column 'agee'.*did you mean 'age'"):
         lay(frame, frame, schema=schema_from_toml('[columns.agee]\nkind = "numeric"'))
 
 
@@ -117,7 +117,11 @@ EXPECTED = {
     [
         {"columns": SDV_COLUMNS, "primary_key": "id", "METADATA_SPEC_VERSION": "SINGLE_TABLE_V1"},
         {"tables": {"people": {"columns": SDV_COLUMNS, "primary_key": "id"}}, "METADATA_SPEC_VERSION": "V1"},
-        {"tables": {"people": {"columns": SDV_COLUMNS, "primary_key": ["id"]}}, "relationships": [], "METADATA_SPEC_VERSION": "V2"},
+        {
+            "tables": {"people": {"columns": SDV_COLUMNS, "primary_key": ["id"]}},
+            "relationships": [],
+            "METADATA_SPEC_VERSION": "V2",
+        },
     ],
     ids=["V1 single", "V1 tables", "V2"],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +15,13 @@ from msgspec.structs import replace
 
 from divulge import __version__
 from divulge.attacks import CATALOGUE
-from divulge.attacks.common import ACCEPTABLE, conclude
+from divulge.attacks.common import ACCEPTABLE, conclude, finite
 from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.case import Case, lay
 from divulge.errors import ColumnError, DivulgeError, SettingError
-from divulge.estimate import Family, holm, max_t
+from divulge.estimate import Comparison, Family, holm, max_t, resample
 from divulge.frames import fingerprint
-from divulge.preconditions import Check, check_all
+from divulge.preconditions import check_all
 from divulge.records import per_record
 from divulge.report.report import Report
 from divulge.result import Result, label, number, percent
@@ -39,6 +40,8 @@ _WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
 class _Task:
     attack: str
     settings: dict[str, Any]
+    in_family: bool = False
+    """One of many: its resampling is shared by the family."""
 
 
 @dataclass
@@ -150,14 +153,10 @@ def _collected(case: Case) -> Case:
 
     tables = tuple(collect(t) for t in case.tables)
     note = "the tables were read into memory: joint tests need the scores of each person together"
-    return Case(
-        tables, case.columns, case.schema, case.missing, case.seed, case.level, (*case.notes, note)
-    )
+    return Case(tables, case.columns, case.schema, case.missing, case.seed, case.level, (*case.notes, note))
 
 
-def _plan(
-    case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None, search: Search, jobs: int
-) -> _Plan:
+def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None, search: Search, jobs: int) -> _Plan:
     """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search."""
     usable = case.schema.usable()
     keys = list(keys) if keys else list(case.schema.with_role("key"))
@@ -173,7 +172,9 @@ def _plan(
     tasks = [_Task("copies", {})]
     if not wanted:
         if keys:
-            return _Plan([*tasks, *_on_keys(case, keys)], notes=["no column is left as a target: attribution was not tested"])
+            return _Plan(
+                [*tasks, *_on_keys(case, keys)], notes=["no column is left as a target: attribution was not tested"]
+            )
         raise ColumnError(
             "no column can be attacked: all are constant, identifiers, free text, unit or ignored. "
             "hint: `divulge schema` shows why; set kinds there."
@@ -190,13 +191,11 @@ def _plan(
             )
         plan.key_sets, plan.notes = ranked_key_sets(case, wanted, keep=_KEEP, jobs=jobs)
         plan.tasks += [
-            _Task("cap", {"keys": k.keys, "target": k.target, "unseen": "zero"}) for k in plan.key_sets
+            _Task("cap", {"keys": k.keys, "target": k.target, "unseen": "zero"}, in_family=True) for k in plan.key_sets
         ]
         first = {k.target: k for k in reversed(plan.key_sets)}
         for target in wanted:
-            plan.tasks += [
-                _Task(a, {"keys": first[target].keys, "target": target}) for a in ("modal_guess", "disco")
-            ]
+            plan.tasks += [_Task(a, {"keys": first[target].keys, "target": target}) for a in ("modal_guess", "disco")]
         for keys_of in sorted({k.keys for k in first.values()}):
             plan.tasks += _on_keys(case, keys_of)
     if search == "full":
@@ -226,16 +225,19 @@ def _on_keys(case: Case, keys: Sequence[str]) -> list[_Task]:
 def _run(case: Case, tasks: Sequence[_Task], progress: Progress) -> tuple[list[Result], list[dict[str, str]]]:
     results: list[Result] = []
     failed: list[dict[str, str]] = []
+    together = dataclasses.replace(case, draws=0)
     for done, task in enumerate(tasks):
         progress(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
         try:
-            found = CATALOGUE[task.attack].run(case, **task.settings)
+            found = CATALOGUE[task.attack].run(together if task.in_family else case, **task.settings)
         except DivulgeError as error:
             failed.append({"attack": task.attack, "why": str(error)})
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
             # the message of a library may hold a data value: its type alone is told
             where = " -> ".join(str(v) for v in task.settings.values())
-            failed.append({"attack": task.attack, "why": f"{type(error).__name__} inside the attack ({where}); please report it"})
+            failed.append(
+                {"attack": task.attack, "why": f"{type(error).__name__} inside the attack ({where}); please report it"}
+            )
         else:
             results += found if isinstance(found, tuple) else (found,)
     return results, failed
@@ -252,29 +254,30 @@ def correct(case: Case, results: list[Result], acceptable: float) -> list[Result
         if result.comparison is not None:
             families.setdefault(result.attack, []).append(i)
     for name, members in families.items():
-        family = _family(case, name, [results[i] for i in members])
+        family, comparisons = _family(case, name, [results[i] for i in members])
         for j, i in enumerate(members):
-            out[i] = _with_family(results[i], family, j, acceptable)
+            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable)
     return out
 
 
-def _family(case: Case, name: str, results: list[Result]) -> Family:
+def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[Comparison]]:
+    comparisons = [r.comparison for r in results]
     # column order must change no digit: the tests stand in the order of their names
     order = sorted(range(len(results)), key=lambda i: label(results[i]))
     scores = [results[i].individual for i in order]
     rows = case.n_rows("real") + case.n_rows("holdout")
     if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:
-        return _holm_family(results, case.level)
-    family = max_t(
-        np.stack([s.real for s in scores if s is not None], axis=1),
-        np.stack([s.holdout for s in scores if s is not None and s.holdout is not None], axis=1),
-        cluster_members=case.units("real"),
-        cluster_strangers=case.units("holdout"),
-        level=case.level,
-        rng=case.rng(f"family {name}"),
-    )
+        return _holm_family(results, case.level), comparisons
+    members = np.stack([s.real for s in scores if s is not None], axis=1)
+    strangers = np.stack([s.holdout for s in scores if s is not None and s.holdout is not None], axis=1)
+    clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
     back = np.argsort(order)
-    return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back])
+    if any("normal limit" in c.method for c in comparisons):
+        quick = [comparisons[i] for i in order]
+        drawn = resample(members, strangers, quick, rng=case.rng(f"resample {name}"), **clusters)
+        comparisons = [drawn[i] for i in back]
+    family = max_t(members, strangers, level=case.level, rng=case.rng(f"family {name}"), **clusters)
+    return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back]), comparisons
 
 
 def _holm_family(results: list[Result], level: float) -> Family:
@@ -286,13 +289,21 @@ def _holm_family(results: list[Result], level: float) -> Family:
     return Family(float(ndtri(0.5 + each / 2)), each, holm(p), p)
 
 
-def _with_family(result: Result, family: Family, j: int, acceptable: float) -> Result:
-    difference, risk = result.comparison.at(family.level_each)
+def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:
+    difference, risk = comparison.at(family.level_each)
     p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
+    assert result.risk is not None
     result = replace(
         result,
         p_value=p if isfinite(p) else result.p_value,
         p_adjusted=adjusted if isfinite(adjusted) else None,
+        comparison=comparison,
+        risk=replace(
+            result.risk,
+            low=finite(comparison.risk.low),
+            high=finite(comparison.risk.high),
+            method=comparison.method,
+        ),
     )
     return conclude(result, difference, risk, acceptable)
 
@@ -314,9 +325,7 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[
     found = _families_found(judged, level)
     n = len(judged)
     if found:
-        worst = max(
-            (r for r in judged if r.attack in found and r.verdict == "excess found"), key=_lowest_first
-        )
+        worst = max((r for r in judged if r.attack in found and r.verdict == "excess found"), key=_lowest_first)
         return {"verdict": "excess found", "sentence": _found_sentence(worst, level, n)}
     if all(r.verdict == "none found" for r in judged):
         worst = max(judged, key=lambda r: _bound(r, "high_simultaneous"))
@@ -335,7 +344,7 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[
 
 
 def _families_found(judged: Sequence[Result], level: float) -> set[str]:
-    """Return the attack names whose smallest adjusted p-value survives Holm over the families and that have a finding."""
+    """Return the attacks with a finding whose smallest adjusted p-value survives Holm over the families."""
     names = sorted({r.attack for r in judged})
     smallest = [
         min((r.p_adjusted for r in judged if r.attack == a and r.p_adjusted is not None), default=1.0) for a in names
@@ -377,5 +386,3 @@ def _tables(case: Case) -> dict[str, Any]:
             "hashed": "file" if table.sha256 else "canonical columns",
         }
     return out
-
-

@@ -35,6 +35,8 @@ class Case:
     seed: int
     level: float
     notes: tuple[str, ...]
+    draws: int = 2000
+    """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
     _pooled: dict[str, PooledColumn] = field(default_factory=dict)
     _coded: dict[str, Coding] = field(default_factory=dict)
     _codes: dict[tuple[str, bool], tuple[NDArray[np.int32], ...]] = field(default_factory=dict)
@@ -106,9 +108,7 @@ class Case:
         """Return how many codes a column has, code 0 (missing) included."""
         return self.coding(column).n_codes if binned else self.pooled(column).levels.len() + 1
 
-    def contingency(
-        self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True
-    ) -> ContingencyTable:
+    def contingency(self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True) -> ContingencyTable:
         """Return the counts of keys x targets over the three tables.
 
         Several targets count as one: all must be right at once. No target counts keys alone.
@@ -137,9 +137,7 @@ class Case:
         sizes = [self.n_codes(n, binned=binned) for n in names]
         n = len(keys)
         target, n_targets = _joint(rows, sizes, n)
-        return count(
-            [r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout
-        )
+        return count([r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout)
 
     def _count_elsewhere(
         self, names: tuple[str, ...], binned: bool
@@ -180,7 +178,7 @@ class Case:
         for column, code in codes.items():
             pooled, coding = self.pooled(column), self.coding(column)
             inside = np.flatnonzero(coding.map == code)
-            level = int(inside[np.argmax(sum(pooled.counts)[inside])])
+            level = int(inside[np.argmax(np.sum(pooled.counts, axis=0)[inside])])
             value = pl.Series([None], dtype=pooled.levels.dtype) if level == 0 else pooled.levels[[level - 1]]
             data[column] = value.new_from_index(0, n_rows)
         return pl.DataFrame(data)
@@ -281,9 +279,7 @@ def lay(
     for column in columns:
         progress(column)
         inferred.append(_inferred(case, column))
-    for column in columns:
-        if case.pooled(column).note:
-            notes.append(f"column {column!r} {case.pooled(column).note}")
+    notes += [f"column {c!r} {case.pooled(c).note}" for c in columns if case.pooled(c).note]
     full = Schema(tuple(inferred))
     if schema is not None:
         known = {c.name for t in tables for c in schema.columns if c.name in t.columns}
@@ -293,14 +289,16 @@ def lay(
     if len(full.with_role("unit")) > 1:
         raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
     # the codings and codes of a case start anew: they depend on the kinds
-    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), case._pooled)
+    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), _pooled=case._pooled)
 
 
 def _inferred(case: Case, column: str) -> Column:
     facts = case.facts(column)
     found = infer(facts)
-    if facts.n_distinct <= 1 and found.kind == "constant" and any(
-        case.facts(column, i).n_distinct > 1 for i in range(1, len(case.tables))
+    if (
+        facts.n_distinct <= 1
+        and found.kind == "constant"
+        and any(case.facts(column, i).n_distinct > 1 for i in range(1, len(case.tables)))
     ):
         return Column(column, "constant", found.why + ", though not in every table")
     return found

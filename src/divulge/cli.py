@@ -24,7 +24,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 @click.group(context_settings=_CONTEXT)
 @click.version_option(__version__, prog_name="divulge")
 def cli() -> None:
-    """What does your synthetic table divulge about real people?
+    r"""What does your synthetic table divulge about real people?
 
     \b
     divulge assess real.csv synthetic.csv --holdout holdout.csv --keys age,sex,zip --targets income
@@ -66,7 +66,8 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
         click.option("--acceptable", type=float, default=0.05, show_default=True,
                      help="A risk whose upper limit is at most this counts as none found."),
-        click.option("--fail-on", multiple=True, metavar="RULE", help="Exit with 1 when it holds: 'cap.high > 0.05', 'excess'."),
+        click.option("--fail-on", multiple=True, metavar="RULE",
+                     help="Exit with 1 when it holds: 'cap.high > 0.05', 'excess'."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals."),
         click.option("--jobs", type=int, default=None, help="Threads  [default: all cores]; they change no digit."),
@@ -226,7 +227,9 @@ def attacks() -> None:
 
     for name in sorted(CATALOGUE, key=lambda n: (CATALOGUE[n].family, n)):
         entry = CATALOGUE[name]
-        click.echo(f"{name}  [{entry.family}]\n  asks   {entry.question}\n  needs  {entry.needs}\n  from   {entry.reference}\n")
+        click.echo(
+            f"{name}  [{entry.family}]\n  asks   {entry.question}\n  needs  {entry.needs}\n  from   {entry.reference}\n"
+        )
 
 
 def main() -> None:

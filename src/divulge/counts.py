@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,8 +124,9 @@ class ContingencyTable:
         >>> table.o.tolist(), table.s.tolist(), table.s_key.tolist()
         ([1, 1], [1, 0], [1])
         """
-        keys, targets = _code([real_keys, synthetic_keys, holdout_keys]), _code(
-            [real_target, synthetic_target, holdout_target]
+        keys, targets = (
+            _code([real_keys, synthetic_keys, holdout_keys]),
+            _code([real_target, synthetic_target, holdout_target]),
         )
         n_keys = max((int(k.max()) + 1 for k in keys if len(k)), default=1)
         n_targets = max((int(t.max()) + 1 for t in targets if len(t)), default=1)
@@ -214,15 +216,31 @@ def count(
     start = np.flatnonzero(first)
     key = np.cumsum(first) - 1
     ends = np.cumsum([0, *lengths])
-    rows = [place[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    rows = [place[a:b] for a, b in pairwise(ends)]
     o, s, c = (_tally(r, w, n_cells) for r, w in zip(rows, weights, strict=True))
-    sums = [np.add.reduceat(x, start) if n_cells else x for x in (o, c, s)]
+    o_key, c_key, s_key = (_per_key(x, start) for x in (o, c, s))
     merged = any(w is not None for w in weights)
     cells = (None, None, None) if merged else (rows[0], rows[1], rows[2])
     codes = _codes_of_keys(stacked, place, start, n_cells, len(key_sizes))
     return ContingencyTable(
-        n_targets, key, cell_ids % n_targets, o, c, s, start, *sums, codes, has_holdout, cells
+        n_targets=n_targets,
+        key=key,
+        target=cell_ids % n_targets,
+        o=o,
+        c=c,
+        s=s,
+        start=start,
+        o_key=o_key,
+        c_key=c_key,
+        s_key=s_key,
+        key_codes=codes,
+        has_holdout=has_holdout,
+        cells=cells,
     )
+
+
+def _per_key(counts: Ints, start: Ints) -> Ints:
+    return np.asarray(np.add.reduceat(counts, start) if len(start) else counts[:0], dtype=np.int64)
 
 
 def _tally(cells: Ints, weight: Ints | None, n_cells: int) -> Ints:

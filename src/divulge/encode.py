@@ -1,4 +1,4 @@
-"""Room B: integer codes for counting. Each column is coded once, on real and holdout pooled, and every table uses it."""
+"""Room B: integer codes for counting, one coding a column, fitted on real and holdout, used by every table."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ class Coding:
     """Inner edges of the bins, right-closed; empty when there are none. They are data values."""
 
 
-def fit_coding(
-    column: Column, numbers: NDArray[np.float64], counts: NDArray[np.int64]
-) -> Coding:
+def fit_coding(column: Column, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Coding:
     """Return the coding of one column.
 
     Parameters
@@ -72,10 +70,8 @@ def _edges(bins: Bins, numbers: NDArray[np.float64], counts: NDArray[np.int64]) 
     return quantile_edges(numbers, counts, bins.n)
 
 
-def quantile_edges(
-    numbers: NDArray[np.float64], counts: NDArray[np.int64], n_bins: int
-) -> NDArray[np.float64]:
-    """Return the inner edges of quantile bins: values of the data (inverse of the distribution function), repeats merged.
+def quantile_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], n_bins: int) -> NDArray[np.float64]:
+    """Return the inner edges of quantile bins: data values (inverse of the distribution function), repeats merged.
 
     Parameters
     ----------
@@ -95,7 +91,7 @@ def quantile_edges(
     # whole-number arithmetic: k * n / n_bins in floats would put an edge one value off
     wanted = (np.arange(1, n_bins) * cumulated[-1] + n_bins - 1) // n_bins
     edges = np.unique(numbers[np.searchsorted(cumulated, wanted)])
-    return edges[edges < numbers[-1]]
+    return np.asarray(edges[edges < numbers[-1]], dtype=np.float64)
 
 
 def width_edges(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
@@ -103,4 +99,4 @@ def width_edges(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64
     finite = numbers[np.isfinite(numbers)]
     if len(finite) < 2:
         return np.empty(0)
-    return np.linspace(finite[0], finite[-1], n_bins + 1)[1:-1]
+    return np.asarray(np.linspace(finite[0], finite[-1], n_bins + 1)[1:-1], dtype=np.float64)

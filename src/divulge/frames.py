@@ -11,18 +11,18 @@ datetime  Datetime("us")     dates and datetimes, ISO 8601 text; time zones beco
 text      String             everything else
 ========  =================  ==========================================================
 
-Missing is null, and only null: NaN, NaT, None, pandas.NA and the empty string all become null; -0.0 becomes 0.0;
-a float32 counts as the shortest decimal that prints it, so that 0.1 is 0.1 in either width.
+Missing is null, and only null: NaN, NaT, None, pandas.NA and the empty string all become null; -0.0 becomes
+0.0; a float32 counts as the shortest decimal that prints it, so that 0.1 is 0.1 in either width.
 
 The family is settled over all tables together, so that an integer column which one table holds as floats
-(pandas does so beside a missing value) and another as text counts as the same column in all of them. Each table
-says which families its values can be read as, and the tables take a family that all of them can. Text reads as
-numbers only beside a table that holds numbers; where the tables have no family in common they are compared as
-text, numbers, dates and booleans written one way.
+(pandas does so beside a missing value) and another as text counts as the same column in all of them. Each
+table says which families its values can be read as, and the tables take a family that all of them can. Text
+reads as numbers only beside a table that holds numbers; where the tables have no family in common they are
+compared as text, numbers, dates and booleans written one way.
 
-Tables that live elsewhere (DuckDB relations, lazy polars frames) are counted where they live: a group-by sends
-back distinct raw rows with their multiplicity, and the rows are normalised here. The engines disagree on NaN,
-null and -0.0 in a group-by; merging after normalising makes that harmless.
+Tables that live elsewhere (DuckDB relations, lazy polars frames) are counted where they live: a group-by
+sends back distinct raw rows with their multiplicity, and the rows are normalised here. The engines disagree
+on NaN, null and -0.0 in a group-by; merging after normalising makes that harmless.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -42,7 +43,16 @@ from numpy.typing import NDArray
 from divulge.errors import ColumnError, DivulgeError, FrameError, TableError
 
 __all__ = [
-    "PooledColumn", "Table", "collect", "fingerprint", "pool", "profiles", "read_numbers", "table_of", "without_codes",
+    "PooledColumn",
+    "Table",
+    "collect",
+    "fingerprint",
+    "plain",
+    "pool",
+    "profiles",
+    "read_numbers",
+    "table_of",
+    "without_codes",
 ]
 
 Family = Literal["boolean", "number", "datetime", "text"]
@@ -50,6 +60,7 @@ Family = Literal["boolean", "number", "datetime", "text"]
 _EXACT = 2**53  # beyond it a float64 no longer tells neighbouring integers apart
 _COUNT = "n_rows"  # no column is called so: they are c0, c1, ...
 _NUMBERS = (pl.Int64, pl.Float64)
+_ACCEPTED = "hint: pass a pandas, polars, pyarrow or DuckDB table; divulge.read(path) reads a file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +93,8 @@ def table_of(native: Any, role: str) -> Table:
     Parameters
     ----------
     native
-        pandas, polars (eager or lazy), pyarrow, DuckDB relation, anything narwhals reads, a narwhals frame, or
-        anything that hands out an Arrow stream. A `Table` is returned as it is, under the new role.
+        pandas, polars (eager or lazy), pyarrow, DuckDB relation, anything narwhals reads, a narwhals frame,
+        or anything that hands out an Arrow stream. A `Table` is returned as it is, under the new role.
     role
         "real", "synthetic" or "holdout", for messages.
 
@@ -105,8 +116,7 @@ def table_of(native: Any, role: str) -> Table:
         return native if native.role == role else replace(native, role=role)
     if isinstance(native, dict | list | tuple | str | bytes | np.ndarray) or native is None:
         raise FrameError(
-            f"{role}: a {type(native).__name__} is not a table. hint: pass a pandas, polars, pyarrow or DuckDB "
-            "table; divulge.read(path) reads a file."
+            f"{role}: a {type(native).__name__} is not a table. {_ACCEPTED}"
         )
     native = nw.to_native(native, pass_through=True)
     if type(native).__module__.startswith("narwhals."):  # a frame of narwhals' main namespace
@@ -143,8 +153,7 @@ def _table_elsewhere(native: Any, role: str) -> Table:
         if hasattr(native, "__arrow_c_stream__"):
             return table_of(_from_stream(native, role), role)
         raise FrameError(
-            f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. "
-            "hint: pass a pandas, polars, pyarrow or DuckDB table; divulge.read(path) reads a file."
+            f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. {_ACCEPTED}"
         ) from None
     except Exception as error:
         raise _engine_error(error, role) from None
@@ -155,7 +164,7 @@ def _table_elsewhere(native: Any, role: str) -> Table:
     except Exception as error:
         raise _engine_error(error, role) from None
     names = _text_names(raw_names, role)
-    # new names, because engines stumble over the old: polars takes "^a$" for a pattern, Spark a dot for a field
+    # new names: polars takes "^a$" for a pattern, Spark a dot for a field
     inner = [f"c{i}" for i in range(len(names))]
     lazy = wrapped.rename(dict(zip(raw_names, inner, strict=True)))
     n_rows = int(_run(lazy.select(nw.len()), role).item())
@@ -184,16 +193,18 @@ def _engine_error(error: BaseException, role: str) -> DivulgeError:
     if kind == "DuplicateError":
         return ColumnError(f"{role}: two columns have the same name. hint: rename one.")
     if isinstance(error, ModuleNotFoundError):
-        return FrameError(f"{role}: reading this table needs the package {error.name}. hint: pip install {error.name}")
+        return FrameError(f"{role}: this table needs another package. hint: pip install {error.name}")
     return TableError(
-        f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or cast "
-        "columns of a rare type to text."
+        f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "
+        "cast columns of a rare type to text."
     )
 
 
 def _check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
     if n_rows == 0:
-        raise TableError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
+        raise TableError(
+            f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows."
+        )
 
 
 def _text_names(raw: Sequence[Any], role: str) -> list[str]:
@@ -203,7 +214,8 @@ def _text_names(raw: Sequence[Any], role: str) -> list[str]:
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ColumnError(
-            f"{role}: {len(twice)} column name(s) occur twice: {', '.join(map(repr, twice))}. hint: rename them."
+            f"{role}: {len(twice)} column name(s) occur twice: {', '.join(map(repr, twice))}. "
+            "hint: rename them."
         )
     return names
 
@@ -314,7 +326,8 @@ def _as_datetime(value: date) -> datetime:
         return datetime(value.year, value.month, value.day)
     if value.tzinfo is not None:
         value = value.astimezone(UTC)
-    return datetime(value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond)
+    day = (value.year, value.month, value.day)
+    return datetime(*day, value.hour, value.minute, value.second, value.microsecond)
 
 
 def _object_text(value: Any) -> str:
@@ -338,7 +351,7 @@ def _float_text(value: float) -> str:
 # ---------------------------------------------------------------- one table's column, normalised
 
 
-def _plain(series: pl.Series) -> pl.Series:
+def plain(series: pl.Series) -> pl.Series:
     """Return the column in one of the dtypes Boolean, Int64, Float64, Datetime("us"), String, Null."""
     dtype = series.dtype
     if dtype in (pl.Boolean, pl.Null):
@@ -357,15 +370,15 @@ def _plain(series: pl.Series) -> pl.Series:
     if dtype == pl.Date:
         return series.cast(pl.Datetime("us"))
     if isinstance(dtype, pl.Datetime):
-        return series.dt.replace_time_zone(None).cast(pl.Datetime("us")) if dtype.time_zone in (None, "UTC") else (
-            series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(pl.Datetime("us"))
-        )
+        if dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.cast(pl.Datetime("us"))
     if isinstance(dtype, pl.Duration):
         return series.cast(pl.Duration("us")).cast(pl.Int64)
     if dtype == pl.Time:
         return series.cast(pl.Int64)
     if dtype == pl.Object:
-        return _plain(_from_objects(series.to_list()))
+        return plain(_from_objects(series.to_list()))
     if dtype == pl.Binary:
         series = series.bin.encode("hex")
     elif dtype in (pl.Categorical, pl.Enum):
@@ -464,13 +477,20 @@ def _each_distinct(text: pl.Series, function: Callable[[pl.Series], pl.Series]) 
     return function(distinct).gather(text.cast(pl.Enum(distinct)).to_physical())
 
 
+_READERS: dict[Family, Callable[[pl.Series], pl.Series]] = {
+    "datetime": _datetimes_in,
+    "boolean": _booleans_in,
+    "number": partial(_numbers_in, keep_nan=True),
+}
+
+
 # ---------------------------------------------------------------- families, settled over the tables
 
 
-def _native(series: pl.Series) -> str:
-    """Return the family that a plain column's dtype declares; "" when every value is missing."""
+def _native(series: pl.Series) -> Family | None:
+    """Return the family that a plain column's dtype declares; None when every value is missing."""
     if series.null_count() == series.len():
-        return ""
+        return None
     if series.dtype == pl.Boolean:
         return "boolean"
     if series.dtype in _NUMBERS:
@@ -478,7 +498,7 @@ def _native(series: pl.Series) -> str:
     return "datetime" if isinstance(series.dtype, pl.Datetime) else "text"
 
 
-def _readings(series: pl.Series) -> set[str]:
+def _readings(series: pl.Series) -> set[Family]:
     """Return the families, text left out, that every value of a plain column can be read as."""
     native = _native(series)
     if native == "boolean":
@@ -488,11 +508,10 @@ def _readings(series: pl.Series) -> set[str]:
     if native == "datetime":
         return {"datetime"}
     values = series.unique().drop_nulls()
-    sample = values.head(50)
-    readers = {"datetime": _datetimes_in, "boolean": _booleans_in, "number": lambda t: _numbers_in(t, keep_nan=True)}
-    found = {
-        name for name, read in readers.items() if not read(sample).has_nulls() and not read(values).has_nulls()
-    }
+    found: set[Family] = set()
+    for family, read in _READERS.items():
+        if not read(values.head(50)).has_nulls() and not read(values).has_nulls():
+            found.add(family)
     return found - {"number"} if "number" in found and _loses_zeros(values) else found
 
 
@@ -503,12 +522,12 @@ def _loses_zeros(values: pl.Series) -> bool:
     return with_zeros.n_unique() < with_zeros.len() or bool(with_zeros.is_in(without.implode()).any())
 
 
-def _settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[str], str]:
-    """Return the family of one column over all tables, those their dtypes declare, and a note when they disagree."""
+def _settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[Family], str]:
+    """Return the family of a column over all tables, those that dtypes declare, a note when they differ."""
     present = [s for s in columns if _native(s)]
-    declared = frozenset(map(_native, present))
+    declared = frozenset(family for s in present if (family := _native(s)))
     if len(declared) == 1 and "text" not in declared:
-        return next(iter(declared)), declared, ""  # type: ignore[return-value] # _native says one of the families
+        return next(iter(declared)), declared, ""
     common = set.intersection(*map(_readings, present)) if present else set()
     if "datetime" in common:
         return "datetime", declared, ""
@@ -516,14 +535,14 @@ def _settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[str], str]:
         return "boolean", declared, ""
     if "number" in common and declared != {"text"}:
         padded = any(_zero_led(s).any() for s in present if s.dtype == pl.String)
-        note = "is text with leading zeros in one table and numbers in another: compared as numbers" if padded else ""
-        return "number", declared, note
+        note = "is text with leading zeros in one table and numbers in another: compared as numbers"
+        return "number", declared, note if padded else ""
     if len(declared) < 2:
         return "text", declared, ""
     return "text", declared, f"is {' in one table and '.join(sorted(declared))} in another: compared as text"
 
 
-def _cast(series: pl.Series, family: Family, as_integer: bool, declared: frozenset[str]) -> pl.Series:
+def _cast(series: pl.Series, family: Family, as_integer: bool, declared: frozenset[Family]) -> pl.Series:
     """Return a plain column in the dtype of its family."""
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
@@ -555,8 +574,8 @@ def _written(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _rewritten(text: pl.Series, declared: frozenset[str]) -> pl.Series:
-    """Return text whose numbers, dates and booleans are written as other tables' columns of those families are."""
+def _rewritten(text: pl.Series, declared: frozenset[Family]) -> pl.Series:
+    """Return text with its numbers, dates and booleans written as columns of those families are."""
     readings = []
     if "number" in declared:
         readings.append(_written(_numbers_in(text.set(_zero_led(text), None))))
@@ -606,25 +625,25 @@ class PooledColumn:
     """Per table, shape (n_rows,): the code of each row; None when the rows live elsewhere."""
     missing: tuple[str, ...]
     note: str
-    declared: frozenset[str] = frozenset()
+    declared: frozenset[Family] = frozenset()
     """The families that the tables' own dtypes declare."""
 
     def encode(self, raw: pl.Series) -> NDArray[np.int32]:
         """Return the codes of raw values that are known to be among the levels."""
-        plain = without_codes(_plain(raw), self.missing)
+        plain = without_codes(plain(raw), self.missing)
         return _codes(_cast(plain, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
 
     def numbers(self) -> NDArray[np.float64]:
-        """Return the levels as numbers, shape (n_levels,): datetimes in microseconds, text nan where it is no number.
+        """Return the levels as numbers, shape (n_levels,): datetimes in microseconds.
 
-        Text with a leading zero somewhere ("01234") is all codes, so all nan.
+        Text is nan where it is no number; with a leading zero somewhere ("01234") it is codes, so all nan.
         """
+        levels = self.levels
         if self.family == "text":
-            numbers = _numbers_in(self.levels).to_numpy().astype(np.float64)
-            return np.full_like(numbers, np.nan) if _zero_led(self.levels).any() else numbers
-        if self.family == "datetime":
-            return self.levels.dt.epoch("us").to_numpy().astype(np.float64)
-        return self.levels.cast(pl.Float64).to_numpy()
+            levels = _numbers_in(levels.clear(levels.len()) if _zero_led(levels).any() else levels)
+        elif self.family == "datetime":
+            levels = levels.dt.epoch("us")
+        return np.asarray(levels.to_numpy(), dtype=np.float64)
 
 
 def _codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
@@ -637,7 +656,7 @@ def _codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
         index = series.cast(pl.Int32) - int(levels[0])
     else:
         return _number_codes(series, levels)
-    return (index + 1).fill_null(0).to_numpy()
+    return np.asarray((index + 1).fill_null(0).to_numpy(), dtype=np.int32)
 
 
 def _number_codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
@@ -646,7 +665,8 @@ def _number_codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
         series, levels = series.dt.epoch("us"), levels.dt.epoch("us")
     values = series.fill_null(levels[0]).to_numpy()
     known = levels.to_numpy()
-    low, high = levels[0], levels[-1]  # python numbers: the difference of two int64 may not fit one
+    low, high = levels[0], levels[-1]  # python numbers: the difference of two int64 may not fit an int64
+    codes: NDArray[np.int32]
     if high - low < 4 * (len(values) + 1000) and (known == np.floor(known)).all():
         position = np.zeros(int(high - low) + 1, dtype=np.int32)
         position[(known - low).astype(np.int64)] = np.arange(1, len(known) + 1, dtype=np.int32)
@@ -689,7 +709,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
             distinct, count = profiles(table, [column])
             raw.append(distinct[0])
             weights.append(count)
-    clean = [without_codes(_plain(s), missing) for s in raw]
+    clean = [without_codes(plain(s), missing) for s in raw]
     family, declared, note = _settle(clean)
     as_integer = family == "number" and _needs_int64(clean)
     cast = [_cast(s, family, as_integer, declared) for s in clean]
@@ -699,10 +719,10 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
         np.bincount(c, weights=w, minlength=levels.len() + 1).astype(np.int64)
         for c, w in zip(codes, weights, strict=True)
     )
-    integer = family == "number" and bool(as_integer or (levels.is_finite() & (levels == levels.round())).all())
+    whole = as_integer or (family == "number" and (levels.is_finite() & (levels == levels.round())).all())
     kept = tuple(c if w is None else None for c, w in zip(codes, weights, strict=True))
     return PooledColumn(
-        column, family, integer, levels, counts, kept, missing, note or _note_on_zones(raw), declared
+        column, family, bool(whole), levels, counts, kept, missing, note or _note_on_zones(raw), declared
     )
 
 
@@ -714,8 +734,8 @@ def _note_on_zones(raw: Sequence[pl.Series]) -> str:
 def profiles(table: Table, columns: Sequence[str]) -> tuple[list[pl.Series], NDArray[np.int64]]:
     """Return the distinct rows of some columns of a table that lives elsewhere, and how often each occurs.
 
-    The group-by runs in the table's own engine. Values are raw: rows that differ only in how the engine writes
-    a missing value are separate here and merge when they are encoded.
+    The group-by runs in the table's own engine. Values are raw: rows that differ only in how the engine
+    writes a missing value are separate here and merge when they are encoded.
     """
     assert table.lazy is not None
     names = [table.names[c] for c in columns]

@@ -45,9 +45,7 @@ def parse_rule(rule: str, known: Sequence[str]) -> tuple[str, str, str, float] |
         return "excess"
     match = _RULE.fullmatch(rule)
     if not match:
-        raise SettingError(
-            f"--fail-on {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'any.low > 0' or 'excess'."
-        )
+        raise SettingError(f"--fail-on {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'any.low > 0' or 'excess'.")
     if match[1] != "any" and match[1] not in known:
         raise SettingError(f"--fail-on {rule!r}: no attack {match[1]!r}. hint: any, {', '.join(known)}.")
     return match[1], match[2], match[3], float(match[4])

@@ -67,7 +67,9 @@ def _useful_columns(case: Case) -> Check | None:
     constant = list(case.schema.names("constant"))
     if not constant:
         return None
-    return Check(check="constant columns", ok=True, detail=f"{_names(constant)}: tell nothing about anybody, not attacked")
+    return Check(
+        check="constant columns", ok=True, detail=f"{_names(constant)}: tell nothing about anybody, not attacked"
+    )
 
 
 def _identifiers(case: Case) -> Check | None:
@@ -162,7 +164,9 @@ def _sizes(case: Case) -> Check | None:
     n, n_c = case.n_rows("real"), case.n_rows("holdout")
     if n_c < _SMALL:
         return Check(check="sizes", ok=False, detail=f"{n_c} holdout rows are few: most answers will be «cannot tell»")
-    return Check(check="sizes", ok=True, detail=f"{n:,} real, {case.n_rows('synthetic'):,} synthetic, {n_c:,} holdout rows")
+    return Check(
+        check="sizes", ok=True, detail=f"{n:,} real, {case.n_rows('synthetic'):,} synthetic, {n_c:,} holdout rows"
+    )
 
 
 def _overlap(case: Case) -> Check | None:
@@ -181,7 +185,9 @@ def _overlap(case: Case) -> Check | None:
         f"({twins:,} of {len(real):,} real rows equal another real row)"
     )
     if excess.low > 0:
-        return Check(check="no overlap", ok=False, detail=detail + ": more than chance gives; remove people who are in both")
+        return Check(
+            check="no overlap", ok=False, detail=detail + ": more than chance gives; remove people who are in both"
+        )
     return Check(check="no overlap", ok=True, detail=detail)
 
 
@@ -219,11 +225,11 @@ def _exchangeable(case: Case) -> Check | None:
 
 
 def exchangeability(case: Case) -> tuple[float, float]:
-    """Return the z-score and AUC of a classifier that tries to tell real from holdout people, the larger of two folds.
+    """Return z-score and AUC of a classifier that tries to tell real from holdout people, the larger of two folds.
 
     A naive Bayes over single columns and pairs of columns (binned codes) is trained on one half of the people
-    and ranks the other half; then the halves change roles. Given the half it was trained on, the labels of the other half
-    are exchangeable when the split was random, so the rank-sum statistic has its permutation distribution.
+    and ranks the other half; then the halves change roles. Given the half it was trained on, the labels of the
+    other half are exchangeable when the split was random, so the rank-sum statistic has its permutation distribution.
     People of one unit share a half and their scores are averaged. nan when a side has fewer than 20 people.
     """
     names = [n for n in case.schema.usable() if case.n_codes(n) > 1]
@@ -249,7 +255,7 @@ def exchangeability(case: Case) -> tuple[float, float]:
 
 
 def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return 0 or 1 for each row, drawn in the order of the rows' codes so that their order of arrival is irrelevant."""
+    """Return 0 or 1 for each row, drawn in the order of the rows' codes: their order of arrival is irrelevant."""
     out = np.empty(len(rows), dtype=np.int64)
     order = np.lexsort(rows.T[::-1])
     if units is None:

@@ -70,6 +70,9 @@ def _highest_cap(n: int, results: Sequence[Result]) -> tuple[np.ndarray, pl.Seri
 def _names(hits: dict[str, np.ndarray], n: int) -> pl.Series:
     if not hits:
         return pl.Series([""] * n)
-    parts = [pl.Series(h).replace_strict({True: name + ", ", False: ""}, return_dtype=pl.String) for name, h in sorted(hits.items())]
+    parts = [
+        pl.Series(h).replace_strict({True: name + ", ", False: ""}, return_dtype=pl.String)
+        for name, h in sorted(hits.items())
+    ]
     frame = pl.DataFrame([p.rename(str(i)) for i, p in enumerate(parts)])
     return frame.select(pl.concat_str(pl.all()).str.strip_chars_end(", ")).to_series()

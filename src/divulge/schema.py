@@ -12,9 +12,7 @@ from divulge.errors import ColumnError, SettingError
 
 __all__ = ["Bins", "Column", "Facts", "Kind", "Role", "Schema", "infer", "schema_from_sdv", "schema_from_toml"]
 
-Kind = Literal[
-    "categorical", "boolean", "numeric", "integer-coded", "datetime", "text", "identifier", "constant"
-]
+Kind = Literal["categorical", "boolean", "numeric", "integer-coded", "datetime", "text", "identifier", "constant"]
 Role = Literal["key", "target", "unit", "ignore"]
 
 COUNTED: tuple[Kind, ...] = ("categorical", "boolean", "numeric", "integer-coded", "datetime")
@@ -156,9 +154,7 @@ class Schema:
 
     def usable(self) -> tuple[str, ...]:
         """Return the columns that may be keys or targets without being named: counted kinds, not unit, not ignored."""
-        return tuple(
-            c.name for c in self.columns if c.kind in COUNTED and not {"unit", "ignore"} & set(c.roles)
-        )
+        return tuple(c.name for c in self.columns if c.kind in COUNTED and not {"unit", "ignore"} & set(c.roles))
 
     def override(self, other: Schema) -> Schema:
         """Return this schema with the columns that `other` also has taken from it."""
@@ -209,7 +205,7 @@ class Schema:
 
 
 def schema_from_toml(text: str, source: str = "schema") -> Schema:
-    """Return the schema that a TOML text describes.
+    r"""Return the schema that a TOML text describes.
 
     Raises
     ------
@@ -218,13 +214,15 @@ def schema_from_toml(text: str, source: str = "schema") -> Schema:
 
     Examples
     --------
-    >>> schema_from_toml('[columns.age]\\nkind = "numeric"\\nroles = ["key"]').columns[0].roles
+    >>> schema_from_toml('[columns.age]\nkind = "numeric"\nroles = ["key"]').columns[0].roles
     ('key',)
     """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from.") from None
+        raise SettingError(
+            f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from."
+        ) from None
     columns = data.get("columns")
     if not isinstance(columns, dict):
         raise SettingError(f"{source}: no [columns.NAME] entries. hint: `divulge schema real.csv` shows the form.")
@@ -293,11 +291,15 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
         tables = metadata["tables"]
         if not isinstance(tables, Mapping) or len(tables) != 1:
             found = len(tables) if isinstance(tables, Mapping) else "no"
-            raise SettingError(f"{source}: {found} tables found. hint: divulge assesses one table; keep its entry alone.")
+            raise SettingError(
+                f"{source}: {found} tables found. hint: divulge assesses one table; keep its entry alone."
+            )
         table = next(iter(tables.values()))
     columns = table.get("columns") if isinstance(table, Mapping) else None
     if not isinstance(columns, Mapping):
-        raise SettingError(f'{source}: no "columns" found. hint: pass SDV metadata (V1 or V2) or TOML of `divulge schema`.')
+        raise SettingError(
+            f'{source}: no "columns" found. hint: pass SDV metadata (V1 or V2) or TOML of `divulge schema`.'
+        )
     keys = table.get("primary_key") or []
     primary = {keys} if isinstance(keys, str) else set(keys)
     return Schema(tuple(_sdv_column(str(n), e, str(n) in primary) for n, e in columns.items()))

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from divulge import estimate
+from divulge import comparison
 from divulge.estimate import Outcomes, compare, max_t
 
 HOUSEHOLDS, SIZE = 80, 5
@@ -92,7 +92,7 @@ def test_fractional_values_of_unequal_households_cover(runs, errors):
 
 @pytest.mark.parametrize(("runs", "errors"), SIZES)
 def test_the_normal_limits_cover_too(runs, errors, monkeypatch):
-    monkeypatch.setattr(estimate, "RESAMPLE_UP_TO", 10)
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 10)
     low, high = band(0.95, runs, errors)
     difference, risk, _ = coverage(fractional, 0.6, 0.3, runs, seed=3)
     assert low <= difference <= high
@@ -137,7 +137,7 @@ LIMITS = [pytest.param(20_000, id="permutations"), pytest.param(10, id="normal l
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("runs", RUNS)
 def test_twelve_secrets_together_raise_few_false_alarms(runs, limit, monkeypatch):
-    monkeypatch.setattr(estimate, "RESAMPLE_UP_TO", limit)
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", limit)
     adjusted, outside, plain, _ = family(runs, 0.0, seed=4)
     most = 0.07 if runs == 400 else band(0.05, runs, 3.0)[1]
     assert adjusted <= most

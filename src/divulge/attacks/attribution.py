@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import (
+    GRID,
     Floats,
     binned_note,
     checked_keys,
@@ -21,6 +23,7 @@ from divulge.attacks.common import (
     one_of,
     rate_of,
     record_result,
+    survival,
 )
 from divulge.case import Case
 from divulge.counts import ContingencyTable, Ints
@@ -319,9 +322,7 @@ def dcap(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip"
     floor = result.baseline.rate
     ceiling = _weighted(table.shares(table.o, table.o_key), table.o)
     mean, strangers = _rate(result.real), _rate(result.holdout)
-    from divulge.attacks.common import with_fields
-
-    return with_fields(  # type: ignore[no-any-return] # struct in, struct out
+    return replace(
         result,
         value=Value(real=_less(mean, floor), holdout=_less(strangers, floor)),
         context={
@@ -366,14 +367,12 @@ def weap(case: Case, *, keys: Sequence[str], target: str) -> Result:
     table = case.contingency(keys, target)
     scores = table.shares(table.s, table.s_key)
     rows = Outcomes(scores[table.s > 0], table.s[table.s > 0])
-    from divulge.attacks.common import GRID, _survival
-
     return Result(
         attack="weap",
         keys=keys,
         target=target,
         value=Value(synthetic=float(rows.rate)),
-        curves={"at_least": GRID.round(2).tolist(), "synthetic": _survival(rows)},
+        curves={"at_least": GRID.round(2).tolist(), "synthetic": survival(rows)},
         notes=(*notes, *binned_note(case, [*keys, target])),
     )
 
@@ -417,7 +416,7 @@ def tcap(
     >>> [round(r.real.rate, 3) for r in tcap(real, synthetic, keys=["k"], target="t")]
     [0.667, 0.667, 0.75, 0.5]
     """
-    _check_tau(tau)
+    check_tau(tau)
     for variant in variants:
         one_of("variants", variant, tuple(_TCAP))
     keys, notes = checked_keys(case, keys, target)
@@ -447,7 +446,8 @@ def tcap(
     return tuple(out)
 
 
-def _check_tau(tau: float) -> None:
+def check_tau(tau: float) -> None:
+    """Raise a `SettingError` when tau is no share above 0."""
     if not 0 < tau <= 1:
         raise SettingError(f"tau: {tau} is outside (0, 1]. hint: 1 asks for certainty.")
 
@@ -486,9 +486,7 @@ def _tcap_of_rows(table: ContingencyTable, tau: float, **fields: Any) -> Result:
     needs="keys, target",
     reference=_CAP_PAPER + " Theorems 2 and 3.",
 )
-def cap_minimum(
-    case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "skip"
-) -> Result:
+def cap_minimum(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "skip") -> Result:
     """Return the smallest mean CAP that any synthetic table can have, and a table that has it.
 
     The table has as many rows as the synthetic one, all in one cell of keys and target (`result.table`, a polars
@@ -514,7 +512,9 @@ def cap_minimum(
         keys=keys,
         target=target,
         real=Rate(hits=float(count), n=n, rate=count / n),
-        baseline=Baseline(rate=marginal_baseline(table).rate, what="guessing in proportion to how often each value occurs"),
+        baseline=Baseline(
+            rate=marginal_baseline(table).rate, what="guessing in proportion to how often each value occurs"
+        ),
         notes=(*notes, "a table of one cell attains this: a low mean CAP does not say that a table is of use"),
         table=case.repeat_values(codes, case.n_rows("synthetic")),
     )

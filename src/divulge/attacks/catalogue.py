@@ -75,9 +75,7 @@ def attack(*, family: str, question: str, needs: str, reference: str) -> Callabl
             **settings: Any,
         ) -> Result | Results:
             own.bind(None, **settings)  # a wrong setting fails before the tables are read
-            case = lay(
-                real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
-            )
+            case = lay(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
             return run(case, **settings)
 
         own = inspect.signature(function)

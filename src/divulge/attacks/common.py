@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.case import Case
@@ -57,7 +58,9 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
     for name in (*keys, *([target] if target else [])):
         kind = case.schema[name].kind
         if kind in ("identifier", "text", "constant"):
-            notes.append(f"column {name!r} is of kind {kind} ({case.schema[name].why}) and was used because it was named")
+            notes.append(
+                f"column {name!r} is of kind {kind} ({case.schema[name].why}) and was used because it was named"
+            )
     return keys, notes
 
 
@@ -122,20 +125,13 @@ def record_result(
         individual=individual(table, scores),
     )
     if not case.has_holdout:
-        return with_fields(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)
+        return replace(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)
     strangers = outcomes(case, table, scores, "holdout")
-    plain = with_fields(plain, holdout=rate_of(strangers), curves=_curves(members, strangers))
+    plain = replace(plain, holdout=rate_of(strangers), curves=_curves(members, strangers))
     if not judged:
         return plain
-    comparison = compare(members, strangers, level=case.level, rng=case.rng(step))
+    comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
     return judge(plain, comparison, members, strangers, case.level)
-
-
-def with_fields(result: Result, **fields: Any) -> Result:
-    """Return the result with some fields replaced."""
-    from msgspec.structs import replace
-
-    return replace(result, **fields)
 
 
 def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
@@ -143,9 +139,7 @@ def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
     real, _, holdout = table.cells
     if real is None:
         return None
-    return Individual(
-        real=scores[real], holdout=scores[holdout] if table.has_holdout and holdout is not None else None
-    )
+    return Individual(real=scores[real], holdout=scores[holdout] if table.has_holdout and holdout is not None else None)
 
 
 def rate_of(outcome: Outcomes) -> Rate:
@@ -155,13 +149,13 @@ def rate_of(outcome: Outcomes) -> Rate:
 
 
 def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[float]]:
-    curves = {"at_least": GRID.round(2).tolist(), "members": _survival(members)}
+    curves = {"at_least": GRID.round(2).tolist(), "members": survival(members)}
     if strangers is not None:
-        curves["strangers"] = _survival(strangers)
+        curves["strangers"] = survival(strangers)
     return curves
 
 
-def _survival(outcome: Outcomes) -> list[float]:
+def survival(outcome: Outcomes) -> list[float]:
     """Return the share of people who score at least each value of the grid."""
     defined = ~np.isnan(outcome.value)
     value = outcome.value[defined]
@@ -182,24 +176,22 @@ def judge(
 ) -> Result:
     """Return the result with difference, risk, p-value, smallest detectable excess and verdict."""
     difference, risk = comparison.difference, comparison.risk
-    result = with_fields(
+    result = replace(
         result,
-        difference=Difference(value=_n(difference.value), low=_n(difference.low), high=_n(difference.high)),
+        difference=Difference(value=finite(difference.value), low=finite(difference.low), high=finite(difference.high)),
         risk=Risk(
-            value=_n(risk.value),
-            low=_n(risk.low),
-            high=_n(risk.high),
-            low_simultaneous=_n(risk.low),
-            high_simultaneous=_n(risk.high),
+            value=finite(risk.value),
+            low=finite(risk.low),
+            high=finite(risk.high),
+            low_simultaneous=finite(risk.low),
+            high_simultaneous=finite(risk.high),
             level=level,
             method=comparison.method,
         ),
         comparison=comparison,
-        p_value=_n(comparison.p_value),
-        p_adjusted=_n(comparison.p_value),
-        smallest_detectable=_n(
-            smallest_detectable_sd(_sd(members), members.n, _sd(strangers), strangers.n)
-        ),
+        p_value=finite(comparison.p_value),
+        p_adjusted=finite(comparison.p_value),
+        smallest_detectable=finite(smallest_detectable_sd(_sd(members), members.n, _sd(strangers), strangers.n)),
     )
     return conclude(result, difference, risk, acceptable)
 
@@ -219,21 +211,16 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
         score = 100 * (1 - min(1.0, max(0.0, old.high)))
         if old.high < 0 or old.high > 1:
             notes.append(BOUNDED)
-    return with_fields(
+    return replace(
         result,
         verdict=verdict,
         score=score,
         notes=tuple(notes),
-        difference=with_fields_of(result.difference, low_simultaneous=_n(difference.low), high_simultaneous=_n(difference.high)),
-        risk=with_fields_of(old, low_simultaneous=_n(risk.low), high_simultaneous=_n(risk.high)),
+        difference=replace(
+            result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
+        ),
+        risk=replace(old, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
     )
-
-
-def with_fields_of(struct: Any, **fields: Any) -> Any:
-    """Return any struct with some fields replaced."""
-    from msgspec.structs import replace
-
-    return replace(struct, **fields)
 
 
 INFERENCE_ONLY = (
@@ -285,7 +272,8 @@ def _sd(outcome: Outcomes) -> float:
     return round(float(np.sqrt(((value - mean) ** 2 * count).sum() / (n - 1))), 12)
 
 
-def _n(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """Return a number for the result format: None where it is nan or infinite."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -294,7 +282,8 @@ def marginal_baseline(table: ContingencyTable) -> Baseline:
     margin = table.target_margin(table.o)
     n = table.n_o
     return Baseline(
-        rate=float((margin.astype(float) ** 2).sum() / n**2), what="guessing in proportion to how often each value occurs"
+        rate=float((margin.astype(float) ** 2).sum() / n**2),
+        what="guessing in proportion to how often each value occurs",
     )
 
 

@@ -55,8 +55,8 @@ def copies(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result,
         if identifiers:
             notes.append(f"identifiers were left out of the comparison: {', '.join(map(repr, identifiers))}")
         found.append(_exact(case, compared, "exact" if columns is None else "columns", notes))
-    for name in identifiers:
-        found.append(_exact(case, [name], f"identifier {name}", ["a real identifier that the synthetic table has"]))
+    leaked = ["a real identifier that the synthetic table has"]
+    found += [_exact(case, [name], f"identifier {name}", leaked) for name in identifiers]
     if not found:
         raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
     return tuple(found)

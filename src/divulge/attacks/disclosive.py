@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log10
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
-from divulge.attacks.attribution import _check_tau, disclosive_hits, disclosive_keys
+from divulge.attacks.attribution import check_tau, disclosive_hits, disclosive_keys, modal_scores
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import (
     Floats,
@@ -22,7 +23,7 @@ from divulge.case import Case
 from divulge.counts import ContingencyTable, Ints
 from divulge.errors import SettingError
 from divulge.estimate import wilson
-from divulge.result import Baseline, Rate, Result, Value
+from divulge.result import Baseline, Result, Value
 
 __all__ = ["abstention", "disco", "prc", "rapid"]
 
@@ -63,11 +64,11 @@ def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> 
     >>> {r.variant: r.real.rate for r in disco(real, synthetic, keys=["k"], target="t") if r.real}
     {'DiSCO': 0.5, 'DiSDiO': 0.25, 'DiS': 0.75, 'iS': 0.75, 'Dorig': 0.5}
     """
-    _check_tau(tau)
+    check_tau(tau)
     keys, notes = checked_keys(case, keys, target)
     table = case.contingency(keys, target)
     hit = disclosive_hits(table, tau)
-    shared = {"keys": keys, "target": target, "settings": {"tau": tau}}
+    shared: dict[str, Any] = {"keys": keys, "target": target, "settings": {"tau": tau}}
     notes = [*notes, *binned_note(case, [*keys, target])]
     single_o = (table.largest(table.o) >= tau * table.o_key)[table.key]
     # a stranger has no class of his own in the real table; DiSDiO and Dorig are about the real table alone
@@ -89,9 +90,7 @@ def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> 
             **shared,
         )  # fmt: skip
         if variant in own_only:
-            from divulge.attacks.common import with_fields
-
-            result = with_fields(result, holdout=None)
+            result = replace(result, holdout=None)
         out.append(result)
     s_single = table.s[disclosive_keys(table, tau)[table.key]].sum()
     out.append(
@@ -311,8 +310,6 @@ def _pr_curve(confidence: Floats, right: Floats, n: Ints, levels: Floats) -> tup
 
 def _guesses(case: Case, table: ContingencyTable, people: Ints) -> _Guesses:
     """Return the guesses about the people of one table; halves are drawn on records merged in canonical order."""
-    from divulge.attacks.attribution import modal_scores
-
     confidence = np.nan_to_num(
         np.where(table.s_key > 0, table.largest(table.s) / np.maximum(table.s_key, 1), 0.0)[table.key]
     )

@@ -14,12 +14,10 @@ __all__ = ["predict_proba", "predict_target"]
 _WHICH = {"real": 0, "synthetic": 1, "holdout": 2}
 
 
-def predict_target(
-    case: Case, keys: Sequence[str], target: str, *, fit_on: str, ask: str
-) -> NDArray[np.int32]:
+def predict_target(case: Case, keys: Sequence[str], target: str, *, fit_on: str, ask: str) -> NDArray[np.int32]:
     """Return the target code that a model trained on one table gives each row of another, shape (n_rows,)."""
     classes, share = predict_proba(case, keys, target, fit_on=fit_on, ask=ask)
-    return classes[share.argmax(axis=1)]
+    return np.asarray(classes[share.argmax(axis=1)], dtype=np.int32)
 
 
 def predict_proba(
@@ -32,6 +30,7 @@ def predict_proba(
     came changes nothing.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     names = sorted(keys)
     x = _matrix(case, names, fit_on)
@@ -43,12 +42,15 @@ def predict_proba(
         return y[:1], np.ones((len(asked), 1))
     model = HistGradientBoostingClassifier(
         max_iter=50,
-        categorical_features=[case.schema[n].kind in ("categorical", "boolean") and case.n_codes(n) < 255 for n in names],
+        categorical_features=[
+            case.schema[n].kind in ("categorical", "boolean") and case.n_codes(n) < 255 for n in names
+        ],
         early_stopping=False,
         random_state=int(case.rng("model").integers(2**31)),
     )
-    model.fit(x, y)
-    return model.classes_.astype(np.int32), model.predict_proba(asked)
+    with threadpool_limits(1):  # sums over threads would depend on their number
+        model.fit(x, y)
+        return model.classes_.astype(np.int32), model.predict_proba(asked)
 
 
 def _matrix(case: Case, names: Sequence[str], role: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Which columns would an attacker want to know? Key sets ranked by the synthetic table alone, and minimal disclosing sets.
+"""Which columns would an attacker want to know? Key sets ranked by the synthetic table alone; minimal disclosing sets.
 
 Ranking looks at the synthetic table only, so that testing the best sets on real people afterwards is not a
 selection on the outcome: one max-T over all kept pairs is then valid.
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-
 
 from divulge.case import Case
 from divulge.counts import Ints, _ranks, combine
@@ -115,9 +114,7 @@ def ranked_key_sets(
         asked = [(s, w) for s, w in zip(sets, wanted, strict=True) if w]
         lookup = dict(asked)
 
-        def ask(
-            keys: tuple[str, ...], lookup: dict[tuple[str, ...], list[str]] = lookup
-        ) -> tuple[Ints, Ints]:
+        def ask(keys: tuple[str, ...], lookup: dict[tuple[str, ...], list[str]] = lookup) -> tuple[Ints, Ints]:
             return grouper.ask(keys, lookup[keys], compile_it)
 
         for (keys, own), (pure, _) in zip(asked, _pool_map(jobs, ask, lookup), strict=True):
@@ -162,6 +159,7 @@ def minimal_disclosing(
     grouper = _Grouper(case, names, targets, with_real=True)
     n_real = case.n_rows("real")
     work_each = (case.n_rows("synthetic") + n_real) * len(targets)
+    compile_it = work_each * _n_choose(len(names), 2) > _COMPILE_FROM
     found: dict[str, list[Disclosing]] = {t: [] for t in targets}
     notes: list[str] = []
     spent = 0
@@ -175,7 +173,7 @@ def minimal_disclosing(
             break
 
         def ask(keys: tuple[str, ...], open_: dict[tuple[str, ...], list[str]] = open_) -> tuple[Ints, Ints]:
-            return grouper.ask(keys, open_[keys], spent > _COMPILE_FROM)
+            return grouper.ask(keys, open_[keys], compile_it)
 
         for (keys, own), (pure, right) in zip(open_.items(), _pool_map(jobs, ask, open_), strict=True):
             for target, n_pure, n_right in zip(own, pure, right, strict=True):
@@ -184,14 +182,10 @@ def minimal_disclosing(
                     found[target].append(
                         Disclosing(keys, target, int(n_right), share, float(n_pure) / grouper.n_synthetic)
                     )
-    ordered = [
-        d for t in targets for d in sorted(found[t], key=lambda d: (len(d.keys), -d.n_disclosed, d.keys))
-    ]
+    ordered = [d for t in targets for d in sorted(found[t], key=lambda d: (len(d.keys), -d.n_disclosed, d.keys))]
     return ordered, notes
 
 
 def _covered(keys: tuple[str, ...], found: Sequence[Disclosing]) -> bool:
     own = set(keys)
     return any(own.issuperset(d.keys) for d in found)
-
-

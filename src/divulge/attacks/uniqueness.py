@@ -219,7 +219,7 @@ def _diversity(table: ContingencyTable, counts: Ints, margin: Ints, kind: str, c
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(share > 0, -share * np.log(share), 0.0)
         # rounded: the order of the targets in a class is that of their codes
-        return np.round(np.exp(np.add.reduceat(terms, table.start)), 12)
+        return np.asarray(np.round(np.exp(np.add.reduceat(terms, table.start)), 12), dtype=np.float64)
     # largest first within each key: with suffix sums r_l + ... + r_m, the largest l that holds
     order = np.lexsort([-counts, table.key])
     ordered = counts[order]
@@ -237,9 +237,7 @@ def _diversity(table: ContingencyTable, counts: Ints, margin: Ints, kind: str, c
     needs="keys, target",
     reference="Li, Li and Venkatasubramanian 2007, t-closeness.",
 )
-def t_closeness(
-    case: Case, *, keys: Sequence[str], target: str, kind: Literal["equal", "ordered"] = "equal"
-) -> Result:
+def t_closeness(case: Case, *, keys: Sequence[str], target: str, kind: Literal["equal", "ordered"] = "equal") -> Result:
     """Return the largest earth mover's distance between a class's target distribution and its whole table's.
 
     "equal": half the sum of absolute differences of shares. "ordered" (numbers, dates, codes): the mean absolute
@@ -287,7 +285,7 @@ def _distance(table: ContingencyTable, counts: Ints, margin: Ints, kind: str) ->
     if kind == "equal":
         # both distributions add to 1, so half the absolute sum is the sum of the positive parts
         surplus = np.maximum(share - overall[table.target], 0.0)
-        return np.round(np.add.reduceat(surplus, table.start), 12)
+        return np.asarray(np.round(np.add.reduceat(surplus, table.start), 12), dtype=np.float64)
     occurs = np.flatnonzero(overall > 0)
     if len(occurs) < 2:
         return np.zeros(table.n_keys)
@@ -300,7 +298,7 @@ def _distance(table: ContingencyTable, counts: Ints, margin: Ints, kind: str) ->
         dense = np.zeros((min(block, table.n_keys - a), len(occurs)))
         dense[table.key[inside] - a, place[inside]] = share[inside]
         out[a : a + block] = np.abs(np.cumsum(dense, axis=1) - wanted).sum(axis=1) / (len(occurs) - 1)
-    return np.round(out, 12)
+    return np.asarray(np.round(out, 12), dtype=np.float64)
 
 
 @attack(
@@ -333,7 +331,13 @@ def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -
     notes = list(notes)
     if population is not None:
         case = lay(
-            case.tables[0], case.tables[1], population, schema=None, missing=case.missing, seed=case.seed, level=case.level
+            case.tables[0],
+            case.tables[1],
+            population,
+            schema=None,
+            missing=case.missing,
+            seed=case.seed,
+            level=case.level,
         )
         table = case.contingency(keys, ())
         n_p = table.c_key

@@ -38,4 +38,4 @@ def synthesize(real: pl.DataFrame, rng: np.random.Generator, *, min_leaf: int = 
         for leaf in np.unique(wanted):
             rows = wanted == leaf
             out[rows, j] = rng.choice(values[leaf_of == leaf, j], int(rows.sum()))
-    return pl.DataFrame(out, schema=real.columns).cast(dict(real.schema))  # type: ignore[arg-type] # dtypes by name
+    return pl.DataFrame(out, schema=real.columns).cast(dict(real.schema))

@@ -178,7 +178,7 @@ def _records_summary(records: pl.DataFrame | None) -> dict[str, Any] | None:
 
 
 def _worst_records(records: pl.DataFrame | None) -> list[dict[str, Any]]:
-    return [] if records is None else jsonable(records.head(50).to_dicts())  # type: ignore[no-any-return] # list in, list out
+    return [] if records is None else jsonable(records.head(50).to_dicts())
 
 
 def _row(r: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _table(judged: list[Mapping[str, Any]]) -> Any:
 
 
 def _label(r: Mapping[str, Any]) -> str:
-    text = r["attack"] + (f" ({r['variant']})" if r["variant"] else "")
+    text: str = r["attack"] + (f" ({r['variant']})" if r["variant"] else "")
     if r["keys"]:
         text += ": " + " + ".join(r["keys"])
     return text + (f" -> {r['target']}" if r["target"] else "")

@@ -1,0 +1,238 @@
+"""Charts as SVG, drawn here so that the page needs nothing else. Colours come from the page's style sheet.
+
+Each chart carries a title and a description for a screen reader; the page puts a table of its numbers beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+from markupsafe import Markup, escape
+
+from divulge.report.view import tidy
+
+__all__ = ["Scale", "Series", "axis", "curves", "icon", "interval_row", "nice_top", "rate_row", "risk_scale"]
+
+_WIDTH, _HEIGHT = 300, 22
+_PAD = 10
+
+_ICONS = {
+    "excess found": '<path class="i-fill" d="M24 5 45 42H3Z"/><path class="i-cut" d="M24 18v12M24 35.5v.5"/>',
+    "none found": '<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="M15 24h18"/>',
+    "cannot tell": '<path class="i-line" d="M24 3 45 24 24 45 3 24Z"/>'
+    '<path class="i-line" d="M18.5 19.5c0-7 11-7 11 0 0 5-5.5 4.5-5.5 9.5M24 34.5v.5"/>',
+    "no holdout": '<rect class="i-line i-dash" x="5" y="5" width="38" height="38" rx="4"/>',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear scale: the ends of what is shown."""
+
+    low: float
+    high: float
+
+    def x(self, value: float) -> float:
+        """Return the place of a value, at the edge when it lies outside."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(_PAD + share * (_WIDTH - 2 * _PAD), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line of a chart."""
+
+    name: str
+    style: str
+    """CSS class suffix and marker: members, strangers or synthetic."""
+    values: Sequence[float | None]
+
+
+def _svg(uid: str, width: int, height: int, title: str, body: str, css: str, description: str = "") -> Markup:
+    words = f'<title id="{uid}t">{escape(tidy(title))}</title>'
+    names = f"{uid}t"
+    if description:
+        words += f'<desc id="{uid}d">{escape(tidy(description))}</desc>'
+        names += f" {uid}d"
+    return Markup(  # noqa: S704 # every text above is escaped, the rest are numbers
+        f'<svg class="{css}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{names}">{words}{body}</svg>'
+    )
+
+
+def icon(verdict: str) -> Markup:
+    """Return the sign of a verdict: its shape differs, not its colour alone."""
+    return _svg("verdict-icon-", 48, 48, verdict, _ICONS.get(verdict, _ICONS["cannot tell"]), "icon")
+
+
+def risk_scale(limits: Iterable[tuple[float | None, float | None]], acceptable: float) -> Scale:
+    """Return the scale that shows these intervals, zero and the acceptable risk.
+
+    Lower limits far below zero would squeeze the rest; they are cut, and an arrow marks the cut.
+    """
+    pairs = list(limits)
+    high = max([2 * acceptable, *(h for _, h in pairs if h is not None)])
+    high = min(high, 1.0)
+    low = min([-0.2 * high, *(v for v, _ in pairs if v is not None)])
+    return Scale(max(low, -high), high)
+
+
+def _ticks(low: float, high: float, about: int = 5) -> list[float]:
+    rough = (high - low) / about
+    power = 10.0 ** floor(log10(rough))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
+    first = ceil(low / step - 1e-9)
+    return [round(i * step, 10) + 0.0 for i in range(first, floor(high / step + 1e-9) + 1)]
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
+    return f'<path class="{css}" d="M{x1:g} {y1:g}L{x2:g} {y2:g}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle", css: str = "tick") -> str:
+    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(tidy(text))}</text>'
+
+
+def axis(uid: str, scale: Scale, acceptable: float | None, *, percent: bool = False) -> Markup:
+    """Return the axis above the rows of a forest plot; `acceptable` is None where there is no such line."""
+    ticks = _ticks(scale.low, scale.high)
+    shown = [f"{100 * t:.4g}%" if percent else f"{t:.4g}" for t in ticks]
+    parts = [_text(scale.x(t), 27, s) + _line(scale.x(t), 31, scale.x(t), 34, "grid") for t, s in zip(ticks, shown, strict=True)]
+    if acceptable is not None:
+        x = scale.x(acceptable)
+        parts.append(_text(x, 11, f"acceptable {acceptable:g}", "start" if x < _WIDTH / 2 else "end", "tick acc"))
+        parts.append(_line(x, 14, x, 17, "accept"))
+    title = f"Axis from {shown[0]} to {shown[-1]}" if shown else "Axis"
+    return _svg(uid, _WIDTH, 34, title, "".join(parts), "row-plot")
+
+
+def interval_row(
+    uid: str, title: str, scale: Scale, acceptable: float, value: float | None,
+    inner: tuple[float | None, float | None], outer: tuple[float | None, float | None], verdict: str,
+) -> Markup:  # fmt: skip
+    """Return one row of a forest plot: outer interval thin, inner interval thick, the estimate as a mark."""
+    y = _HEIGHT / 2
+    parts = [_line(scale.x(a), 0, scale.x(a), _HEIGHT, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))]
+    for limits, css in ((outer, "thin"), (inner, "thick")):
+        if limits[0] is not None and limits[1] is not None and limits[1] >= scale.low and limits[0] <= scale.high:
+            parts.append(_line(scale.x(limits[0]), y, scale.x(limits[1]), y, css))
+    if outer[0] is not None and outer[0] < scale.low - 1e-9:
+        parts.append(f'<path class="arrow" d="M{_PAD - 8} {y:g}l8 -5v10Z"/>')
+    if outer[1] is not None and outer[1] > scale.high + 1e-9:
+        parts.append(f'<path class="arrow" d="M{_WIDTH - _PAD + 8} {y:g}l-8 -5v10Z"/>')
+    if value is not None and scale.low <= value <= scale.high:
+        parts.append(_mark(scale.x(value), y, verdict))
+    return _svg(uid, _WIDTH, _HEIGHT, title, "".join(parts), "row-plot")
+
+
+def _mark(x: float, y: float, verdict: str) -> str:
+    if verdict == "excess found":
+        return f'<path class="mark m-excess" d="M{x:g} {y - 6:g}l6 11h-12Z"/>'
+    if verdict == "cannot tell":
+        return f'<path class="mark m-unsure" d="M{x:g} {y - 6:g}l6 6-6 6-6-6Z"/>'
+    return f'<circle class="mark m-none" cx="{x:g}" cy="{y:g}" r="4.5"/>'
+
+
+def rate_row(uid: str, title: str, rate: float | None, baseline: float | None) -> Markup:
+    """Return one row without strangers: the rate as a dot, the baseline as a bar."""
+    scale, y = Scale(0.0, 1.0), _HEIGHT / 2
+    parts = [_line(_PAD, y, _WIDTH - _PAD, y, "grid")]
+    if baseline is not None:
+        parts.append(_line(scale.x(baseline), 3, scale.x(baseline), _HEIGHT - 3, "baseline"))
+    if rate is not None:
+        parts.append(f'<circle class="mark m-rate" cx="{scale.x(rate):g}" cy="{y:g}" r="4.5"/>')
+    return _svg(uid, _WIDTH, _HEIGHT, title, "".join(parts), "row-plot")
+
+
+# ---------------------------------------------------------------- curves
+
+_W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 360, 236, 46, 12, 30, 40
+
+
+def curves(
+    uid: str, title: str, description: str, x: Sequence[float], series: Sequence[Series], *, x_label: str, step: bool,
+    top: float = 1.0, start: bool = False,
+) -> Markup:  # fmt: skip
+    """Return lines of shares over x.
+
+    Parameters
+    ----------
+    x
+        Where the shares were taken. With `step` they lie on a linear scale from 0 to 1 and the lines are stairs;
+        else they stand side by side at equal distances.
+    top
+        Upper end of the share axis.
+    start
+        Begin each line at (0, 1): every score is at least 0.
+    """
+    places = [_LEFT + v * (_W - _LEFT - _RIGHT) for v in x] if step else _side_by_side(len(x))
+    body = [_frame(top), _x_axis(x, places, step), _text((_LEFT + _W - _RIGHT) / 2, _H - 6, x_label, css="axis-label")]
+    body.append(_legend(series))
+    for s in series:
+        points = [(p, _y(v, top)) for p, v in zip(places, s.values, strict=False) if v is not None]
+        if start and points:
+            points = [(float(_LEFT), _y(1.0, top)), *points]
+        if points:
+            body.append(f'<path class="curve c-{s.style}" d="{_path(points, step)}"/>')
+        if not step:
+            body += [_dot(px, py, s.style) for px, py in points]
+    return _svg(uid, _W, _H, title, "".join(body), "chart", description)
+
+
+def nice_top(values: Iterable[float | None]) -> float:
+    """Return the end of a share axis that shows these values: 5, 10, 25, 50 or 100 %."""
+    largest = max((v for v in values if v is not None), default=1.0)
+    return next((t for t in (0.05, 0.1, 0.25, 0.5) if largest <= t), 1.0)
+
+
+def _y(share: float, top: float) -> float:
+    return round(_H - _BOTTOM - min(share / top, 1.0) * (_H - _TOP - _BOTTOM), 1)
+
+
+def _side_by_side(n: int) -> list[float]:
+    inner = _W - _LEFT - _RIGHT - 24
+    return [round(_LEFT + 12 + (i * inner / (n - 1) if n > 1 else inner / 2), 1) for i in range(n)]
+
+
+def _frame(top: float) -> str:
+    parts = []
+    for i in range(5):
+        share = top * i / 4
+        y = _y(share, top)
+        parts.append(_line(_LEFT, y, _W - _RIGHT, y, "zero" if i == 0 else "grid"))
+        parts.append(_text(_LEFT - 6, y + 4, f"{100 * share:.3g}%", "end"))
+    return "".join(parts)
+
+
+def _x_axis(x: Sequence[float], places: Sequence[float], step: bool) -> str:
+    y = _H - _BOTTOM + 15
+    if step:
+        return "".join(_text(_LEFT + t * (_W - _LEFT - _RIGHT), y, f"{t:g}") for t in (0, 0.25, 0.5, 0.75, 1))
+    return "".join(_text(p, y, f"{v:g}") for p, v in zip(places, x, strict=True))
+
+
+def _legend(series: Sequence[Series]) -> str:
+    parts, x = [], float(_LEFT)
+    for s in series:
+        parts.append(f'<path class="curve c-{s.style}" d="M{x:g} 13h26"/>')
+        parts.append(_text(x + 31, 17, s.name, "start", "legend"))
+        x += 45 + 7 * len(s.name)
+    return "".join(parts)
+
+
+def _path(points: Sequence[tuple[float, float]], step: bool) -> str:
+    (x, y), *rest = points
+    out = f"M{x:g} {y:g}"
+    for x, y in rest:
+        # the share at x counts scores from x on, so a stair falls before x is reached
+        out += f"V{y:g}H{x:g}" if step else f"L{x:g} {y:g}"
+    return out
+
+
+def _dot(x: float, y: float, style: str) -> str:
+    if style == "strangers":
+        return f'<path class="dot d-strangers" d="M{x:g} {y - 4.5:g}l4.5 8h-9Z"/>'
+    if style == "synthetic":
+        return f'<path class="dot d-synthetic" d="M{x - 3.5:g} {y - 3.5:g}h7v7h-7Z"/>'
+    return f'<circle class="dot d-members" cx="{x:g}" cy="{y:g}" r="3.5"/>'

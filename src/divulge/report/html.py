@@ -1,0 +1,338 @@
+"""The report as one offline HTML page: nothing is fetched, and names are text wherever they stand."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from divulge.report import charts, view
+from divulge.result import number, percent
+
+__all__ = ["page"]
+
+Json = Mapping[str, Any]
+
+_FOREST_ROWS = 25
+_TABLE_ROWS = 1000
+_MEASURE_ROWS = 600
+_KEY_SET_ROWS = 200
+_NOTE_ROWS = 60
+_RANKS = 4
+_CURVES = 6
+_SMALL_N = 100
+_SHADES = (0.0, 0.02, 0.05, 0.1, 0.25)
+_CLASS = {"excess found": "excess", "none found": "none", "cannot tell": "unsure", "no holdout": "nohold"}
+
+
+def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
+    """Return the report as one HTML page.
+
+    Parameters
+    ----------
+    data
+        The content of assessment.json; its strings are untrusted text.
+    worst_records
+        The most exposed real records, by row number, as in `Report.records`; empty for a page that may leave the
+        custodian's hands.
+    """
+    script, style = _file("report.js"), _file("report.css")
+    context = {
+        "data": data,
+        "script": Markup(script),  # noqa: S704 # our own files
+        "style": Markup(style),  # noqa: S704
+        "policy": _policy(script, style),
+        "holdout": view.has_holdout(data),
+        "banner": _banner(data),
+        "tables": [(role, data["tables"].get(role)) for role in ("real", "synthetic", "holdout")],
+        "kinds": Counter(c["kind"] for c in data["schema"]).most_common(),
+        "attacker": view.knowledge(data),
+        "attack_rows": view.by_attack(data),
+        "forest": _forest(data),
+        "judged": _cut(view.judged(data["results"]), _TABLE_ROWS),
+        "matrix": _matrix(data),
+        "cap_curves": _cap_curves(data),
+        "uniqueness": _uniqueness(data),
+        "baselines": _baselines(data),
+        "measures": _cut([r for r in data["results"] if r["verdict"] is None], _MEASURE_ROWS),
+        "minimal": _cut(data["minimal_key_sets"], _KEY_SET_ROWS),
+        "worst": worst_records,
+        "notes": _cut(_notes(data), _NOTE_ROWS),
+        "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
+        "limits": view.LIMITS,
+        "methods": view.methods(data),
+    }
+    return _template().render(context)
+
+
+def _file(name: str) -> str:
+    return files("divulge.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    """Return a policy that lets this script and this style through and forbids every request."""
+
+    def allowed(text: str) -> str:
+        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+    return (
+        f"default-src 'none'; script-src {allowed(script)}; style-src {allowed(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _template() -> Any:
+    # every printed value goes through `_shown` before it is escaped
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+    )
+    helpers: dict[str, Callable[..., Any]] = {
+        "css": lambda verdict: _CLASS.get(verdict, "unsure"), "compact": view.compact, "counted": view.counted,
+        "interval": view.interval, "measured": view.measured, "name": view.name, "number": number,
+        "p_text": view.p_text, "percent": percent, "rated": view.rated, "telling_notes": view.telling_notes,
+    }  # fmt: skip
+    environment.filters.update(helpers)
+    return environment.from_string(_file("template.html.j2"))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return view.tidy(value)
+    return value
+
+
+def _acceptable(data: Json) -> float:
+    return float(data["settings"].get("acceptable") or 0.05)
+
+
+def _level(data: Json) -> str:
+    return f"{100 * float(data['settings'].get('level') or 0.95):g}%"
+
+
+def _cut(rows: Sequence[Any], most: int) -> dict[str, Any]:
+    """Return the first rows and how many are left out."""
+    return {"rows": rows[:most], "n": len(rows), "left_out": max(0, len(rows) - most)}
+
+
+def _banner(data: Json) -> dict[str, Any]:
+    verdict = data["verdict"]["verdict"]
+    return {
+        "icon": charts.icon(verdict),
+        "meaning": view.BANNER.get(verdict, ""),
+        "counts": [c for c in view.verdict_counts(data["results"]) if c[0] != "no holdout"],
+        "single": view.unchanged_verdicts(data),
+        "warnings": [c for c in data["preconditions"] if not c["ok"]],
+    }
+
+
+# ---------------------------------------------------------------- forest plot
+
+
+def _forest(data: Json) -> dict[str, Any]:
+    """Return the worst comparisons, grouped by attack, each with its drawing."""
+    everything = view.judged(data["results"])
+    strangers = view.has_holdout(data)
+    shown = _worst_of_each(everything, _FOREST_ROWS)
+    acceptable = _acceptable(data)
+    limits = [(view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous")) for r in shown]
+    scale = charts.risk_scale(limits, acceptable) if strangers else charts.Scale(0.0, 1.0)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for i, r in enumerate(shown):
+        svg = _interval(f"f{i}", r, scale, acceptable) if strangers else _rate(f"f{i}", r)
+        groups.setdefault(r["attack"], []).append({"r": r, "svg": svg})
+    return {
+        "n": len(everything),
+        "shown": len(shown),
+        "groups": [
+            {
+                "attack": attack,
+                "question": data["attacks"].get(attack, {}).get("question", ""),
+                "axis": charts.axis(f"x{j}", scale, acceptable if strangers else None, percent=not strangers),
+                "rows": rows,
+            }
+            for j, (attack, rows) in enumerate(groups.items())
+        ],
+    }
+
+
+def _worst_of_each(results: Sequence[Json], most: int) -> list[Json]:
+    """Return the worst results, with the worst of every attack among them."""
+    first = list({r["attack"]: r for r in reversed(results)}.values())
+    chosen = {id(r) for r in first}
+    rest = [r for r in results if id(r) not in chosen]
+    return view.worst_first([*first, *rest[: max(0, most - len(first))]])
+
+
+def _interval(uid: str, r: Json, scale: charts.Scale, acceptable: float) -> Markup:
+    risk = r["risk"]
+    title = f"Risk {number(view.risk_value(r))}, simultaneous interval {view.interval(risk)}"
+    inner = (view.risk_value(r, "low"), view.risk_value(r, "high"))
+    outer = (view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous"))
+    return charts.interval_row(uid, title, scale, acceptable, view.risk_value(r), inner, outer, r["verdict"])
+
+
+def _rate(uid: str, r: Json) -> Markup:
+    rate, baseline = (r["real"] or {}).get("rate"), (r["baseline"] or {}).get("rate")
+    return charts.rate_row(uid, f"Rate {percent(rate)}, without the synthetic table {percent(baseline)}", rate, baseline)
+
+
+# ---------------------------------------------------------------- matrix
+
+
+def _matrix(data: Json) -> dict[str, Any] | None:
+    """Return targets by key sets, or targets by attacks where there is one key set for each target."""
+    attributed = [r for r in data["results"] if r["target"] and r["verdict"] is not None]
+    if not attributed:
+        return None
+    if data["key_sets"]:
+        return _ranked_matrix(data, [r for r in attributed if r["attack"] == "cap"])
+    columns = list(dict.fromkeys((r["attack"], r["variant"]) for r in attributed))
+    rows = [
+        {"target": target, "cells": [_cell(_find(attributed, keys, target, c), with_keys=False) for c in columns]}
+        for keys, target in dict.fromkeys((tuple(r["keys"]), r["target"]) for r in attributed)
+    ]
+    heads = [f"{a} ({v})" if v else a for a, v in columns]
+    keys = list(dict.fromkeys(tuple(r["keys"]) for r in attributed))
+    return {"kind": "attacks", "heads": heads, "rows": rows, "keys": keys}
+
+
+def _find(results: Sequence[Json], keys: Sequence[str], target: str, column: tuple[str, str]) -> Json | None:
+    for r in results:
+        if (r["attack"], r["variant"]) == column and r["target"] == target and tuple(r["keys"]) == tuple(keys):
+            return r
+    return None
+
+
+def _ranked_matrix(data: Json, caps: Sequence[Json]) -> dict[str, Any]:
+    by_pair = {(tuple(r["keys"]), r["target"]): r for r in caps}
+    rows = []
+    for target in dict.fromkeys(k["target"] for k in data["key_sets"]):
+        pairs = [k for k in data["key_sets"] if k["target"] == target]
+        own = [r for k in pairs if (r := by_pair.get((tuple(k["keys"]), target))) is not None]
+        best = max(own, key=_shade_value, default=None)
+        cells = [_cell(r, with_keys=True) for r in own[:_RANKS]]
+        cells += [None] * (_RANKS - len(cells))
+        rows.append({"target": target, "n": len(own), "cells": [*cells, _cell(best, with_keys=True)]})
+    ordinals = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, _RANKS + 1))]
+    return {"kind": "ranks", "heads": [*(f"{o} key set" for o in ordinals), "worst tested"], "rows": rows, "keys": []}
+
+
+def _shade_value(r: Json) -> float:
+    value = view.risk_value(r)
+    if value is None:
+        value = (r["real"] or {}).get("rate")
+    return -1.0 if value is None else float(value)
+
+
+def _cell(r: Json | None, *, with_keys: bool) -> dict[str, Any] | None:
+    if r is None:
+        return None
+    risk = view.risk_value(r)
+    sizes = [part["n"] for part in (r["real"], r["holdout"]) if part and part["n"] is not None]
+    few = bool(sizes) and min(sizes) < _SMALL_N
+    shade = 0 if risk is None else sum(risk > s for s in _SHADES)
+    return {
+        "r": r, "shade": 0 if few else shade, "few": few, "least": min(sizes, default=None),
+        "keys": r["keys"] if with_keys else [],
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- CAP
+
+
+def _cap_curves(data: Json) -> list[dict[str, Any]]:
+    """Return the CAP of each person as curves, for the worst result of each target first."""
+    caps = [r for r in view.judged(data["results"]) if r["attack"] == "cap" and r["curves"].get("at_least")]
+    first = list({r["target"]: r for r in reversed(caps)}.values())
+    chosen = {id(r) for r in first}
+    ranked = [*view.worst_first(first), *(r for r in caps if id(r) not in chosen)]
+    return [_cap_curve(f"c{i}", r) for i, r in enumerate(ranked[:_CURVES])]
+
+
+def _cap_curve(uid: str, r: Json) -> dict[str, Any]:
+    sides = [s for s in ("members", "strangers") if r["curves"].get(s)]
+    series = [charts.Series(s, s, r["curves"][s]) for s in sides]
+    at_least = r["curves"]["at_least"]
+    svg = charts.curves(
+        uid, f"CAP of {' and '.join(sides)}, {view.label(r)}", "Share of people whose CAP is at least the value below.",
+        at_least, series, x_label="CAP of a person, at least", step=True, start=True,
+    )  # fmt: skip
+    rows = list(zip(at_least, *(r["curves"][s] for s in sides), strict=False))
+    return {"svg": svg, "r": r, "heads": sides, "rows": rows}
+
+
+# ---------------------------------------------------------------- uniqueness
+
+
+def _uniqueness(data: Json) -> dict[str, Any]:
+    results = data["results"]
+    classes = [r for r in results if r["attack"] == "k_anonymity"]
+    drawn = [r for r in classes if r["curves"].get("class size") and r["curves"].get("real")]
+    drawn.sort(key=lambda r: -(r["context"].get("real records alone on their key") or 0.0))
+    return {
+        "uniques": _unique_rows(results),
+        "classes": classes,
+        "curves": [_class_curve(f"k{i}", r) for i, r in enumerate(drawn[:3])],
+        "diversity": [_with_shares(r, 1.0) for r in results if r["attack"] == "l_diversity"],
+        "closeness": [r for r in results if r["attack"] == "t_closeness"],
+        "presence": [r for r in results if r["attack"] == "delta_presence"],
+        "copies": [r for r in results if r["attack"] == "copies"],
+    }
+
+
+def _unique_rows(results: Sequence[Json]) -> list[dict[str, Any]]:
+    """Return one row for each key set with its four counts."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for r in results:
+        if r["attack"] == "replicated_uniques":
+            rows.setdefault(tuple(r["keys"]), {})[r["variant"]] = r
+    return [{"keys": keys, "of": of} for keys, of in rows.items()]
+
+
+def _class_curve(uid: str, r: Json) -> dict[str, Any]:
+    styles = {"real": "members", "synthetic": "synthetic", "holdout": "strangers"}
+    series = [charts.Series(s, css, r["curves"][s]) for s, css in styles.items() if r["curves"].get(s)]
+    sizes = r["curves"]["class size"]
+    svg = charts.curves(
+        uid, f"Class sizes, {view.label(r)}", "Share of records in classes of at most the size below.", sizes, series,
+        x_label="records that share the key, at most", step=False,
+        top=charts.nice_top([v for s in series for v in s.values]),
+    )  # fmt: skip
+    return {
+        "svg": svg, "r": r, "heads": [s.name for s in series],
+        "rows": list(zip(sizes, *(s.values for s in series), strict=False)),
+    }  # fmt: skip
+
+
+def _with_shares(r: Json, at_most: float) -> dict[str, Any]:
+    """Return the result with the share of records in classes whose diversity is at most this."""
+    levels = r["curves"].get("diversity at most") or []
+    place = levels.index(at_most) if at_most in levels else None
+    sides = ("real", "synthetic", "holdout")
+    curves = {s: r["curves"].get(s) or [] for s in sides}
+    return {"r": r} | {s: curves[s][place] if place is not None and len(curves[s]) > place else None for s in sides}
+
+
+def _baselines(data: Json) -> list[dict[str, Any]]:
+    """Return what guessing without the synthetic table gives, one row for each key set and target."""
+    rows: dict[tuple[tuple[str, ...], str], dict[str, Any]] = {}
+    for r in data["results"]:
+        if r["attack"] == "baseline_cap":
+            rows.setdefault((tuple(r["keys"]), r["target"]), {})[r["variant"]] = r
+    return [{"keys": keys, "target": target, "of": of} for (keys, target), of in rows.items()]
+
+
+def _notes(data: Json) -> list[tuple[str, int]]:
+    """Return what the results note, each once, with how many results carry it."""
+    counts = Counter(
+        n for r in data["results"] for n in r["notes"] if not n.startswith(("cannot tell", "column "))
+    )
+    return counts.most_common()

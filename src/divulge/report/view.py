@@ -1,0 +1,253 @@
+"""What the HTML page and the Markdown page have in common: order, words and the shape of a number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from divulge.result import number, percent
+
+__all__ = [
+    "BANNER", "DEFINITIONS", "LIMITS", "by_attack", "compact", "counted", "has_holdout", "interval", "judged", "knowledge",
+    "label", "measured", "methods", "name", "p_text", "rated", "risk_value", "telling_notes", "tidy", "unchanged_verdicts",
+    "verdict_counts", "worst_first",
+]  # fmt: skip
+
+Json = Mapping[str, Any]
+
+_ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
+_JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
+_LONGEST_NAME = 80
+
+BANNER = {
+    "excess found": "The synthetic table says more about people in the real table than about strangers. That part "
+    "cannot come from patterns of the population alone.",
+    "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
+    "speaks about the attacks, keys and targets on this page and about nothing else.",
+    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is a "
+    "statement about the size of the tables, not about the synthetic data.",
+    "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
+    "population give away with what the rows of single people give away.",
+}
+"""What each verdict means, in words."""
+
+DEFINITIONS = (
+    (
+        "excess found",
+        "the simultaneous lower limit of the difference between members and strangers is above 0: the attack is right "
+        "more often about people in the real table.",
+    ),
+    ("none found", "not so, and the simultaneous upper limit of risk is at most {acceptable}."),
+    (
+        "cannot tell",
+        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size would do.",
+    ),
+    ("no holdout", "there were no strangers to compare with; only rates are shown."),
+)
+"""The verdicts, with `{acceptable}` to fill in."""
+
+LIMITS = (
+    "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
+    "A verdict is about the average over the people attacked. Single people can be exposed where the average shows "
+    "nothing; the exposed records say who stands out, and they carry no interval.",
+    "The comparison holds as far as the holdout people come from the same population as the real ones and were never "
+    "seen by the synthesizer. The preconditions look for signs of the contrary; they cannot prove it.",
+    "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of this "
+    "page, and it can still harm people.",
+    "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
+    "was not attacked.",
+    "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
+    "This page is evidence for a decision. It is no certificate.",
+)
+"""What the numbers do not prove."""
+
+
+def tidy(text: object) -> str:
+    """Return text without control and direction characters: column names are untrusted.
+
+    Examples
+    --------
+    >>> tidy("age\\u202e") == "age\\ufffd"
+    True
+    """
+    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
+
+
+def name(text: object) -> str:
+    """Return a column name, its middle left out when it is longer than 80 characters."""
+    text = str(text)
+    return text if len(text) <= _LONGEST_NAME else f"{text[:56]} … {text[-20:]}"
+
+
+def label(result: Json) -> str:
+    """Return attack, variant, keys and target in one line."""
+    text = str(result["attack"]) + (f" ({result['variant']})" if result["variant"] else "")
+    if result["keys"]:
+        text += ": " + " + ".join(map(name, result["keys"]))
+    return text + (f" → {name(result['target'])}" if result["target"] else "")
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def compact(value: float | None) -> str:
+    """Return a count, with one decimal when it is fractional, "-" for None."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def rated(rate: Json | None) -> str:
+    """Return a rate in percent, "-" when there is none."""
+    return percent(rate["rate"]) if rate else "-"
+
+
+def counted(rate: Json | None) -> str:
+    """Return the counts behind a rate, "" when there are none."""
+    if not rate or rate["n"] is None:
+        return ""
+    return f"{compact(rate['hits'])} of {rate['n']:,}"
+
+
+def interval(risk: Json | None, kind: str = "_simultaneous") -> str:
+    """Return the two limits of a risk, simultaneous or (with kind="") pointwise; "-" when there are none."""
+    if not risk or (risk[f"low{kind}"] is None and risk[f"high{kind}"] is None):
+        return "-"
+    return f"{number(risk[f'low{kind}'])} to {number(risk[f'high{kind}'])}"
+
+
+def measured(value: float | None) -> str:
+    """Return a measure that is no rate: whole numbers without decimals, others with three."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else number(value)
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value with three decimals."""
+    if p is None:
+        return "-"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def risk_value(result: Json, which: str = "value") -> float | None:
+    """Return one number of the risk of a result, None when there is none."""
+    value = (result["risk"] or {}).get(which)
+    return None if value is None else float(value)
+
+
+# ---------------------------------------------------------------- order and counts
+
+
+def has_holdout(data: Json) -> bool:
+    """Return whether there were strangers to compare with."""
+    return data["tables"].get("holdout") is not None
+
+
+def judged(results: Iterable[Json]) -> list[Json]:
+    """Return the results that carry a verdict, worst first."""
+    return worst_first(r for r in results if r["verdict"] is not None)
+
+
+def worst_first(results: Iterable[Json]) -> list[Json]:
+    """Return results by verdict, then by the limit that decided it, then by the rate of members."""
+    return sorted(results, key=_badness)
+
+
+def _badness(result: Json) -> tuple[int, float, float]:
+    found = result["verdict"] == "excess found"
+    bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
+    rate = (result["real"] or {}).get("rate")
+    return (
+        _ORDER.get(result["verdict"], 4),
+        float("inf") if bound is None else -bound,
+        float("inf") if rate is None else -float(rate),
+    )
+
+
+def verdict_counts(results: Iterable[Json]) -> list[tuple[str, int]]:
+    """Return how many results have each verdict, in the order of concern."""
+    counts = Counter(r["verdict"] for r in results if r["verdict"] is not None)
+    return [(v, counts[v]) for v in _ORDER if counts[v]]
+
+
+def by_attack(data: Json) -> list[dict[str, Any]]:
+    """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
+    rows = []
+    for attack in dict.fromkeys(r["attack"] for r in data["results"] if r["verdict"] is not None):
+        own = [r for r in data["results"] if r["attack"] == attack and r["verdict"] is not None]
+        rows.append(
+            {
+                "attack": attack,
+                "question": data["attacks"].get(attack, {}).get("question", ""),
+                "n": len(own),
+                "counts": dict(verdict_counts(own)),
+                "low": _largest(own, "low_simultaneous"),
+                "high": _largest(own, "high_simultaneous"),
+            }
+        )
+    return rows
+
+
+def _largest(results: Sequence[Json], which: str) -> float | None:
+    return max((v for r in results if (v := risk_value(r, which)) is not None), default=None)
+
+
+def unchanged_verdicts(data: Json) -> str:
+    """Return why single results can say "excess found" when the whole does not; "" when that is not so."""
+    n = sum(r["verdict"] == "excess found" for r in data["results"])
+    if not n or data["verdict"]["verdict"] == "excess found":
+        return ""
+    return (
+        f"{n} of the comparisons show an excess within the family of their own attack. Corrected for the number of "
+        "attacks too (Holm), none remains; read them as a reason to look again with more people."
+    )
+
+
+def telling_notes(result: Json) -> list[str]:
+    """Return the notes of a result that belong beside its verdict; how columns were binned stands in the schema."""
+    notes = []
+    for note in result["notes"]:
+        if note.startswith("inference without disclosure"):
+            notes.append("inference without disclosure")
+        elif note.startswith("cannot tell"):
+            notes.append(note.rpartition("; ")[2])
+        elif not note.startswith("column "):
+            notes.append(note)
+    return notes
+
+
+def methods(data: Json) -> list[str]:
+    """Return the names of the interval methods that were used."""
+    return sorted({r["risk"]["method"] for r in data["results"] if r["risk"] and r["risk"].get("method")})
+
+
+# ---------------------------------------------------------------- the attacker
+
+
+def knowledge(data: Json) -> dict[str, str]:
+    """Return what the attacker knows, wants and sees, one sentence each."""
+    keys, targets = data["settings"].get("keys"), data["settings"].get("targets")
+    pairs = data["key_sets"]
+    tried = any(r["keys"] for r in data["results"])
+    if keys:
+        known = ", ".join(map(name, keys))
+    elif pairs:
+        longest = max(len(k["keys"]) for k in pairs)
+        known = (
+            f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the best ones "
+            f"were tested: {len(pairs):,} pairs of key set and target."
+        )
+    else:
+        known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
+    if targets:
+        wanted = ", ".join(map(name, targets))
+    else:
+        tested = list(dict.fromkeys(r["target"] for r in data["results"] if r["target"]))
+        wanted = f"Each usable column that is no key, in turn: {', '.join(map(name, tested))}." if tested else "No target was tested."
+    return {
+        "knows": known,
+        "wants": wanted,
+        "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",
+    }

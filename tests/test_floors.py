@@ -1,0 +1,62 @@
+"""Imports go down the floors only, and the two rooms of floor 1 do not know each other."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "divulge"
+
+FLOORS = [
+    {"errors", "schema", "intervals", "comparison", "families", "estimate", "result", "crosstab"},
+    {"frames", "files", "encode", "counts", "kernels", "neighbours"},
+    {"case"},
+    {"attacks", "preconditions"},
+    {"records", "report", "assess", "gate"},
+    {"cli", "demo", "sdmetrics"},
+]
+ROOM_A, ROOM_B = {"frames", "files"}, {"encode", "counts", "kernels", "neighbours"}
+
+
+def floor_of(module: str) -> int:
+    return next(i for i, floor in enumerate(FLOORS) if module in floor)
+
+
+def imports(path: Path) -> set[str]:
+    """Names of the modules of ours that a file imports, at any depth."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "divulge":
+            rest = node.module.split(".")[1:]
+            found |= {rest[0]} if rest else {a.name for a in node.names if a.name != "__version__"}
+        elif isinstance(node, ast.Import):
+            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("divulge.")}
+    return found
+
+
+def modules():
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if name != "__init__":
+            yield pytest.param(name, path, id=str(path.relative_to(SOURCE)))
+
+
+@pytest.mark.parametrize(("name", "path"), modules())
+def test_imports_go_down_only(name, path):
+    for other in imports(path) - {name}:
+        assert floor_of(other) <= floor_of(name), f"{name} imports {other} from a higher floor"
+
+
+@pytest.mark.parametrize(("name", "path"), modules())
+def test_the_rooms_do_not_know_each_other(name, path):
+    if name in ROOM_A:
+        assert not imports(path) & ROOM_B
+    if name in ROOM_B:
+        assert not imports(path) & ROOM_A
+
+
+def test_only_frames_imports_narwhals():
+    users = {p.name for p in SOURCE.rglob("*.py") if "narwhals" in p.read_text().split("import", 1)[-1] and any(
+        isinstance(n, ast.Import | ast.ImportFrom) and "narwhals" in ast.dump(n) for n in ast.walk(ast.parse(p.read_text()))
+    )}
+    assert users == {"frames.py"}
