@@ -13,7 +13,7 @@ FLOORS = [
     {"case"},
     {"attacks", "preconditions"},
     {"records", "report", "assess", "gate"},
-    {"cli", "demo", "sdmetrics"},
+    {"cli", "demo", "sdmetrics", "__main__"},
 ]
 ROOM_A, ROOM_B = {"frames", "files"}, {"encode", "counts", "kernels", "neighbours"}
 

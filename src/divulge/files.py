@@ -21,9 +21,9 @@ import logging
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -73,30 +73,29 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     """
     if str(path) == "-":
         data = sys.stdin.buffer.read()
-        table = _csv(data, f"{role}: standard input", "", missing)
-        return replace(table_of(table.frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=table.notes)
+        frame, notes = _csv(data, f"{role}: standard input", "", missing)
+        return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
     path = Path(path)
     where = f"{role}: {path.name}"
     _check_file(path, where)
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     zipped = path.name.lower().endswith(".gz")
-    notes: tuple[str, ...] = ()
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in _TEXT and (zipped or suffix not in _PARQUET + _ARROW + _EXCEL):
+        raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
     try:
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        if suffix in _TEXT:
-            data = path.read_bytes()
-            read_csv = _csv(_unzipped(data, where, zipped), where, suffix, missing)
-            frame, notes = read_csv.frame, read_csv.notes
-        elif suffix in _PARQUET + _ARROW + _EXCEL and not zipped:
-            frame = _binary(path, suffix, where)
-            if missing:
-                frame = frame.select(without_codes(plain(s), missing) for s in frame.get_columns())
-        else:
-            raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
+        data = path.read_bytes()
     except OSError as error:
         raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
-    return replace(table_of(frame, role), sha256=sha256, notes=notes)
+    notes = ()
+    if suffix in _TEXT:
+        frame, notes = _csv(_unzipped(data, where, zipped), where, suffix, missing)
+    elif suffix in _EXCEL:
+        frame = _excel(data, where)
+    else:
+        frame = _columnar(data, suffix, where)
+    if missing and suffix not in _TEXT:
+        frame = pl.DataFrame([without_codes(plain(s), missing) for s in frame.get_columns()])
+    return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
 
 
 def read_schema(path: str | PathLike[str]) -> Schema:
@@ -150,44 +149,43 @@ def _unzipped(data: bytes, where: str, zipped: bool) -> bytes:
 # ---------------------------------------------------------------- Parquet, Arrow, Excel
 
 
-def _binary(path: Path, suffix: str, where: str) -> pl.DataFrame:
-    if suffix in _EXCEL:
-        return _excel(path, where)
-    kind = "Parquet" if suffix in _PARQUET else "Arrow (Feather)"
-    data = path.read_bytes()
-    readers: list[Callable[[bytes], pl.DataFrame]] = [pl.read_parquet]
+def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
+    kind, read_it = "Parquet", pl.read_parquet
     if suffix in _ARROW:
         # a file starts with its magic word, a stream does not
-        readers = [pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream]
+        kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
     try:
-        return readers[0](data)
+        return read_it(data)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise TableError(
             f"{where}: no {kind} file, or a damaged one. hint: check the suffix, or write it again."
         ) from None
 
 
-def _excel(path: Path, where: str) -> pl.DataFrame:
+def _excel(data: bytes, where: str) -> pl.DataFrame:
     try:
         import fastexcel
     except ImportError:
         raise FrameError(f"{where}: Excel needs one more package. hint: pip install 'divulge[excel]'") from None
     try:
         with _quiet("fastexcel"):
-            top = pl.read_excel(path, engine="calamine", has_header=False, read_options={"n_rows": 1})
+            top = pl.read_excel(data, engine="calamine", has_header=False, read_options={"n_rows": 1})
             _check_names(["" if v is None else str(v) for v in top.row(0)] if top.height else [], where)
-            return pl.read_excel(path, engine="calamine", infer_schema_length=None)
+            frame = pl.read_excel(data, engine="calamine", infer_schema_length=None, drop_empty_rows=False)
     except pl.exceptions.NoDataError:
         raise TableError(f"{where}: the first sheet is empty. hint: put the table there, header first.") from None
     except (pl.exceptions.PolarsError, fastexcel.FastExcelError):
         raise TableError(f"{where}: no Excel file, or a damaged one. hint: save it again as .xlsx.") from None
+    # sheets often end in rows that were only formatted; a blank row further up is a record without values
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+    return frame.head(int(filled[-1]) + 1) if filled.len() else frame.clear()
 
 
 @contextmanager
 def _quiet(logger: str) -> Iterator[None]:
     """Keep a package from logging that it found an empty column."""
     log = logging.getLogger(logger)
-    before, log.disabled = log.level, log.disabled
+    before = log.level
     log.setLevel(logging.ERROR)
     try:
         yield
@@ -207,13 +205,9 @@ def _check_names(names: Sequence[str], where: str) -> None:
 # ---------------------------------------------------------------- CSV
 
 
-@dataclass(frozen=True, slots=True)
-class _Csv:
-    frame: pl.DataFrame
-    notes: tuple[str, ...]
-
-
-def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> _Csv:
+def _csv(
+    data: bytes, where: str, suffix: str, missing: Sequence[str]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
     data, notes = _utf8(data, where)
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
@@ -234,7 +228,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> _Csv:
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
     typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
-    return _Csv(pl.DataFrame([s.rename(name) for s, name in zip(typed, names, strict=True)]), notes)
+    return pl.DataFrame([s.rename(name) for s, name in zip(typed, names, strict=True)]), notes
 
 
 def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:

@@ -150,8 +150,9 @@ def _table_elsewhere(native: Any, role: str) -> Table:
     try:
         wrapped = nw.from_native(native)
     except TypeError:
-        if hasattr(native, "__arrow_c_stream__"):
-            return table_of(_from_stream(native, role), role)
+        # record batches and readers; single columns stream too, but have no schema
+        if hasattr(native, "__arrow_c_stream__") and hasattr(native, "schema"):
+            return _guarded(lambda: table_of(pl.DataFrame(native), role), role)
         raise FrameError(
             f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. {_ACCEPTED}"
         ) from None
@@ -159,23 +160,31 @@ def _table_elsewhere(native: Any, role: str) -> Table:
         raise _engine_error(error, role) from None
     if isinstance(wrapped, nw.DataFrame):  # the cousins of pandas: modin, cuDF
         return table_of(wrapped.to_pandas(), role)
-    try:
-        raw_names = wrapped.collect_schema().names()
-    except Exception as error:
-        raise _engine_error(error, role) from None
+    return _guarded(lambda: _lazy_table(wrapped, role), role)
+
+
+def _lazy_table(wrapped: nw.LazyFrame[Any], role: str) -> Table:
+    native = wrapped.to_native()
+    raw_names = native.columns if wrapped.implementation.is_duckdb() else wrapped.collect_schema().names()
     names = _text_names(raw_names, role)
-    # new names: polars takes "^a$" for a pattern, Spark a dot for a field
+    # new names: polars takes "^a$" for a pattern, Spark a dot for a field, narwhals on DuckDB "*" for all columns
     inner = [f"c{i}" for i in range(len(names))]
-    lazy = wrapped.rename(dict(zip(raw_names, inner, strict=True)))
+    if wrapped.implementation.is_duckdb():
+        quoted = ('"' + name.replace('"', '""') + '"' for name in names)
+        lazy = nw.from_native(native.project(", ".join(map("{} AS {}".format, quoted, inner))))
+    else:
+        lazy = wrapped.rename(dict(zip(raw_names, inner, strict=True)))
     n_rows = int(_run(lazy.select(nw.len()), role).item())
     _check_rows(n_rows, names, role)
     return Table(role, tuple(names), n_rows, None, lazy, dict(zip(names, inner, strict=True)))
 
 
-def _from_stream(native: Any, role: str) -> pl.DataFrame:
+def _guarded(make: Callable[[], Table], role: str) -> Table:
     try:
-        return pl.DataFrame(native)
-    except Exception as error:
+        return make()
+    except DivulgeError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
         raise _engine_error(error, role) from None
 
 
@@ -300,13 +309,15 @@ def _from_objects(values: list[Any]) -> pl.Series:
     if only(bool):
         return built(pl.Boolean, bool)
     if only(int, float, Decimal) and bool not in types:
-        if not any(issubclass(t, float) for t in types) and all(v is None or v == int(v) for v in clean):
+        if all(v is None or isinstance(v, int) or _is_whole_decimal(v) for v in clean):
             small = all(v is None or -(2**63) <= v < 2**63 for v in clean)
             return built(pl.Int64, int) if small else built(pl.String, lambda v: str(int(v)))
-        if all(v is None or abs(v) < 2**1023 for v in clean if isinstance(v, int)):
+        if all(abs(v) < 2**1023 for v in clean if isinstance(v, int)):
             return built(pl.Float64, float)
     if only(date):
-        return built(pl.Datetime("us"), _as_datetime)
+        moments = built(pl.Datetime("us"), _as_datetime)
+        aware = any(getattr(v, "tzinfo", None) is not None for v in clean)
+        return moments.dt.replace_time_zone("UTC") if aware else moments
     if only(timedelta):
         return built(pl.Int64, lambda v: v // timedelta(microseconds=1)).cast(pl.Duration("us"))
     if only(time):
@@ -314,8 +325,14 @@ def _from_objects(values: list[Any]) -> pl.Series:
     return built(pl.String, _object_text)
 
 
+def _is_whole_decimal(value: Any) -> bool:
+    return isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
+
+
 def _python(value: Any) -> Any:
-    """Return a numpy scalar or array as plain python."""
+    """Return a numpy scalar or array as plain python, short floats as `_widened` takes them."""
+    if isinstance(value, np.float16 | np.float32):
+        return float(str(value))
     if isinstance(value, np.datetime64 | np.timedelta64):
         return value.astype(f"{value.dtype.kind}8[us]").item()
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
@@ -365,8 +382,7 @@ def plain(series: pl.Series) -> pl.Series:
         narrow = series.cast(pl.Int64, strict=False)
         return narrow if narrow.null_count() == series.null_count() else series.cast(pl.String)
     if dtype.is_float() or dtype.is_decimal():
-        series = series.cast(pl.Float64) if dtype.is_decimal() or dtype == pl.Float64 else _widened(series)
-        return series.fill_nan(None) + 0.0  # -0.0 + 0.0 is 0.0
+        return _tidy(series.cast(pl.Float64) if dtype.is_decimal() or dtype == pl.Float64 else _widened(series))
     if dtype == pl.Date:
         return series.cast(pl.Datetime("us"))
     if isinstance(dtype, pl.Datetime):
@@ -388,6 +404,14 @@ def plain(series: pl.Series) -> pl.Series:
         return pl.Series([None if v is None else str(v) for v in series.to_list()], dtype=pl.String)
     empty = series == ""
     return series.set(empty, None) if empty.any() else series
+
+
+def _tidy(floats: pl.Series) -> pl.Series:
+    """Return floats with NaN as null and -0.0 as 0.0."""
+    floats = floats.fill_nan(None)
+    # polars 2 drops "+ 0.0" as if it changed nothing, so the sign would survive that
+    zero = floats == 0
+    return floats.set(zero, 0.0) if zero.any() else floats
 
 
 def _widened(series: pl.Series) -> pl.Series:
@@ -432,7 +456,7 @@ def read_numbers(text: pl.Series) -> pl.Series | None:
         if numbers.null_count() > text.null_count():
             numbers = text.str.strip_chars().cast(dtype, strict=False)
         if numbers.null_count() == text.null_count() < text.len():
-            return numbers if dtype == pl.Int64 else numbers.fill_nan(None) + 0.0
+            return numbers if dtype == pl.Int64 else _tidy(numbers)
     return None
 
 
@@ -442,8 +466,8 @@ def _zero_led(text: pl.Series) -> pl.Series:
 
 def _numbers_in(text: pl.Series, keep_nan: bool = False) -> pl.Series:
     """Return text parsed as numbers, null where a value is no number."""
-    numbers = text.str.strip_chars().cast(pl.Float64, strict=False) + 0.0
-    return numbers if keep_nan else numbers.fill_nan(None)
+    numbers = text.str.strip_chars().cast(pl.Float64, strict=False)
+    return numbers if keep_nan else _tidy(numbers)
 
 
 _ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$"
@@ -504,7 +528,7 @@ def _readings(series: pl.Series) -> set[Family]:
     if native == "boolean":
         return {"boolean", "number"}
     if native == "number":
-        return {"number", "boolean"} if series.drop_nulls().is_in([0, 1]).all() else {"number"}
+        return {"number", "boolean"} if ((series == 0) | (series == 1)).all() else {"number"}
     if native == "datetime":
         return {"datetime"}
     values = series.unique().drop_nulls()
@@ -630,8 +654,8 @@ class PooledColumn:
 
     def encode(self, raw: pl.Series) -> NDArray[np.int32]:
         """Return the codes of raw values that are known to be among the levels."""
-        plain = without_codes(plain(raw), self.missing)
-        return _codes(_cast(plain, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
+        clean = without_codes(plain(raw), self.missing)
+        return _codes(_cast(clean, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the levels as numbers, shape (n_levels,): datetimes in microseconds.

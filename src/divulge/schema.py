@@ -120,6 +120,8 @@ def _kind_of_text(f: Facts) -> tuple[Kind, str]:
         if f.has_spaces and f.mean_length > 40:
             return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average, nearly all different"
         return "identifier", f"{f.n_distinct} distinct values in {present} rows: nearly all differ"
+    if f.number_share == 1 and f.n_distinct > FEW:
+        return "numeric", f"text that reads as numbers throughout, {f.n_distinct} distinct"
     if f.number_share >= 0.8 and f.n_distinct > FEW:
         return "numeric", (
             f"numbers beside {f.n_not_numbers} other value(s), which stay categories of their own "

@@ -204,6 +204,8 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
         notes.append(_size_note(result, acceptable))
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)
+    if difference.low <= 0 < risk.low:
+        notes.append(BOTH_SIDES)
     old = result.risk
     assert old is not None and result.difference is not None
     score = None
@@ -228,7 +230,8 @@ INFERENCE_ONLY = (
     "what it learns is about the population, not about the people in the table"
 )
 BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
-_VERDICT_NOTES = (INFERENCE_ONLY, BOUNDED)
+BOTH_SIDES = "the simultaneous interval of the difference includes 0, that of risk does not: counted as no finding"
+_VERDICT_NOTES = (INFERENCE_ONLY, BOUNDED, BOTH_SIDES)
 
 
 def verdict_of(difference: Interval, risk: Interval, acceptable: float) -> Verdict:

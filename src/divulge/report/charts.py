@@ -78,7 +78,7 @@ def risk_scale(limits: Iterable[tuple[float | None, float | None]], acceptable: 
     return Scale(max(low, -high), high)
 
 
-def _ticks(low: float, high: float, about: int = 5) -> list[float]:
+def _ticks(low: float, high: float, about: int = 6) -> list[float]:
     rough = (high - low) / about
     power = 10.0 ** floor(log10(rough))
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
@@ -98,11 +98,16 @@ def axis(uid: str, scale: Scale, acceptable: float | None, *, percent: bool = Fa
     """Return the axis above the rows of a forest plot; `acceptable` is None where there is no such line."""
     ticks = _ticks(scale.low, scale.high)
     shown = [f"{100 * t:.4g}%" if percent else f"{t:.4g}" for t in ticks]
-    parts = [_text(scale.x(t), 27, s) + _line(scale.x(t), 31, scale.x(t), 34, "grid") for t, s in zip(ticks, shown, strict=True)]
+    taken = -99.0 if acceptable is None else scale.x(acceptable)
+    parts = [
+        _text(scale.x(t), 27, s) + _line(scale.x(t), 31, scale.x(t), 34, "grid")
+        for t, s in zip(ticks, shown, strict=True)
+        if abs(scale.x(t) - taken) > 13 or t == 0
+    ]
     if acceptable is not None:
         x = scale.x(acceptable)
         parts.append(_text(x, 11, f"acceptable {acceptable:g}", "start" if x < _WIDTH / 2 else "end", "tick acc"))
-        parts.append(_line(x, 14, x, 17, "accept"))
+        parts.append(_line(x, 14, x, 34, "accept"))
     title = f"Axis from {shown[0]} to {shown[-1]}" if shown else "Axis"
     return _svg(uid, _WIDTH, 34, title, "".join(parts), "row-plot")
 
@@ -113,7 +118,8 @@ def interval_row(
 ) -> Markup:  # fmt: skip
     """Return one row of a forest plot: outer interval thin, inner interval thick, the estimate as a mark."""
     y = _HEIGHT / 2
-    parts = [_line(scale.x(a), 0, scale.x(a), _HEIGHT, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))]
+    # longer than the picture: the page cuts them where the row ends, so that they meet
+    parts = [_line(scale.x(a), -20, scale.x(a), 400, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))]
     for limits, css in ((outer, "thin"), (inner, "thick")):
         if limits[0] is not None and limits[1] is not None and limits[1] >= scale.low and limits[0] <= scale.high:
             parts.append(_line(scale.x(limits[0]), y, scale.x(limits[1]), y, css))

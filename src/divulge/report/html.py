@@ -48,7 +48,7 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "data": data,
         "script": Markup(script),  # noqa: S704 # our own files
         "style": Markup(style),  # noqa: S704
-        "policy": _policy(script, style),
+        "policy": Markup(_policy(script, style)),  # noqa: S704
         "holdout": view.has_holdout(data),
         "banner": _banner(data),
         "tables": [(role, data["tables"].get(role)) for role in ("real", "synthetic", "holdout")],
@@ -68,6 +68,8 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
         "limits": view.LIMITS,
         "methods": view.methods(data),
+        "level": _level(data),
+        "acceptable": f"{_acceptable(data):g}",
     }
     return _template().render(context)
 
@@ -96,7 +98,7 @@ def _template() -> Any:
     )
     helpers: dict[str, Callable[..., Any]] = {
         "css": lambda verdict: _CLASS.get(verdict, "unsure"), "compact": view.compact, "counted": view.counted,
-        "interval": view.interval, "measured": view.measured, "name": view.name, "number": number,
+        "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name, "number": number,
         "p_text": view.p_text, "percent": percent, "rated": view.rated, "telling_notes": view.telling_notes,
     }  # fmt: skip
     environment.filters.update(helpers)
@@ -151,6 +153,7 @@ def _forest(data: Json) -> dict[str, Any]:
     return {
         "n": len(everything),
         "shown": len(shown),
+        "shared": _shared_keys(everything),
         "groups": [
             {
                 "attack": attack,
@@ -161,6 +164,12 @@ def _forest(data: Json) -> dict[str, Any]:
             for j, (attack, rows) in enumerate(groups.items())
         ],
     }
+
+
+def _shared_keys(results: Sequence[Json]) -> list[str]:
+    """Return the key set that all results have which have any, [] when they differ."""
+    sets = {tuple(r["keys"]) for r in results if r["keys"]}
+    return list(sets.pop()) if len(sets) == 1 else []
 
 
 def _worst_of_each(results: Sequence[Json], most: int) -> list[Json]:
@@ -298,7 +307,7 @@ def _unique_rows(results: Sequence[Json]) -> list[dict[str, Any]]:
 
 
 def _class_curve(uid: str, r: Json) -> dict[str, Any]:
-    styles = {"real": "members", "synthetic": "synthetic", "holdout": "strangers"}
+    styles = {"real": "members", "synthetic": "synthetic"}
     series = [charts.Series(s, css, r["curves"][s]) for s, css in styles.items() if r["curves"].get(s)]
     sizes = r["curves"]["class size"]
     svg = charts.curves(

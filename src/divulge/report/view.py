@@ -10,7 +10,7 @@ from divulge.result import number, percent
 
 __all__ = [
     "BANNER", "DEFINITIONS", "LIMITS", "by_attack", "compact", "counted", "has_holdout", "interval", "judged", "knowledge",
-    "label", "measured", "methods", "name", "p_text", "rated", "risk_value", "telling_notes", "tidy", "unchanged_verdicts",
+    "label", "limit", "measured", "methods", "name", "p_text", "rated", "risk_value", "telling_notes", "tidy", "unchanged_verdicts",
     "verdict_counts", "worst_first",
 ]  # fmt: skip
 
@@ -114,7 +114,22 @@ def interval(risk: Json | None, kind: str = "_simultaneous") -> str:
     """Return the two limits of a risk, simultaneous or (with kind="") pointwise; "-" when there are none."""
     if not risk or (risk[f"low{kind}"] is None and risk[f"high{kind}"] is None):
         return "-"
-    return f"{number(risk[f'low{kind}'])} to {number(risk[f'high{kind}'])}"
+    return f"{limit(risk[f'low{kind}'])} to {limit(risk[f'high{kind}'])}"
+
+
+def limit(value: float | None) -> str:
+    """Return one limit of an interval: three decimals, more where it would round to 0.
+
+    Examples
+    --------
+    >>> limit(0.0523), limit(-0.00039), limit(1e-9), limit(0.0)
+    ('0.052', '-0.0004', '<0.0001', '0.000')
+    """
+    if value is None or value == 0 or abs(value) >= 0.0005:
+        return number(value)
+    if abs(value) < 0.00005:
+        return "<0.0001" if value > 0 else ">-0.0001"
+    return f"{value:.4f}"
 
 
 def measured(value: float | None) -> str:
@@ -206,9 +221,16 @@ def unchanged_verdicts(data: Json) -> str:
 
 
 def telling_notes(result: Json) -> list[str]:
-    """Return the notes of a result that belong beside its verdict; how columns were binned stands in the schema."""
+    """Return the notes of a result that belong beside its verdict.
+
+    How columns were binned stands in the schema; what a variant counts, and what each key alone implies, stand
+    among the notes at the end.
+    """
     notes = []
+    defined = (f"{result['variant']}:", f"{result['attack']} ({result['variant']})")
     for note in result["notes"]:
+        if note.lower().startswith(tuple(d.lower() for d in defined)) or "that alone implies" in note:
+            continue
         if note.startswith("inference without disclosure"):
             notes.append("inference without disclosure")
         elif note.startswith("cannot tell"):

@@ -1,0 +1,124 @@
+"""One fixture turns a plain polars frame into each kind of table that divulge takes."""
+
+import gzip
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+
+
+def _values(series):
+    """Python values; short floats keep their width."""
+    if series.dtype == pl.Float32:
+        return [None if v is None else np.float32(v) for v in series.to_list()]
+    return series.to_list()
+
+
+def _pandas_numpy(frame, path):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame(
+        {s.name: s.to_numpy() if s.dtype == pl.Float32 else pd.Series(s.to_list()) for s in frame.get_columns()}
+    )
+
+
+def _pandas_object(frame, path):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame({s.name: pd.Series(_values(s), dtype=object) for s in frame.get_columns()})
+
+
+def _pandas_nullable(frame, path):
+    return _pandas_numpy(frame, path).convert_dtypes()
+
+
+def _pandas_arrow(frame, path):
+    pd = pytest.importorskip("pandas")
+    return frame.to_arrow().to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _pandas_categorical(frame, path):
+    return _pandas_object(frame, path).astype("category")
+
+
+def _duckdb(frame, path):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    return duckdb.from_arrow(frame.to_arrow())
+
+
+def _narwhals(frame, path):
+    return pytest.importorskip("narwhals").from_native(frame)
+
+
+def _csv(frame, path):
+    frame.write_csv(path.with_suffix(".csv"))
+    return divulge.read(path.with_suffix(".csv"))
+
+
+def _csv_gz(frame, path):
+    path = path.with_suffix(".csv.gz")
+    path.write_bytes(gzip.compress(frame.write_csv(separator=";").encode()))
+    return divulge.read(path)
+
+
+def _parquet(frame, path):
+    frame.write_parquet(path.with_suffix(".parquet"))
+    return divulge.read(path.with_suffix(".parquet"))
+
+
+def _feather(frame, path):
+    frame.write_ipc(path.with_suffix(".feather"))
+    return divulge.read(path.with_suffix(".feather"))
+
+
+def _excel(frame, path):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("fastexcel")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append(frame.columns)
+
+    def cell(value):
+        if isinstance(value, np.float32):
+            return float(str(value))
+        # a sheet holds no zones, and no NaN
+        return value.isoformat() if getattr(value, "tzinfo", None) else None if value != value else value
+
+    for row in zip(*map(_values, frame.get_columns()), strict=True):
+        sheet.append([cell(v) for v in row])
+    book.save(path.with_suffix(".xlsx"))
+    return divulge.read(path.with_suffix(".xlsx"))
+
+
+KINDS = {
+    "pandas numpy": _pandas_numpy,
+    "pandas object": _pandas_object,
+    "pandas nullable": _pandas_nullable,
+    "pandas arrow": _pandas_arrow,
+    "pandas categorical": _pandas_categorical,
+    "polars": lambda frame, path: frame,
+    "polars lazy": lambda frame, path: frame.lazy(),
+    "pyarrow": lambda frame, path: frame.to_arrow(),
+    "duckdb": _duckdb,
+    "narwhals": _narwhals,
+    "csv": _csv,
+    "csv.gz": _csv_gz,
+    "parquet": _parquet,
+    "feather": _feather,
+    "excel": _excel,
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    """The name of a kind of table: each test that asks for it runs once per kind."""
+    return request.param
+
+
+@pytest.fixture
+def make(kind, tmp_path):
+    """Return a polars frame as the kind of table at hand: `make(frame)`."""
+    number = itertools.count()
+    return lambda frame: KINDS[kind](frame, tmp_path / f"table{next(number)}")

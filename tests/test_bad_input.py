@@ -1,0 +1,185 @@
+"""A table of bad inputs, each with the message it gets. No message shows a data value, none is a traceback."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import divulge
+from divulge import cli
+from divulge.errors import DivulgeError
+
+SECRET = "s3cr3t"
+GOOD = pl.DataFrame({"age": [1, 2, 3, 4] * 30, "sex": ["f", "m"] * 60, "ill": [SECRET, "no", "no"] * 40})
+PAIR = {"keys": ["age", "sex"], "target": "ill"}
+
+
+def cap(real=GOOD, synthetic=GOOD, holdout=None, **settings):
+    return divulge.cap(real, synthetic, holdout=holdout, **{**PAIR, **settings})
+
+
+CALLS = [
+    ("a column that is not there", lambda: cap(keys=["agee"]), "no column 'agee'.*did you mean 'age'"),
+    ("an unknown target", lambda: cap(target="income"), "target: no column 'income'"),
+    ("the target among the keys", lambda: cap(keys=["age", "ill"]), "'ill' is among the keys"),
+    ("a key named twice", lambda: cap(keys=["age", "age"]), "named twice"),
+    ("keys as one text", lambda: cap(keys="age"), r"keys=\['age'\]"),
+    ("no keys", lambda: cap(keys=[]), "keys: none given"),
+    ("a target that is a list", lambda: cap(target=["ill", "sex"]), "target: expected the name of one column"),
+    ("an unknown setting", lambda: cap(unseen="drop"), "unseen: not a known setting.*skip, zero, nearest"),
+    ("a level of 95", lambda: cap(level=95), "level: 95 is outside"),
+    ("a negative seed", lambda: cap(seed=-1), "seed: -1 is negative"),
+    ("an unknown unit", lambda: cap(unit="household"), "unit: no column 'household'"),
+    ("an empty table", lambda: cap(synthetic=GOOD[:0]), "synthetic: the table has 3 columns and no rows"),
+    ("no columns", lambda: cap(real=pl.DataFrame()), "real: the table has no columns"),
+    ("no column in common", lambda: cap(synthetic=pl.DataFrame({"x": [1]})), "no column in common"),
+    ("a key that one table lacks", lambda: cap(synthetic=GOOD.drop("age")), "keys: no column 'age'"),
+    ("a dictionary", lambda: cap(real={"age": [1]}), "real: a dict is not a table"),
+    ("a path", lambda: cap(real="real.csv"), r"divulge.read\(path\)"),
+    ("an array", lambda: cap(real=np.zeros((3, 3))), "ndarray is not a table"),
+    ("an unknown kind of object", lambda: cap(real=object()), "cannot read a builtins.object"),
+    ("two columns of one name", lambda: cap(real=pd.DataFrame([[1, 2]], columns=["age", "age"])), "occur twice: 'age'"),
+    ("a threshold of 0", lambda: divulge.tcap(GOOD, GOOD, tau=0, **PAIR), "tau: 0 is outside"),
+    ("a threshold above 1", lambda: divulge.disco(GOOD, GOOD, tau=1.5, **PAIR), "tau: 1.5 is outside"),
+    ("an order without an order", lambda: divulge.t_closeness(GOOD, GOOD, kind="ordered", **PAIR), "of kind categorical"),
+    ("no population", lambda: divulge.delta_presence(GOOD, GOOD, keys=["age"]), "no population"),
+    ("nothing to compare", lambda: divulge.copies(GOOD, GOOD, columns=["nope"]), "columns: no column 'nope'"),
+    ("a search that does not exist", lambda: divulge.assess(GOOD, GOOD, search="deep"), "one of default, full, off"),
+    ("no threads", lambda: divulge.assess(GOOD, GOOD, jobs=0), "jobs: 0 is below 1"),
+    ("one column", lambda: divulge.assess(GOOD[["sex"]], GOOD[["sex"]]), "only 1 column can be attacked"),
+    ("constant columns", lambda: divulge.assess(pl.DataFrame({"a": [1] * 9}), pl.DataFrame({"a": [1] * 9})), "no column can be attacked"),
+    ("keys that are targets", lambda: divulge.assess(GOOD, GOOD, keys=["age"], targets=["age"]), "'age' is among the keys"),
+    ("an acceptable risk of 5", lambda: divulge.assess(GOOD, GOOD, acceptable=5), "acceptable: 5 is outside"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "says"), [c[1:] for c in CALLS], ids=[c[0] for c in CALLS])
+def test_a_wrong_call_says_what_was_found_and_what_to_do(call, says):
+    with pytest.raises(DivulgeError, match=f"(?s){says}") as raised:
+        call()
+    assert SECRET not in str(raised.value)
+    assert isinstance(raised.value, ValueError | TypeError)
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+GOOD_CSV = "age,sex,ill\n" + "".join(f"{i % 5},{'fm'[i % 2]},{SECRET if i % 3 else 'no'}\n" for i in range(120))
+FILES = [
+    ("no such file", "real.csv", None, "no such file|not found|does not exist"),
+    ("an empty file", "real.csv", "", "empty"),
+    ("a header without rows", "real.csv", "age,sex,ill\n", "no rows"),
+    ("a row that is too long", "real.csv", GOOD_CSV + "1,f,no,9\n", "line 122"),
+    ("a row that is too short", "real.csv", GOOD_CSV + "1,f\n", "line 122"),
+    ("two columns of one name", "real.csv", "age,age,ill\n1,2,3\n", "'age'"),
+    ("a parquet file that is none", "real.parquet", "PAR1 no", "real.parquet"),
+    ("a gzip file that is none", "real.csv.gz", GOOD_CSV, "gz"),
+    ("an unknown ending", "real.sav", GOOD_CSV, r"\.csv"),
+    ("a picture", "real.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00", "real.csv|column"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "says"), [f[1:] for f in FILES], ids=[f[0] for f in FILES])
+def test_a_broken_file_is_one_message_and_status_2(tmp_path, monkeypatch, capsys, name, content, says):
+    import re
+
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "good.csv", GOOD_CSV)
+    if content is not None:
+        write(tmp_path / name, content)
+    monkeypatch.setattr(sys, "argv", ["divulge", "assess", name, "good.csv", "--keys", "age", "--targets", "ill"])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    err = capsys.readouterr().err
+    assert stopped.value.code == 2
+    message = [line for line in err.splitlines() if not line.startswith("divulge: reading")]
+    assert len(message) == 1
+    assert re.search(says, message[0]), message
+    assert SECRET not in err
+    assert "Traceback" not in err
+
+
+# ---------------------------------------------------------------- odd tables that must work, with a note
+
+
+def assess(real, synthetic=None, holdout=None, **settings):
+    synthetic = real if synthetic is None else synthetic
+    return divulge.assess(real, synthetic, holdout=holdout, **settings)
+
+
+def failed_checks(report):
+    return {c["check"] for c in report.data["preconditions"] if not c["ok"]}
+
+
+def test_infinities_are_told_and_survived():
+    frame = GOOD.with_columns(x=pl.Series([np.inf, -np.inf, 1.5, 2.5, 3.0, 4.0] * 20))
+    report = assess(frame, holdout=frame)
+    assert "infinite values" in failed_checks(report)
+    assert not report.failed
+
+
+def test_identical_tables_are_told():
+    assert "different tables" in failed_checks(assess(GOOD, GOOD, GOOD))
+
+
+def test_a_column_that_is_all_missing_is_left_alone():
+    frame = GOOD.with_columns(x=pl.lit(None, dtype=pl.Float64))
+    report = assess(frame)
+    assert next(c for c in report.data["schema"] if c["name"] == "x")["kind"] == "constant"
+    assert not report.failed
+
+
+def test_an_identifier_enters_no_key_set():
+    frame = GOOD.with_columns(person_id=pl.Series(range(120)))
+    report = assess(frame, frame, frame)
+    assert not any("person_id" in r["keys"] or r["target"] == "person_id" for r in report.data["results"])
+    assert any(r["variant"] == "identifier person_id" for r in report.data["results"])
+
+
+def test_an_identifier_that_is_named_is_used_with_a_note():
+    frame = GOOD.with_columns(person_id=pl.Series(range(120)))
+    result = divulge.cap(frame, frame, keys=["person_id"], target="ill")
+    assert any("identifier" in n and "named" in n for n in result.notes)
+
+
+def test_one_row_tables_give_an_answer_without_a_verdict_on_risk():
+    one = GOOD[:1]
+    result = cap(one, one, one)
+    assert result.real.n == 1
+    assert result.verdict in ("cannot tell", "none found")
+
+
+def test_other_dtypes_in_each_table_are_the_same_column():
+    text = GOOD.with_columns(pl.col("age").cast(pl.String))
+    floats = GOOD.with_columns(pl.col("age").cast(pl.Float64))
+    assert cap(GOOD, text, floats).real == cap(GOOD, GOOD, GOOD).real
+
+
+def test_extra_columns_are_left_out_with_a_note():
+    report = assess(GOOD.with_columns(extra=1), GOOD)
+    assert "same columns" in failed_checks(report)
+    assert any("'extra'" in n for n in report.data["notes"])
+
+
+def test_mixed_types_in_one_column_are_read_as_text():
+    frame = pd.DataFrame({"age": [1, "1", 2.5, None, "x", True] * 20, "ill": ["a", "b"] * 60})
+    result = divulge.cap(frame, frame, keys=["age"], target="ill")
+    assert result.real.n == 120
+
+
+def test_all_missing_rows_match_each_other():
+    frame = pl.DataFrame({"k": [None, None, "a", "b"], "t": [None, "x", "x", "y"]})
+    assert divulge.cap(frame, frame, keys=["k"], target="t").individual.real.tolist() == [0.5, 0.5, 1, 1]
+
+
+def test_no_data_value_is_in_any_document(tmp_path):
+    frame = GOOD.with_columns(note=pl.Series([f"{SECRET}-{i}" for i in range(120)]))
+    report = assess(frame, frame, frame, keys=["age", "sex"], targets=["ill"], search="full")
+    report.write(tmp_path)
+    for path in tmp_path.iterdir():
+        assert SECRET.encode() not in path.read_bytes(), path.name
+    assert SECRET not in repr(report)
+    assert SECRET not in str(report.to_frame())

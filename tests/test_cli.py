@@ -1,0 +1,212 @@
+"""The command line, run in this process: what it prints, writes and exits with."""
+
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from divulge import cli
+
+
+@pytest.fixture
+def divulge(monkeypatch, capsys):
+    """Run the command line and return exit status, standard output and standard error."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["divulge", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out = capsys.readouterr()
+        return stopped.value.code or 0, out.out, out.err
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Three small tables on disk; the working folder is theirs."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    for name in ("real", "synthetic", "holdout"):
+        age, sex = rng.integers(0, 5, 120), rng.integers(0, 2, 120)
+        ill = (rng.random(120) < 0.2 + 0.1 * age).astype(int)
+        pl.DataFrame({"age": age, "sex": sex, "ill": ill}).write_csv(f"{name}.csv")
+    return tmp_path
+
+
+KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill")
+
+
+def test_assess_writes_the_four_documents_and_prints_a_summary(divulge, files):
+    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
+    assert code == 0
+    folder = files / "divulge-report"
+    assert sorted(p.name for p in folder.iterdir()) == ["assessment.json", "records.parquet", "report.html", "report.md"]
+    assert "cap (zero): age + sex -> ill" in " ".join(out.split())
+    assert "report.html" in out
+
+
+def test_assessment_json_names_its_format_and_the_command(divulge, files):
+    divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q")
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert data["format"] == "divulge-assessment/1"
+    assert data["command"].startswith("divulge assess real.csv synthetic.csv --holdout holdout.csv")
+    assert data["tables"]["real"]["rows"] == 120
+    assert len(data["tables"]["real"]["sha256"]) == 64
+
+
+def test_quiet_prints_nothing(divulge, files):
+    assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q") == (0, "", "")
+
+
+def test_progress_goes_to_standard_error(divulge, files):
+    _, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
+    assert "divulge: checking preconditions" in err
+    assert "checking preconditions" not in out
+
+
+def test_a_broken_rule_exits_with_1(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "real.csv", *KEYED, "--fail-on", "copies.high > 0.01", "-q")
+    assert code == 1
+    assert "rule broken: copies.high > 0.01" in err
+
+
+def test_a_kept_rule_exits_with_0(divulge, files):
+    assert divulge("assess", "real.csv", "real.csv", *KEYED, "--fail-on", "copies.high > 1", "-q")[0] == 0
+
+
+def test_a_rule_that_cannot_be_read_stops_before_the_work(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--fail-on", "copies > 1")
+    assert code == 2
+    assert "not a rule" in err
+
+
+def test_a_failed_attack_exits_with_3_and_the_others_are_reported(divulge, files, monkeypatch):
+    from divulge.attacks import CATALOGUE
+
+    def fail(*_, **__):
+        raise ValueError("secret value 42")
+
+    import dataclasses
+
+    monkeypatch.setitem(CATALOGUE, "weap", dataclasses.replace(CATALOGUE["weap"], run=fail))
+    code, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
+    assert code == 3
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert [f["attack"] for f in data["failed"]] == ["weap"]
+    assert len(data["results"]) > 10
+    assert "secret value" not in out + err + json.dumps(data)
+
+
+def test_an_internal_error_shows_no_traceback_and_no_value(divulge, files, monkeypatch):
+    def fail(*_, **__):
+        raise KeyError("secret value 42")
+
+    monkeypatch.setattr("divulge.assess.check_all", fail)
+    code, out, err = divulge("assess", "real.csv", "synthetic.csv", "-q")
+    assert code == 3
+    assert "internal error (KeyError)" in err
+    assert "Traceback" not in err
+    assert "secret" not in out + err
+
+
+def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
+    code, out, _ = divulge("schema", "real.csv")
+    assert code == 0
+    (files / "schema.toml").write_text(out.replace("roles = []", 'roles = ["key"]', 1))
+    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--schema", "schema.toml", "-q")
+    assert code == 0
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert data["schema"][0]["roles"] == ["key"]
+    assert {tuple(r["keys"]) for r in data["results"] if r["attack"] == "cap"} == {("age",)}
+
+
+def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
+    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full")
+    assert code == 0
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert {r["target"] for r in data["results"] if r["attack"] == "cap"} == {"age", "sex", "ill"}
+    assert data["key_sets"]
+
+
+def test_no_holdout_says_so_and_has_no_risk(divulge, files):
+    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--keys", "age,sex", "--targets", "ill")
+    assert code == 0
+    assert "inference and disclosure are not separated" in " ".join(out.split())
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert all(r["risk"] is None for r in data["results"])
+    assert "leak" not in out.replace("called a leak", "")
+
+
+def test_standard_input_is_read(files):
+    with open("real.csv") as real:
+        run = subprocess.run(
+            [sys.executable, "-m", "divulge", "assess", "-", "synthetic.csv", "--keys", "age", "--targets", "ill", "-q"],
+            stdin=real, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_standard_input_can_be_one_table_only(divulge, files):
+    code, _, err = divulge("assess", "-", "-")
+    assert code == 2
+    assert "standard input" in err
+
+
+def test_attacks_lists_the_catalogue(divulge):
+    from divulge.attacks import CATALOGUE
+
+    code, out, _ = divulge("attacks")
+    assert code == 0
+    assert all(f"{name}  [" in out for name in CATALOGUE)
+
+
+def test_an_unknown_option_is_one_message_and_status_2(divulge):
+    code, _, err = divulge("assess", "--colour")
+    assert code == 2
+    assert "No such option" in err
+    assert "Traceback" not in err
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys, divulge.cli; sys.argv = ['divulge', '--help']\ntry: divulge.cli.main()\nexcept SystemExit: pass\n"
+    code += "print([m for m in ('numpy', 'polars', 'numba', 'scipy', 'sklearn', 'rich', 'narwhals') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip().endswith("[]")
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, divulge; print([m for m in ('numpy', 'polars', 'numba', 'scipy') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_demo_needs_no_file(divulge, tmp_path):
+    code, out, _ = divulge("demo", "--out", tmp_path / "report")
+    assert code == 0
+    assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
+    assert "vote" in out
+
+
+def test_same_seed_same_bytes_for_any_number_of_threads(divulge, files):
+    def content(jobs):
+        divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--jobs", jobs)
+        data = json.loads((files / "divulge-report/assessment.json").read_text())
+        for part in (data, *data["results"]):
+            part.pop("seconds")
+        del data["started"], data["command"], data["settings"]["jobs"]
+        return json.dumps(data)
+
+    assert content(1) == content(2)
+
+
+def test_hostile_column_names_cannot_steer_the_terminal(divulge, files):
+    frame = pl.read_csv("real.csv").rename({"sex": "\x1b[31mred\x1b]0;title\x07"})
+    for name in ("a", "b", "c"):
+        frame.write_csv(f"{name}.csv")
+    _, out, err = divulge("assess", "a.csv", "b.csv", "--holdout", "c.csv", "--targets", "ill")
+    assert "\x1b" not in out + err

@@ -1,0 +1,43 @@
+"""What the README promises is what happens."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
+
+
+def test_the_python_block_prints_what_is_shown():
+    (code,), (shown,) = blocks("python"), blocks("text")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "README.md", "exec"), {})
+    assert out.getvalue() == shown
+    assert len([line for line in code.splitlines() if line.strip()]) <= 6
+
+
+def test_the_two_commands_are_there_word_for_word():
+    setup = "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && "
+    console = "\n".join(blocks("console"))
+    assert setup + ".venv/bin/divulge demo\n" in console
+    assert setup + ".venv/bin/python -m pytest\n" in console
+
+
+def test_every_option_in_the_readme_exists():
+    from divulge.cli import cli
+
+    known = {o for command in cli.commands.values() for p in command.params for o in p.opts}
+    wanted = set(re.findall(r"(?<!\S)`?(--[a-z-]+)", README)) - {"--holdout"}
+    assert wanted <= known
+    assert "--holdout" in known
+
+
+def test_links_lead_somewhere():
+    root = Path(__file__).parent.parent
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (root / target).exists(), target
