@@ -106,7 +106,7 @@ def test_an_internal_error_shows_no_traceback_and_no_value(divulge, files, monke
     def fail(*_, **__):
         raise KeyError("secret value 42")
 
-    monkeypatch.setattr("divulge.assess.check_all", fail)
+    monkeypatch.setattr("divulge.assessment.check_all", fail)
     code, out, err = divulge("assess", "real.csv", "synthetic.csv", "-q")
     assert code == 3
     assert "internal error (KeyError)" in err

@@ -12,7 +12,7 @@ FLOORS = [
     {"frames", "files", "encode", "counts", "kernels", "neighbours"},
     {"case"},
     {"attacks", "preconditions"},
-    {"records", "report", "assess", "gate"},
+    {"records", "report", "assessment", "gate"},
     {"cli", "demo", "sdmetrics", "__main__"},
 ]
 ROOM_A, ROOM_B = {"frames", "files"}, {"encode", "counts", "kernels", "neighbours"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "divulge.assess": ("assess",),
+    "divulge.assessment": ("assess",),
     "divulge.attacks.attribution": ("baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"),
     "divulge.attacks.copying": ("copies",),
     "divulge.attacks.disclosive": ("abstention", "disco", "prc", "rapid"),
@@ -35,7 +35,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 # names are text
 
 if TYPE_CHECKING:
-    from divulge.assess import assess
+    from divulge.assessment import assess
     from divulge.attacks.attribution import baseline_cap, cap, cap_minimum, dcap, modal_guess, tcap, weap
     from divulge.attacks.copying import copies
     from divulge.attacks.disclosive import abstention, disco, prc, rapid

@@ -104,7 +104,7 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
 
 def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
-    from divulge.assess import assess as run
+    from divulge.assessment import assess as run
     from divulge.attacks import CATALOGUE
     from divulge.files import read_schema
     from divulge.gate import breaches, parse_rule

@@ -62,7 +62,7 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "uniqueness": _uniqueness(data),
         "baselines": _baselines(data),
         "measures": _cut([r for r in data["results"] if r["verdict"] is None], _MEASURE_ROWS),
-        "minimal": _cut(data["minimal_key_sets"], _KEY_SET_ROWS),
+        "minimal": _cut(sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0)), _KEY_SET_ROWS),
         "worst": worst_records,
         "notes": _cut(_notes(data), _NOTE_ROWS),
         "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
@@ -128,6 +128,7 @@ def _banner(data: Json) -> dict[str, Any]:
     verdict = data["verdict"]["verdict"]
     return {
         "icon": charts.icon(verdict),
+        "sentence": view.sentence(data),
         "meaning": view.BANNER.get(verdict, ""),
         "counts": [c for c in view.verdict_counts(data["results"]) if c[0] != "no holdout"],
         "single": view.unchanged_verdicts(data),
@@ -173,11 +174,19 @@ def _shared_keys(results: Sequence[Json]) -> list[str]:
 
 
 def _worst_of_each(results: Sequence[Json], most: int) -> list[Json]:
-    """Return the worst results, with the worst of every attack among them."""
-    first = list({r["attack"]: r for r in reversed(results)}.values())
-    chosen = {id(r) for r in first}
-    rest = [r for r in results if id(r) not in chosen]
-    return view.worst_first([*first, *rest[: max(0, most - len(first))]])
+    """Return the worst of every attack, then of every attack and target, then the worst of the rest.
+
+    Many key sets for one target look alike; taking the worst alone would draw one of them over and over.
+    """
+    groupings: list[Callable[[Json], Any]] = [lambda r: r["attack"], lambda r: (r["attack"], r["target"]), id]
+    chosen: dict[int, Json] = {}
+    for group in groupings:
+        first: dict[Any, Json] = {}
+        for r in results:
+            first.setdefault(group(r), r)
+        for r in first.values():
+            chosen.setdefault(id(r), r)
+    return view.worst_first(list(chosen.values())[:most])
 
 
 def _interval(uid: str, r: Json, scale: charts.Scale, acceptable: float) -> Markup:

@@ -10,7 +10,7 @@ from divulge.result import number, percent
 
 __all__ = [
     "BANNER", "DEFINITIONS", "LIMITS", "by_attack", "compact", "counted", "has_holdout", "interval", "judged", "knowledge",
-    "label", "limit", "measured", "methods", "name", "p_text", "rated", "risk_value", "telling_notes", "tidy", "unchanged_verdicts",
+    "label", "limit", "measured", "methods", "name", "p_text", "rated", "risk_value", "sentence", "telling_notes", "tidy", "unchanged_verdicts",
     "verdict_counts", "worst_first",
 ]  # fmt: skip
 
@@ -21,12 +21,12 @@ _JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 _LONGEST_NAME = 80
 
 BANNER = {
-    "excess found": "The synthetic table says more about people in the real table than about strangers. That part "
-    "cannot come from patterns of the population alone.",
+    "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
+    "the preconditions hold, that part does not come from patterns of the population.",
     "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
     "speaks about the attacks, keys and targets on this page and about nothing else.",
-    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is a "
-    "statement about the size of the tables, not about the synthetic data.",
+    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is "
+    "no finding either way; more people would be needed to decide.",
     "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
     "population give away with what the rows of single people give away.",
 }
@@ -207,6 +207,15 @@ def by_attack(data: Json) -> list[dict[str, Any]]:
 
 def _largest(results: Sequence[Json], which: str) -> float | None:
     return max((v for r in results if (v := risk_value(r, which)) is not None), default=None)
+
+
+def sentence(data: Json) -> str:
+    """Return the verdict in one sentence, without the word that stands above it."""
+    verdict = data["verdict"]
+    text = str(verdict["sentence"])
+    if text.lower().startswith(f"{verdict['verdict']}: "):
+        text = text[len(verdict["verdict"]) + 2 :]
+    return text[:1].upper() + text[1:]
 
 
 def unchanged_verdicts(data: Json) -> str:
