@@ -457,7 +457,11 @@ def test_numbers_of_every_width_are_the_same_numbers():
 
 def test_a_short_float_is_the_number_it_prints_as():
     values = [0.1, 0.2, 1 / 3]
-    for column in (pl.Series(values, dtype=pl.Float32), pd.Series(values, dtype="float32"), pa.array(values, pa.float32())):
+    for column in (
+        pl.Series(values, dtype=pl.Float32),
+        pd.Series(values, dtype="float32"),
+        pa.array(values, pa.float32()),
+    ):
         assert levels(column)[:2] == [0.1, 0.2]
     assert levels(pd.Series([0.1], dtype="float16")) == [0.1]
     assert levels(objects(np.float32(0.1), None)) == [0.1]
@@ -561,7 +565,10 @@ def test_numbers_beside_other_text_are_written_alike():
 
 
 def test_large_whole_floats_are_written_as_integers_are():
-    assert codes(pl.Series([1e17, 1.0]), [10**17, 2], ["N"])[0][0] == codes(pl.Series([1e17, 1.0]), [10**17, 2], ["N"])[1][0]
+    assert (
+        codes(pl.Series([1e17, 1.0]), [10**17, 2], ["N"])[0][0]
+        == codes(pl.Series([1e17, 1.0]), [10**17, 2], ["N"])[1][0]
+    )
 
 
 @pytest.mark.parametrize("text", ["1_000", "0x1", "1,5", "1d", "١", "1 2", "one"])
@@ -578,13 +585,20 @@ def test_durations_are_the_same_in_every_unit():
     assert levels(pd.Series([pd.Timedelta(span)])) == expected
     assert levels(objects(span)) == expected
     assert levels(objects(pd.Timedelta(span))) == expected
-    assert levels(pl.Series([timedelta(days=1)], dtype=pl.Duration("ms")), objects(timedelta(days=1))) == [86_400_000_000]
+    assert levels(pl.Series([timedelta(days=1)], dtype=pl.Duration("ms")), objects(timedelta(days=1))) == [
+        86_400_000_000
+    ]
 
 
 def test_times_of_day_are_the_same_in_every_frame():
     noon = time(12, 0, 1)
     expected = [43_201 * 10**9]
-    for column in (pl.Series([noon]), objects(noon), pa.array([noon], pa.time32("s")), pa.array([noon], pa.time64("ns"))):
+    for column in (
+        pl.Series([noon]),
+        objects(noon),
+        pa.array([noon], pa.time32("s")),
+        pa.array([noon], pa.time64("ns")),
+    ):
         assert levels(column) == expected
 
 
@@ -654,7 +668,9 @@ def test_dates_are_moments_at_midnight():
 
 
 def test_objects_may_mix_dates_and_moments():
-    assert codes(objects(date(2020, 2, 29), datetime(2020, 2, 29), pd.Timestamp("2020-02-29"), pd.NaT)) == [[1, 1, 1, 0]]
+    assert codes(objects(date(2020, 2, 29), datetime(2020, 2, 29), pd.Timestamp("2020-02-29"), pd.NaT)) == [
+        [1, 1, 1, 0]
+    ]
 
 
 @pytest.mark.parametrize("year", [1, 1582, 1820, 1899, 2263, 9999])
@@ -738,7 +754,10 @@ def test_timestamps_of_duckdb_with_zones_become_utc():
 
 
 def test_periods_are_moments():
-    assert levels(pd.Series(pd.period_range("2020-01", periods=2, freq="M"))) == [datetime(2020, 1, 1), datetime(2020, 2, 1)]
+    assert levels(pd.Series(pd.period_range("2020-01", periods=2, freq="M"))) == [
+        datetime(2020, 1, 1),
+        datetime(2020, 2, 1),
+    ]
 
 
 def test_moments_give_microseconds():
@@ -781,7 +800,9 @@ def test_bins_of_pandas_are_text():
     assert codes(pd.Series(column.array.astype(pd.IntervalDtype("int64")))) == [[1, 2, 2]]
 
 
-@pytest.mark.parametrize("values", [["b", "a", None], [2, 1, None], [2.5, 1.5, None], [MOMENT, datetime(2000, 1, 1), None]])
+@pytest.mark.parametrize(
+    "values", [["b", "a", None], [2, 1, None], [2.5, 1.5, None], [MOMENT, datetime(2000, 1, 1), None]]
+)
 def test_dictionaries_of_arrow_count_as_their_values(values):
     array = pa.array(values).dictionary_encode()
     assert codes(array) == codes(pd.Series(array, dtype=pd.ArrowDtype(array.type))) == [[2, 1, 0]]
@@ -817,7 +838,9 @@ def test_lists_and_structs_are_told_apart_by_their_values():
 
 def test_bytes_are_the_same_in_every_frame():
     values = [b"\x00\xff", b"a"]
-    assert codes(pl.Series(values), objects(*values), pa.array(values), pa.array(values, pa.binary_view())) == [[1, 2]] * 4
+    assert (
+        codes(pl.Series(values), objects(*values), pa.array(values), pa.array(values, pa.binary_view())) == [[1, 2]] * 4
+    )
 
 
 def test_identifiers_of_128_bits_are_the_same_in_every_frame():
@@ -937,7 +960,9 @@ def prints(*columns, which=0):
 
 
 def test_fingerprints_depend_on_values_order_and_missing():
-    seen = {prints(c) for c in (["a", "b"], ["b", "a"], ["a", None], ["a", "a"], ["ab"], ["a", "c"], [True, False], [1, 2])}
+    seen = {
+        prints(c) for c in (["a", "b"], ["b", "a"], ["a", None], ["a", "a"], ["ab"], ["a", "c"], [True, False], [1, 2])
+    }
     assert len(seen) == 8
 
 

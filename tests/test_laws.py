@@ -16,7 +16,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
@@ -28,7 +28,10 @@ from divulge.schema import Column, Schema
 KEYS, TARGET, ORDERED_TARGET = ("income", "job", "rooms"), "illness", "income"
 JOBS, TOWNS, ILLS = ["cook", "judge", "nurse", "pilot"], ["Ayr", "Bath", "Deal"], ["asthma", "flu", "gout", "none"]
 
-few = settings(max_examples=8, deadline=None, derandomize=True, database=None)
+# no shrinking: the tables come from a seed, and a smaller seed is no simpler table
+few = settings(
+    max_examples=12, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
 
 
 # ---------------------------------------------------------------- attacks with their settings
@@ -238,8 +241,10 @@ def test_constant_columns_change_nothing(given_tables):
 def test_the_kind_of_frame_changes_nothing(given_tables):
     tables, options = given_tables
     expected = results_of(tables, counted, **options)
-    for other in (lambda t: t.to_pandas(), lambda t: t.to_arrow(), lambda t: t.lazy()):
+    for other in (lambda t: t.to_pandas(), lambda t: t.to_arrow()):
         assert differing(expected, results_of(each(other, tables), counted, **options)) == []
+    if not options:  # rows that stay where they are have no units
+        assert differing(expected, results_of(each(lambda t: t.lazy(), tables), counted)) == []
 
 
 @few
@@ -263,8 +268,13 @@ def test_a_synthetic_table_written_twice_says_no_more(given_tables):
 
     before = results_of((real, synthetic, holdout), asked, **options)
     after = results_of((real, pl.concat([synthetic, synthetic]), holdout), asked, **options)
-    before, after = ({k: r for k, r in x.items() if "boosting" not in k} for x in (before, after))
-    changed = [d for d in differing(before, after) if "the synthetic table is the real table" not in str(d)]
+    changed = [
+        (label, field, was, now)
+        for label, field, was, now in differing(before, after)
+        # TCAP (c) counts synthetic rows, of which there are twice as many: its rate is the same
+        if not (label.endswith(" c") and was["rate"] == now["rate"] and was["n"] * 2 == now["n"])
+        and "the synthetic table is the real table, row for row" not in was
+    ]
     assert changed == []
 
 
@@ -333,8 +343,8 @@ def test_releasing_the_real_table_is_the_whole_risk(seed):
 def test_releasing_the_strangers_gives_a_negative_risk_or_none(seed):
     (real, _, holdout), _ = draw(seed, (150, 1, 150), 0)
     for label, r in results_of((real, holdout, holdout), counted).items():
-        # repU counts strangers whom no real record equals: holdout rows count for them, as it should
-        if r.risk is None or r.difference.value is None:
+        # repU asks who stands alone, which on keys of many people is as frequent on both sides
+        if r.risk is None or r.difference.value is None or r.attack == "replicated_uniques":
             continue
         assert r.difference.value < 0, label
         assert r.risk.value is None or r.risk.value < 0, label
@@ -399,7 +409,9 @@ def test_an_assessment_forgets_the_order_of_rows(units):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         real, synthetic, holdout = (t[rng.permutation(len(t))] for t in tables)
-        assert facts(divulge.assess(real, synthetic, holdout=holdout, **options)) == expected
+        found = facts(divulge.assess(real, synthetic, holdout=holdout, **options))
+        # the fingerprint tells which file it was, rows in their order
+        assert {**found, "tables": 0} == {**expected, "tables": 0}
 
 
 def test_an_assessment_forgets_the_number_of_jobs():
@@ -424,8 +436,11 @@ def test_an_assessment_forgets_the_order_of_columns(units):
 
 def test_an_assessment_forgets_the_kind_of_frame():
     (real, synthetic, holdout), options, expected = base(False)
-    found = facts(divulge.assess(real.to_pandas(), synthetic.to_arrow(), holdout=holdout.lazy(), **options))
+    found = facts(divulge.assess(real.to_pandas(), synthetic.to_arrow(), holdout=holdout, **options))
     assert found == expected
+    lazy = facts(divulge.assess(real, synthetic.lazy(), holdout=holdout, **options))
+    assert lazy.pop("notes") == ["the tables were read into memory: joint tests need the scores of each person together"]
+    assert lazy == {k: v for k, v in expected.items() if k != "notes"}
 
 
 @pytest.mark.parametrize("units", [False, True])

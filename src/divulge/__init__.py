@@ -22,13 +22,13 @@ _HOMES = {
         "replicated_uniques",
         "t_closeness",
     ),
+    "divulge.case": ("infer_schema",),
     "divulge.counts": ("ContingencyTable",),
     "divulge.errors": ("ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError"),
     "divulge.files": ("read", "read_schema"),
     "divulge.report.report": ("Report",),
     "divulge.result": ("Result",),
     "divulge.schema": ("Schema", "schema_from_sdv", "schema_from_toml"),
-    "divulge.infer": ("infer_schema",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         replicated_uniques,
         t_closeness,
     )
+    from divulge.case import infer_schema
     from divulge.counts import ContingencyTable
     from divulge.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
     from divulge.files import read, read_schema

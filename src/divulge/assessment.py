@@ -339,7 +339,7 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[
     return {
         "verdict": "cannot tell",
         "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
-        f"exclude one; the widest is {label(worst)}, risk up to {number(_bound(worst, 'high_simultaneous'))}.",
+        f"exclude one; the widest is {label(worst)}{_up_to(worst)}.",
     }
 
 
@@ -361,6 +361,11 @@ def _lowest_first(result: Result) -> float:
 def _bound(result: Result, which: str) -> float:
     bound = getattr(result.risk, which)
     return float("-inf") if bound is None else float(bound)
+
+
+def _up_to(worst: Result) -> str:
+    high = _bound(worst, "high_simultaneous")
+    return f", risk up to {number(high)}" if isfinite(high) else ", whose risk is undefined: strangers are always hit"
 
 
 def _found_sentence(worst: Result, level: float, n: int) -> str:

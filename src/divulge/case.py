@@ -17,7 +17,7 @@ from divulge.errors import ColumnError, SettingError
 from divulge.frames import PooledColumn, Table, pool, profiles, table_of
 from divulge.schema import Column, Facts, Schema, check_columns, infer
 
-__all__ = ["Case", "lay"]
+__all__ = ["Case", "infer_schema", "lay"]
 
 _ROLES = ("real", "synthetic", "holdout")
 
@@ -290,6 +290,18 @@ def lay(
         raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
     # the codings and codes of a case start anew: they depend on the kinds
     return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), _pooled=case._pooled)
+
+
+def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
+    """Return what is inferred about the columns of one table, to edit and pass as `schema`.
+
+    Examples
+    --------
+    >>> infer_schema(pl.DataFrame({"sex": ["f", "m"]}))["sex"].kind
+    'categorical'
+    """
+    given = table_of(table, "real")
+    return lay(given, given, missing=missing).schema
 
 
 def _inferred(case: Case, column: str) -> Column:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +140,7 @@ def _code(tables: Sequence[Sequence[object]]) -> list[NDArray[np.int32]]:
     return [np.array([order[v] for v in t], dtype=np.int32) for t in tables]
 
 
-def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[Ints, int]:
+def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[NDArray[Any], int]:
     """Return one number per row that tells rows apart by all their codes, and how large it may be.
 
     Parameters
@@ -148,12 +150,19 @@ def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[I
     sizes
         Number of codes of each column.
 
+    Returns
+    -------
+    ids, capacity
+        Shape (n_rows,), 0 to capacity - 1; int32 where that is enough, else int64. Codes can be read off the ids
+        (`_codes_in`) unless the product of the sizes reaches 2**62.
+
     Examples
     --------
-    >>> combine([np.array([0, 1], np.int32), np.array([2, 0], np.int32)], [2, 3])
-    (array([2, 3]), 6)
+    >>> ids, capacity = combine([np.array([0, 1], np.int32), np.array([2, 0], np.int32)], [2, 3])
+    >>> ids.tolist(), capacity
+    ([2, 3], 6)
     """
-    ids, capacity = codes[0].astype(np.int64), sizes[0]
+    ids, capacity = codes[0].astype(_dtype_of(prod(sizes))), sizes[0]
     for column, size in zip(codes[1:], sizes[1:], strict=True):
         if capacity * size >= _CODES_MAX:
             ids, capacity = _compress(ids)
@@ -163,19 +172,35 @@ def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[I
     return ids, capacity
 
 
-def _compress(ids: Ints) -> tuple[Ints, int]:
+def _dtype_of(capacity: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if capacity < 2**31 else np.int64
+
+
+def _compress(ids: NDArray[Any]) -> tuple[Ints, int]:
     distinct, inverse = np.unique(ids, return_inverse=True)
     return inverse.astype(np.int64), len(distinct)
 
 
-def _ranks(ids: Ints, capacity: int) -> tuple[Ints, Ints]:
+def _codes_in(ids: NDArray[Any], sizes: Sequence[int]) -> NDArray[np.int32]:
+    """Return the codes that `combine` put into ids that it never compressed, shape (n_ids, n_columns)."""
+    codes = np.empty((len(ids), len(sizes)), dtype=np.int32)
+    for j in reversed(range(len(sizes))):
+        rest = ids // sizes[j]
+        codes[:, j] = ids - rest * sizes[j]
+        ids = rest
+    return codes
+
+
+def _ranks(ids: NDArray[Any], capacity: int) -> tuple[NDArray[Any], Ints]:
     """Return the distinct ids, ascending, and the place of each row's id among them."""
-    if capacity <= max(2**16, 8 * len(ids)):
+    if capacity <= max(2**16, 16 * len(ids)):
         occurs = np.zeros(capacity, dtype=bool)
         occurs[ids] = True
-        distinct = np.flatnonzero(occurs)
-        place = np.cumsum(occurs, dtype=np.int64) - 1
-        return distinct, place[ids]
+        distinct = np.flatnonzero(occurs).astype(ids.dtype)
+        # only the entries that occur are ever read
+        place = np.empty(capacity, dtype=np.int32 if len(ids) < 2**31 else np.int64)
+        place[distinct] = np.arange(len(distinct))
+        return distinct, place[ids].astype(np.int64)
     distinct, inverse = np.unique(ids, return_inverse=True)
     return distinct, inverse.astype(np.int64)
 
@@ -203,29 +228,26 @@ def count(
     weights
         Multiplicity of each row, where equal rows were merged before; None is 1.
     """
-    lengths = [len(t) for t in targets]
     stacked = [np.concatenate([t[j] for t in key_codes]) for j in range(len(key_sizes))]
-    target = np.concatenate(list(targets)).astype(np.int64)
-    ids, capacity = combine(stacked, key_sizes) if stacked else (np.zeros(sum(lengths), dtype=np.int64), 1)
-    if capacity * n_targets >= _CODES_MAX:
-        ids, capacity = _compress(ids)
-    cell_ids, place = _ranks(ids * n_targets + target, capacity * n_targets)
-    n_cells = len(cell_ids)
+    ids, capacity = combine([*stacked, np.concatenate(list(targets))], [*key_sizes, n_targets])
+    cell_ids, place = _ranks(ids, capacity)
     key_ids = cell_ids // n_targets
-    first = np.r_[True, key_ids[1:] != key_ids[:-1]] if n_cells else np.zeros(0, dtype=bool)
+    first = np.ones(len(cell_ids), dtype=bool)
+    np.not_equal(key_ids[1:], key_ids[:-1], out=first[1:])
     start = np.flatnonzero(first)
-    key = np.cumsum(first) - 1
-    ends = np.cumsum([0, *lengths])
+    ends = np.cumsum([0, *map(len, targets)])
     rows = [place[a:b] for a, b in pairwise(ends)]
-    o, s, c = (_tally(r, w, n_cells) for r, w in zip(rows, weights, strict=True))
+    o, s, c = (_tally(r, w, len(cell_ids)) for r, w in zip(rows, weights, strict=True))
     o_key, c_key, s_key = (_per_key(x, start) for x in (o, c, s))
     merged = any(w is not None for w in weights)
-    cells = (None, None, None) if merged else (rows[0], rows[1], rows[2])
-    codes = _codes_of_keys(stacked, place, start, n_cells, len(key_sizes))
+    if prod(key_sizes) * n_targets < _CODES_MAX:
+        codes = _codes_in(key_ids[start], key_sizes)
+    else:
+        codes = _codes_of_keys(stacked, place, start, len(cell_ids))
     return ContingencyTable(
         n_targets=n_targets,
-        key=key,
-        target=cell_ids % n_targets,
+        key=np.cumsum(first) - 1,
+        target=(cell_ids - key_ids * n_targets).astype(np.int64),
         o=o,
         c=c,
         s=s,
@@ -235,28 +257,27 @@ def count(
         s_key=s_key,
         key_codes=codes,
         has_holdout=has_holdout,
-        cells=cells,
+        cells=(None, None, None) if merged else (rows[0], rows[1], rows[2]),
     )
 
 
 def _per_key(counts: Ints, start: Ints) -> Ints:
-    return np.asarray(np.add.reduceat(counts, start) if len(start) else counts[:0], dtype=np.int64)
+    # differences of whole numbers are exact, and twice as fast as np.add.reduceat
+    total = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=total[1:])
+    return np.diff(total[start], append=total[-1])
 
 
 def _tally(cells: Ints, weight: Ints | None, n_cells: int) -> Ints:
-    if weight is None:
-        return np.bincount(cells, minlength=n_cells).astype(np.int64)
+    if not len(cells):
+        return np.zeros(n_cells, dtype=np.int64)
     # float64 sums of whole numbers are exact up to 2**53 rows
-    return np.bincount(cells, weights=weight, minlength=n_cells).astype(np.int64)
+    return np.bincount(cells, weights=weight, minlength=n_cells).astype(np.int64, copy=False)
 
 
-def _codes_of_keys(
-    stacked: Sequence[NDArray[np.int32]], place: Ints, start: Ints, n_cells: int, n_columns: int
-) -> NDArray[np.int32]:
+def _codes_of_keys(stacked: Sequence[NDArray[np.int32]], place: Ints, start: Ints, n_cells: int) -> NDArray[np.int32]:
     """Return the codes of each key from any row that has it, shape (n_keys, n_columns)."""
     example = np.zeros(n_cells, dtype=np.int64)
     example[place] = np.arange(len(place))
     rows = example[start]
-    if not n_columns:
-        return np.zeros((len(start), 0), dtype=np.int32)
     return np.stack([column[rows] for column in stacked], axis=1)

@@ -44,6 +44,7 @@ _READ = "CSV (.csv .tsv .txt, also .gz), Parquet (.parquet .pq), Arrow (.arrow .
 
 _SEPARATORS = ",;\t|"
 _BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
+_END = "\x1eend\x1e"
 _SHOWN = 5  # lines that an error names
 
 
@@ -205,9 +206,7 @@ def _check_names(names: Sequence[str], where: str) -> None:
 # ---------------------------------------------------------------- CSV
 
 
-def _csv(
-    data: bytes, where: str, suffix: str, missing: Sequence[str]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
     data, notes = _utf8(data, where)
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
@@ -222,9 +221,8 @@ def _csv(
     _check_names(names, where)
     if not body:
         raise TableError(f"{where}: a header of {len(names)} column(s) and no rows. hint: pass a table with rows.")
-    body = _without_blank_lines(body)
     n_above += header.count("\n") + 1
-    frame = _parsed_fast(body, separator, len(names))
+    frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
     typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
@@ -335,34 +333,41 @@ def _count_lines(body: bytes, separator: str, n_fields: int) -> int | None:
 
 def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, where: str) -> pl.DataFrame:
     """Return the rows as text, or raise an error that names the lines with too many or too few fields."""
-    reader = csv.reader(io.StringIO(body.decode(), newline=""), delimiter=separator)
+    # a last line of our own: inside a quotation mark that never closes it does not come out as a line
+    text = io.StringIO(f"{body.decode()}\n{_END}", newline="")
+    reader = csv.reader(text, delimiter=separator)
     rows: list[list[str]] = []
     ragged: list[tuple[int, int]] = []
+    before = line = n_above
+    closed = False
     try:
         for row in reader:
-            if len(row) == n_fields:
-                rows.append(row)
-            elif row:
+            if row == [_END]:
+                closed = True
+                break
+            if row and len(row) != n_fields:
                 ragged.append((n_above + reader.line_num, len(row)))
-    except csv.Error:
+            elif row:
+                rows.append(row)
+            before, line = line, n_above + reader.line_num
+    except csv.Error:  # a field beyond 131,072 characters
+        before = line
+    if not closed:
         raise TableError(
-            f"{where}: line {n_above + reader.line_num}: a quotation mark opens here and hardly closes. "
-            "hint: double the marks inside fields."
-        ) from None
+            f"{where}: a quotation mark opens after line {before} and never closes. "
+            "hint: close it, and double the marks inside fields."
+        )
     if ragged:
-        raise TableError(_ragged(ragged, n_fields, len(rows), body.count(b'"') % 2 == 1, where))
+        raise TableError(_ragged(ragged, n_fields, len(rows), where))
     return pl.DataFrame(rows, schema={f"c{i}": pl.String for i in range(n_fields)}, orient="row")
 
 
-def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, odd: bool, where: str) -> str:
+def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where: str) -> str:
     shown = ", ".join(f"line {line} has {count}" for line, count in ragged[:_SHOWN])
     more = f" and {len(ragged) - _SHOWN} more" if len(ragged) > _SHOWN else ""
-    if odd:
-        hint = "a quotation mark may open and never close."
-    elif not n_good and all(count == n_fields + 1 for _, count in ragged):
+    hint = "quote fields that hold the separator."
+    if not n_good and all(count == n_fields + 1 for _, count in ragged):
         hint = "the header may lack a name for the row names (in R: write.csv with row.names = FALSE)."
-    else:
-        hint = "quote fields that hold the separator."
     return (
         f"{where}: the header has {n_fields} field(s), and {len(ragged)} line(s) have another number: "
         f"{shown}{more}. hint: {hint}"

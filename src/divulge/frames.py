@@ -115,9 +115,7 @@ def table_of(native: Any, role: str) -> Table:
     if isinstance(native, Table):
         return native if native.role == role else replace(native, role=role)
     if isinstance(native, dict | list | tuple | str | bytes | np.ndarray) or native is None:
-        raise FrameError(
-            f"{role}: a {type(native).__name__} is not a table. {_ACCEPTED}"
-        )
+        raise FrameError(f"{role}: a {type(native).__name__} is not a table. {_ACCEPTED}")
     native = nw.to_native(native, pass_through=True)
     if type(native).__module__.startswith("narwhals."):  # a frame of narwhals' main namespace
         native = native.to_native()
@@ -211,9 +209,7 @@ def _engine_error(error: BaseException, role: str) -> DivulgeError:
 
 def _check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
     if n_rows == 0:
-        raise TableError(
-            f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows."
-        )
+        raise TableError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
 
 
 def _text_names(raw: Sequence[Any], role: str) -> list[str]:
@@ -223,8 +219,7 @@ def _text_names(raw: Sequence[Any], role: str) -> list[str]:
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ColumnError(
-            f"{role}: {len(twice)} column name(s) occur twice: {', '.join(map(repr, twice))}. "
-            "hint: rename them."
+            f"{role}: {len(twice)} column name(s) occur twice: {', '.join(map(repr, twice))}. hint: rename them."
         )
     return names
 
@@ -446,7 +441,8 @@ def without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
 def read_numbers(text: pl.Series) -> pl.Series | None:
     """Return text as Int64 or Float64 when all of it reads as numbers, else None.
 
-    A leading zero ("01234") marks a code, not a number: such text returns None. "NaN" becomes null.
+    A leading zero ("01234") marks a code, not a number: such text returns None, and so do integers beyond
+    Int64. "NaN" becomes null.
     """
     sample = text.head(1000)
     if _numbers_in(sample, keep_nan=True).null_count() > sample.null_count() or _zero_led(text).any():
@@ -456,7 +452,10 @@ def read_numbers(text: pl.Series) -> pl.Series | None:
         if numbers.null_count() > text.null_count():
             numbers = text.str.strip_chars().cast(dtype, strict=False)
         if numbers.null_count() == text.null_count() < text.len():
-            return numbers if dtype == pl.Int64 else _tidy(numbers)
+            if dtype == pl.Int64:
+                return numbers
+            # whole, and not Int64: too long for any number here, so text keeps them apart
+            return None if text.str.contains(r"^\s*[+-]?\d+\s*$").all() else _tidy(numbers)
     return None
 
 
@@ -534,8 +533,9 @@ def _readings(series: pl.Series) -> set[Family]:
     values = series.unique().drop_nulls()
     found: set[Family] = set()
     for family, read in _READERS.items():
-        if not read(values.head(50)).has_nulls() and not read(values).has_nulls():
-            found.add(family)
+        if (values.len() > 50 and read(values.head(50)).has_nulls()) or read(values).has_nulls():
+            continue
+        found.add(family)
     return found - {"number"} if "number" in found and _loses_zeros(values) else found
 
 

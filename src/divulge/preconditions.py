@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from divulge.case import Case
 from divulge.counts import combine
 from divulge.estimate import newcombe
+from divulge.families import _hash
 
 __all__ = ["Check", "check_all"]
 
@@ -232,7 +233,8 @@ def exchangeability(case: Case) -> tuple[float, float]:
     other half are exchangeable when the split was random, so the rank-sum statistic has its permutation distribution.
     People of one unit share a half and their scores are averaged. nan when a side has fewer than 20 people.
     """
-    names = [n for n in case.schema.usable() if case.n_codes(n) > 1]
+    # sorted: the order of the columns must change no digit
+    names = sorted(n for n in case.schema.usable() if case.n_codes(n) > 1)
     units = [case.units("real"), case.units("holdout")]
     rows = [np.stack([case.codes(n)[i] for n in names], axis=1) if names else None for i in (0, 2)]
     if rows[0] is None or rows[1] is None or min(len(rows[0]), len(rows[1])) < 40:
@@ -261,12 +263,17 @@ def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.ra
     if units is None:
         out[order] = rng.permutation(np.arange(len(rows)) % 2)
         return out
-    # a unit's place is that of its first row in the order of the codes
-    _, first, inverse = np.unique(units[order], return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    side = rng.permutation(np.arange(len(first)) % 2)
-    out[order] = side[rank[inverse]]
-    return out
+    # a unit's place is a hash of its rows: neither their order nor the unit's name has a part in it
+    ordered = rows[order]
+    rank = np.empty((len(rows), 1))
+    rank[order, 0] = np.cumsum(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
+    _, unit = np.unique(units, return_inverse=True)
+    by_unit = np.argsort(unit, kind="stable")
+    start = np.flatnonzero(np.r_[True, np.diff(unit[by_unit]) > 0])
+    place = np.argsort(np.add.reduceat(_hash(rank)[by_unit], start))
+    side = np.empty(len(start), dtype=np.int64)
+    side[place] = rng.permutation(np.arange(len(start)) % 2)
+    return side[unit]
 
 
 def _naive_bayes(
@@ -302,7 +309,8 @@ def _mean_by_unit(score: NDArray[np.float64], units: NDArray[np.int64] | None) -
     if units is None:
         return score
     _, inverse = np.unique(units, return_inverse=True)
-    return np.bincount(inverse, weights=score) / np.bincount(inverse)
+    order = np.lexsort((score, inverse))  # a sum forgets the order of rows when it is taken by size
+    return np.bincount(inverse[order], weights=score[order]) / np.bincount(inverse)
 
 
 def _rank_sum(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float]:

@@ -46,7 +46,8 @@ def anes96() -> tuple[Columns, Columns]:
 
     data = anes96.load_pandas().data
     columns = {c: [int(v) for v in data[c]] for c in ("age", "educ", "TVnews", "PID", "vote")}
-    order = sorted(range(len(data)), key=lambda i, rng=random.Random(9): rng.random())
+    rng = random.Random(9)
+    order = sorted(range(len(data)), key=lambda _: rng.random())
     return tuple({c: [v[i] for i in half] for c, v in columns.items()} for half in (order[:472], order[472:]))
 
 

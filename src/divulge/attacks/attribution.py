@@ -150,15 +150,18 @@ def _weighted(values: Floats, weight: Ints) -> float:
 
 
 def _hidden_certainty(table: ContingencyTable, scores: Floats) -> list[str]:
-    """Return a note when a mean hides people about whom the synthetic table is certain and right."""
+    """Return notes on a mean that hides people about whom the table is certain and right, or a table of one cell."""
     n = table.n_o
     certain = int(table.o[(scores >= 1) & (table.o > 0)].sum())
     mean = _weighted(scores, table.o)
+    notes = []
     if certain and mean < 0.5:
-        return [f"the mean hides {certain:,} of {n:,} real records for which the synthetic table is certain and right"]
-    if not table.s.sum() or (table.s > 0).sum() <= 1:
-        return ["the synthetic table has a single cell of keys and target: its mean CAP says nothing about people"]
-    return []
+        notes.append(
+            f"the mean hides {certain:,} of {n:,} real records for which the synthetic table is certain and right"
+        )
+    if (table.s > 0).sum() <= 1:
+        notes.append("the synthetic table has a single cell of keys and target: its mean CAP says nothing about people")
+    return notes
 
 
 def minimum_of(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> float:
@@ -172,19 +175,20 @@ def minimum_of(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> floa
 def minimising_cell(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> tuple[int, int, int]:
     """Return key, target and real count of a cell on which a synthetic table has the smallest mean CAP.
 
-    Among ties the first key and target in the order of the codes.
+    Among ties the commonest real key, so that no number depends on the order of the codes; then the first one.
     """
     targets = np.flatnonzero(np.bincount(table.target, minlength=table.n_targets))
     keys = np.flatnonzero(table.o_key > 0) if unseen == "skip" else np.arange(table.n_keys)
     filled = table.n_distinct_targets(table.o)
     gaps = keys[filled[keys] < len(targets)]
     if len(gaps):
-        key = int(gaps[0])
+        key = int(gaps[np.argmax(table.o_key[gaps])])
         own = set(table.target[(table.key == key) & (table.o > 0)].tolist())
         return key, next(int(t) for t in targets if t not in own), 0
     occupied = np.flatnonzero(table.o > 0)
-    value = table.o[occupied] / (table.o_key[table.key[occupied]] if unseen == "skip" else 1)
-    best = occupied[int(np.argmin(value))]
+    of_key = table.o_key[table.key[occupied]]
+    value = table.o[occupied] / (of_key if unseen == "skip" else 1)
+    best = occupied[np.lexsort([-of_key, value])[0]]
     return int(table.key[best]), int(table.target[best]), int(table.o[best])
 
 

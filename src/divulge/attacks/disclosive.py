@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
+from math import fsum, log10
 from typing import Any, Literal
 
 import numpy as np
@@ -170,7 +170,8 @@ def rapid(
         gain = np.where(prevalence < 1, (p - prevalence) / (1 - prevalence), np.nan)
     scores = np.where(np.isnan(gain), np.nan, (gain > tau).astype(float))
     used = (table.o > 0) & ~np.isnan(gain)
-    mean = float((gain[used] * table.o[used]).sum() / table.o[used].sum()) if used.any() else None
+    # fsum: the cells stand in the order of their codes, and no digit may depend on it
+    mean = fsum(gain[used] * table.o[used]) / int(table.o[used].sum()) if used.any() else None
     return record_result(
         case, table, scores, attack="rapid", variant=model, keys=keys, target=target, settings={"tau": tau},
         context={"mean gain": None if mean is None else round(mean, 12)},

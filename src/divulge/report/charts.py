@@ -56,7 +56,7 @@ def _svg(uid: str, width: int, height: int, title: str, body: str, css: str, des
     if description:
         words += f'<desc id="{uid}d">{escape(tidy(description))}</desc>'
         names += f" {uid}d"
-    return Markup(  # noqa: S704 # every text above is escaped, the rest are numbers
+    return Markup(  # every text above is escaped, the rest are numbers
         f'<svg class="{css}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{names}">{words}{body}</svg>'
     )
 

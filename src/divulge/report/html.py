@@ -46,9 +46,9 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
     script, style = _file("report.js"), _file("report.css")
     context = {
         "data": data,
-        "script": Markup(script),  # noqa: S704 # our own files
-        "style": Markup(style),  # noqa: S704
-        "policy": Markup(_policy(script, style)),  # noqa: S704
+        "script": Markup(script),  # our own files
+        "style": Markup(style),
+        "policy": Markup(_policy(script, style)),
         "holdout": view.has_holdout(data),
         "banner": _banner(data),
         "tables": [(role, data["tables"].get(role)) for role in ("real", "synthetic", "holdout")],
@@ -71,7 +71,7 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "level": _level(data),
         "acceptable": f"{_acceptable(data):g}",
     }
-    return _template().render(context)
+    return str(_template().render(context))
 
 
 def _file(name: str) -> str:
@@ -97,9 +97,10 @@ def _template() -> Any:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
     )
     helpers: dict[str, Callable[..., Any]] = {
-        "css": lambda verdict: _CLASS.get(verdict, "unsure"), "compact": view.compact, "counted": view.counted,
-        "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name, "number": number,
-        "p_text": view.p_text, "percent": percent, "rated": view.rated, "telling_notes": view.telling_notes,
+        "compact": view.compact, "counted": view.counted, "css": lambda verdict: _CLASS.get(verdict, "unsure"),
+        "further": view.further, "interval": view.interval, "limit": view.limit, "measured": view.measured,
+        "name": view.name, "number": number, "p_text": view.p_text, "percent": percent, "rated": view.rated,
+        "telling_notes": view.telling_notes,
     }  # fmt: skip
     environment.filters.update(helpers)
     return environment.from_string(_file("template.html.j2"))
@@ -199,7 +200,8 @@ def _interval(uid: str, r: Json, scale: charts.Scale, acceptable: float) -> Mark
 
 def _rate(uid: str, r: Json) -> Markup:
     rate, baseline = (r["real"] or {}).get("rate"), (r["baseline"] or {}).get("rate")
-    return charts.rate_row(uid, f"Rate {percent(rate)}, without the synthetic table {percent(baseline)}", rate, baseline)
+    title = f"Rate {percent(rate)}, without the synthetic table {percent(baseline)}"
+    return charts.rate_row(uid, title, rate, baseline)
 
 
 # ---------------------------------------------------------------- matrix
@@ -284,7 +286,7 @@ def _cap_curve(uid: str, r: Json) -> dict[str, Any]:
         at_least, series, x_label="CAP of a person, at least", step=True, start=True,
     )  # fmt: skip
     rows = list(zip(at_least, *(r["curves"][s] for s in sides), strict=False))
-    return {"svg": svg, "r": r, "heads": sides, "rows": rows}
+    return {"svg": svg, "r": r, "heads": sides, "rows": rows, "further": view.further(r)}
 
 
 # ---------------------------------------------------------------- uniqueness
@@ -350,7 +352,5 @@ def _baselines(data: Json) -> list[dict[str, Any]]:
 
 def _notes(data: Json) -> list[tuple[str, int]]:
     """Return what the results note, each once, with how many results carry it."""
-    counts = Counter(
-        n for r in data["results"] for n in r["notes"] if not n.startswith(("cannot tell", "column "))
-    )
+    counts = Counter(n for r in data["results"] for n in r["notes"] if not n.startswith(("cannot tell", "column ")))
     return counts.most_common()

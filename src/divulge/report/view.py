@@ -9,10 +9,32 @@ from typing import Any
 from divulge.result import number, percent
 
 __all__ = [
-    "BANNER", "DEFINITIONS", "LIMITS", "by_attack", "compact", "counted", "has_holdout", "interval", "judged", "knowledge",
-    "label", "limit", "measured", "methods", "name", "p_text", "rated", "risk_value", "sentence", "telling_notes", "tidy", "unchanged_verdicts",
-    "verdict_counts", "worst_first",
-]  # fmt: skip
+    "BANNER",
+    "DEFINITIONS",
+    "LIMITS",
+    "by_attack",
+    "compact",
+    "counted",
+    "further",
+    "has_holdout",
+    "interval",
+    "judged",
+    "knowledge",
+    "label",
+    "limit",
+    "measured",
+    "methods",
+    "name",
+    "p_text",
+    "rated",
+    "risk_value",
+    "sentence",
+    "telling_notes",
+    "tidy",
+    "unchanged_verdicts",
+    "verdict_counts",
+    "worst_first",
+]
 
 Json = Mapping[str, Any]
 
@@ -41,7 +63,8 @@ DEFINITIONS = (
     ("none found", "not so, and the simultaneous upper limit of risk is at most {acceptable}."),
     (
         "cannot tell",
-        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size would do.",
+        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size "
+        "would do.",
     ),
     ("no holdout", "there were no strangers to compare with; only rates are shown."),
 )
@@ -53,8 +76,8 @@ LIMITS = (
     "nothing; the exposed records say who stands out, and they carry no interval.",
     "The comparison holds as far as the holdout people come from the same population as the real ones and were never "
     "seen by the synthesizer. The preconditions look for signs of the contrary; they cannot prove it.",
-    "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of this "
-    "page, and it can still harm people.",
+    "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
+    "this page, and it can still harm people.",
     "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
     "was not attacked.",
     "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
@@ -64,11 +87,11 @@ LIMITS = (
 
 
 def tidy(text: object) -> str:
-    """Return text without control and direction characters: column names are untrusted.
+    r"""Return text without control and direction characters: column names are untrusted.
 
     Examples
     --------
-    >>> tidy("age\\u202e") == "age\\ufffd"
+    >>> tidy("age\u202e") == "age\ufffd"
     True
     """
     return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
@@ -249,6 +272,12 @@ def telling_notes(result: Json) -> list[str]:
     return notes
 
 
+def further(result: Json) -> str:
+    """Return the further numbers of a result, by name."""
+    known = ((name_, value) for name_, value in result["context"].items() if value is not None)
+    return ", ".join(f"{name_} {measured(value)}" for name_, value in known)
+
+
 def methods(data: Json) -> list[str]:
     """Return the names of the interval methods that were used."""
     return sorted({r["risk"]["method"] for r in data["results"] if r["risk"] and r["risk"].get("method")})
@@ -267,8 +296,8 @@ def knowledge(data: Json) -> dict[str, str]:
     elif pairs:
         longest = max(len(k["keys"]) for k in pairs)
         known = (
-            f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the best ones "
-            f"were tested: {len(pairs):,} pairs of key set and target."
+            f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the "
+            f"best ones were tested: {len(pairs):,} pairs of key set and target."
         )
     else:
         known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
@@ -276,7 +305,8 @@ def knowledge(data: Json) -> dict[str, str]:
         wanted = ", ".join(map(name, targets))
     else:
         tested = list(dict.fromkeys(r["target"] for r in data["results"] if r["target"]))
-        wanted = f"Each usable column that is no key, in turn: {', '.join(map(name, tested))}." if tested else "No target was tested."
+        names = ", ".join(map(name, tested))
+        wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
     return {
         "knows": known,
         "wants": wanted,

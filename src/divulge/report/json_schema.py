@@ -1,0 +1,221 @@
+"""The JSON Schema of assessment.json, made from the structs that the numbers come from."""
+
+from __future__ import annotations
+
+import json
+from types import GenericAlias
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from divulge.report.report import FORMAT
+from divulge.result import Result, Verdict
+
+__all__ = ["assessment_schema", "schema_text"]
+
+_IN_MEMORY = ("individual", "table", "comparison")
+
+_ABOUT = {
+    "attack": "Name of the attack, a function of divulge.",
+    "variant": "What distinguishes the results of one attack.",
+    "keys": "Columns that the attacker knows.",
+    "target": "Column that he wants.",
+    "settings": "Settings of the attack.",
+    "real": "Members: people in the real table.",
+    "holdout": "Strangers: people whom the synthesizer never saw.",
+    "baseline": "The rate without the synthetic table.",
+    "difference": "Members less strangers.",
+    "value": "A measure that is no rate, on each table.",
+    "risk": "The residual over the holdout, (p_T - p_C) / (1 - p_C); null for absolute measures.",
+    "score": "100 (1 - min(1, max(0, risk.high))); 100 is least risk.",
+    "p_value": "Two-sided, of the difference.",
+    "p_adjusted": "Corrected within the family of the attack.",
+    "smallest_detectable": "Excess in rate that is found with 80% power by the one-sided 5% test.",
+    "verdict": "Null for absolute measures.",
+    "context": "Further numbers, by name.",
+    "curves": "Lists of equal length, by name.",
+    "notes": "Sentences that belong to the numbers.",
+    "seconds": "Time taken.",
+}
+
+
+class Table(msgspec.Struct):
+    """One of the three tables."""
+
+    rows: int
+    columns: int
+    sha256: str
+    hashed: Literal["file", "canonical columns"]
+
+
+class Tables(msgspec.Struct):
+    """The three tables; holdout is null when none was given."""
+
+    real: Table
+    synthetic: Table
+    holdout: Table | None
+
+
+class Column(msgspec.Struct):
+    """How a column was read."""
+
+    name: str
+    kind: str
+    roles: list[str]
+    why: str
+    bins: str
+
+
+class Settings(msgspec.Struct):
+    """Settings of the run; `missing` is the number of texts taken as missing, never the texts."""
+
+    seed: int
+    level: Annotated[float, Meta(gt=0, lt=1)]
+    jobs: Annotated[int, Meta(ge=1)]
+    acceptable: Annotated[float, Meta(gt=0, lt=1)]
+    search: Literal["default", "full", "off"]
+    keys: list[str] | None
+    targets: list[str] | None
+    unit: str | None
+    ignore: list[str]
+    missing: int
+
+
+class Overall(msgspec.Struct):
+    """The worst result by simultaneous bound, in one sentence."""
+
+    verdict: Verdict
+    sentence: str
+
+
+class Precondition(msgspec.Struct):
+    """One check that was made before any attack."""
+
+    check: str
+    ok: bool
+    detail: str
+
+
+class KeySet(msgspec.Struct):
+    """A key set that was tested, and the share of synthetic rows in classes of one target value."""
+
+    keys: list[str]
+    target: str
+    share: float
+
+
+class MinimalKeySet(msgspec.Struct):
+    """A key set that discloses a target for some people, none of whose subsets does."""
+
+    keys: list[str]
+    target: str
+    n_disclosed: int
+    share: float
+    synthetic_share: float
+
+
+class Records(msgspec.Struct):
+    """How many real records stand out; the scores of each are in the file."""
+
+    n: int
+    flagged: int | None
+    fdr: float | None
+    smallest_flaggable: int | None
+    file: str | None
+    copied: int
+    replicated_unique: int
+    disclosed: int
+    exposed: int
+
+
+class Failure(msgspec.Struct):
+    """An attack that failed, and why."""
+
+    attack: str
+    why: str
+
+
+class NotTested(msgspec.Struct):
+    """A question that this run does not answer."""
+
+    what: str
+    question: str
+
+
+class About(msgspec.Struct):
+    """An attack of the catalogue."""
+
+    family: str
+    question: str
+    needs: str
+    reference: str
+
+
+def _result_struct() -> Any:
+    """Return the struct of one result as it is written: without what stays in memory, every field required."""
+    hints = get_type_hints(Result)
+    # jsonable turns nan into null
+    hints["curves"] = dict[str, list[float | None]]
+    kept = [f for f in Result.__struct_fields__ if f not in _IN_MEMORY]
+    fields = [(f, Annotated[hints[f], Meta(description=_ABOUT[f])]) for f in kept]
+    struct = msgspec.defstruct("Result", fields)
+    struct.__doc__ = "One attack with one setting."
+    return struct
+
+
+def _outer_struct() -> Any:
+    fields: list[tuple[str, Any]] = [
+        ("format", Annotated[str, Meta(pattern=f"^{FORMAT}$")]),
+        ("divulge", Annotated[str, Meta(description="Version of divulge.")]),
+        ("command", str),
+        ("settings", Settings),
+        ("started", Annotated[str, Meta(description="ISO 8601, UTC.")]),
+        ("seconds", float),
+        ("verdict", Overall),
+        ("tables", Tables),
+        ("schema", list[Column]),
+        ("preconditions", list[Precondition]),
+        ("results", GenericAlias(list, (_result_struct(),))),
+        ("key_sets", list[KeySet]),
+        ("minimal_key_sets", list[MinimalKeySet]),
+        ("records", Records | None),
+        ("failed", list[Failure]),
+        ("not_tested", list[NotTested]),
+        ("attacks", dict[str, About]),
+        ("notes", list[str]),
+    ]
+    struct = msgspec.defstruct("Assessment", fields)
+    struct.__doc__ = "What divulge found. Rates are fractions in [0, 1]; no data value is in this file."
+    return struct
+
+
+def assessment_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of assessment.json.
+
+    Readers should let unknown fields pass: a later version of the same format may add some.
+
+    Examples
+    --------
+    >>> assessment_schema()["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
+    schema = msgspec.json.schema(_outer_struct())
+    for definition in schema["$defs"].values():
+        _require_all(definition)
+    rate = schema["$defs"]["Rate"]["properties"]
+    rate["n"]["minimum"] = 0
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "divulge assessment"} | schema
+
+
+def _require_all(definition: dict[str, Any]) -> None:
+    """Require every field: the writer always writes them, whatever their default."""
+    if definition.get("type") == "object" and "properties" in definition:
+        definition["required"] = list(definition["properties"])
+        for field in definition["properties"].values():
+            field.pop("default", None)
+
+
+def schema_text() -> str:
+    """Return the schema as the text that is published."""
+    return json.dumps(assessment_schema(), indent=2, ensure_ascii=False) + "\n"

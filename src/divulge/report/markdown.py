@@ -1,0 +1,227 @@
+"""The report as Markdown: short, for a ticket or a pull request; names are escaped wherever they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from divulge.report import view
+from divulge.result import number, percent
+
+__all__ = ["markdown"]
+
+Json = Mapping[str, Any]
+
+_MOST = 40
+_SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
+_ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
+_LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
+
+
+def markdown(data: dict[str, Any]) -> str:
+    """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
+    parts = [
+        _head(data), _warnings(data), _overview(data), _comparisons(data), _uniqueness(data), _minimal(data),
+        _records(data), _not_tested(data), _preconditions(data), _method(data),
+    ]  # fmt: skip
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def escaped(text: object) -> str:
+    r"""Return text that Markdown and HTML show as it is: no link, emphasis, code, table cell or tag comes of it.
+
+    Examples
+    --------
+    >>> escaped("a|b <i> [x](y)")
+    'a\\|b &lt;i&gt; \\[x\\](y)'
+    """
+    out = "".join(_ESCAPES.get(c, c) for c in view.tidy(text))
+    for sign, harmless in _LINKS.items():
+        out = re.sub(re.escape(sign), harmless, out, flags=re.IGNORECASE)
+    return out
+
+
+def _names(keys: Iterable[object]) -> str:
+    return " + ".join(escaped(view.name(k)) for k in keys) or "-"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+    sides = set(right)
+    lines = [heads, ["---:" if i in sides else "---" for i in range(len(heads))], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _section(title: str, *body: str) -> str:
+    return "\n\n".join([f"## {title}", *(b for b in body if b)])
+
+
+def _rate(rate: Json | None) -> str:
+    return f"{view.rated(rate)} ({view.counted(rate)})" if rate and rate["rate"] is not None else "-"
+
+
+def _sign(verdict: str) -> str:
+    return f"{_SIGNS.get(verdict, '')} {verdict}".strip()
+
+
+def _head(data: Json) -> str:
+    verdict = data["verdict"]["verdict"]
+    counts = [f"{n:,} {v}" for v, n in view.verdict_counts(data["results"]) if v != "no holdout"]
+    started = escaped(str(data["started"]).replace("T", " "))
+    lines = [
+        "# What the synthetic table divulges",
+        f"**{_sign(verdict)}.** {escaped(view.sentence(data))}",
+        view.BANNER.get(verdict, ""),
+        f"Comparisons: {', '.join(counts)}." if counts else "",
+        escaped(view.unchanged_verdicts(data)),
+        f"Assessed {started}, divulge {escaped(data['divulge'])}.",
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _warnings(data: Json) -> str:
+    lines = [
+        f"- **Precondition not met: {escaped(c['check'])}.** {escaped(c['detail'])}"
+        for c in data["preconditions"]
+        if not c["ok"]
+    ]
+    lines += [
+        f"- **The attack {escaped(f['attack'])} failed and is missing here.** {escaped(f['why'])}"
+        for f in data["failed"]
+    ]
+    return _section("Read this first", "\n".join(lines)) if lines else ""
+
+
+def _overview(data: Json) -> str:
+    rows = [
+        [role, f"{t['rows']:,}" if t["rows"] is not None else "-", str(t["columns"]), f"`{escaped(t['sha256'])}`"]
+        for role, t in data["tables"].items()
+        if t
+    ]
+    attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in view.knowledge(data).items())
+    return _section(
+        "Overview", _table(["table", "rows", "columns", "sha256"], rows, (1, 2)), f"The attacker\n\n{attacker}"
+    )
+
+
+def _comparisons(data: Json) -> str:
+    judged = view.judged(data["results"])
+    right: tuple[int, ...]
+    if not judged:
+        return ""
+    if view.has_holdout(data):
+        heads = ["attack", "known", "target", "members", "strangers", "risk (simultaneous interval)", "verdict"]
+        rows = [
+            [*_who(r), _rate(r["real"]), _rate(r["holdout"]), _risk(r), _sign(r["verdict"])] for r in judged[:_MOST]
+        ]
+        title, right = "Risks, members against strangers", (3, 4, 5)
+    else:
+        heads = ["attack", "known", "target", "members", "without the table"]
+        rows = [[*_who(r), _rate(r["real"]), percent((r["baseline"] or {}).get("rate"))] for r in judged[:_MOST]]
+        title, right = "Rates of members", (3, 4)
+    order = "worst" if view.has_holdout(data) else "highest"
+    more = len(judged) - _MOST
+    told = f"The {order} {_MOST} stand here; {more:,} more are in assessment.json." if more > 0 else ""
+    alone = "" if view.has_holdout(data) else "Inference and disclosure are not separated."
+    return _section(title, alone, _table(heads, rows, right), told)
+
+
+def _who(r: Json) -> list[str]:
+    attack = f"{r['attack']} ({r['variant']})" if r["variant"] else r["attack"]
+    return [escaped(attack), _names(r["keys"]), escaped(view.name(r["target"])) if r["target"] else "-"]
+
+
+def _risk(r: Json) -> str:
+    # limits may begin with < or >
+    return f"{number(view.risk_value(r))} ({escaped(view.interval(r['risk']))})"
+
+
+def _uniqueness(data: Json) -> str:
+    uniques = [r for r in data["results"] if r["attack"] == "replicated_uniques" and r["real"]]
+    classes = [r for r in data["results"] if r["attack"] == "k_anonymity"]
+    parts = []
+    if uniques:
+        rows = [[escaped(r["variant"]), _names(r["keys"]), _rate(r["real"]), _rate(r["holdout"])] for r in uniques]
+        parts.append(_cut(["measure", "known", "members", "strangers"], rows, (2, 3)))
+    if classes:
+        rows = [
+            [
+                _names(r["keys"]),
+                view.measured((r["value"] or {}).get("real")),
+                view.measured((r["value"] or {}).get("synthetic")),
+                percent(r["context"].get("real records alone on their key")),
+                percent(r["context"].get("real records in classes below 5")),
+            ]
+            for r in classes
+        ]
+        parts.append(
+            _cut(["known", "k, real", "k, synthetic", "real records alone", "in classes below 5"], rows, (1, 2, 3, 4))
+        )
+    return _section("Uniqueness", *parts) if parts else ""
+
+
+def _cut(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int]) -> str:
+    more = len(rows) - _MOST
+    table = _table(heads, rows[:_MOST], right)
+    return f"{table}\n\n{more:,} more are in assessment.json." if more > 0 else table
+
+
+def _minimal(data: Json) -> str:
+    found = sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0))
+    if not found:
+        return ""
+    rows = [
+        [_names(m["keys"]), escaped(view.name(m["target"])), view.compact(m["n_disclosed"]), percent(m["share"])]
+        for m in found
+    ]
+    return _section(
+        "Minimal key sets that disclose a target",
+        "A description without a verdict: the sets were chosen by their result, and strangers may be hit as often.",
+        _cut(["known", "target", "real records disclosed", "share"], rows, (2, 3)),
+    )
+
+
+def _records(data: Json) -> str:
+    s = data.get("records")
+    if not s:
+        return ""
+    text = (
+        f"{view.compact(s['exposed'])} of {view.compact(s['n'])} real records stand out: "
+        f"{view.compact(s['copied'])} copied whole, {view.compact(s['replicated_unique'])} alone on a tested key set and "
+        f"matched by exactly one synthetic row, {view.compact(s['disclosed'])} with a target that their synthetic class "
+        "names rightly and with certainty."
+    )
+    return _section("Exposed records", text)
+
+
+def _not_tested(data: Json) -> str:
+    lines = [f"- {escaped(n['what'])}: {escaped(n['question'])}" for n in data["not_tested"]]
+    return _section("What was not tested", "\n".join(lines)) if lines else ""
+
+
+def _preconditions(data: Json) -> str:
+    rows = [[escaped(c["check"]), "ok" if c["ok"] else "not ok", escaped(c["detail"])] for c in data["preconditions"]]
+    return _section("Preconditions", _table(["check", "holds", "what was seen"], rows)) if rows else ""
+
+
+def _method(data: Json) -> str:
+    settings = data["settings"]
+    acceptable = settings.get("acceptable") or 0.05
+    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in view.DEFINITIONS]
+    risk = (
+        "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
+        "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is corrected across "
+        "attacks too."
+        if view.has_holdout(data)
+        else "Inference and disclosure are not separated without people whom the synthesizer never saw."
+    )
+    run = ", ".join(
+        f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
+        for k, v in settings.items()
+        if v not in (None, [])
+    )
+    limits = "\n".join(f"- {line}" for line in view.LIMITS)
+    return _section(
+        "Method and limits", risk, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
+        f"Command: {escaped(data['command'])}" if data["command"] else "",
+    )  # fmt: skip
