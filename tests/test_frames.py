@@ -303,7 +303,11 @@ def test_lazy_tables_count_columns_of_any_name(name):
 def test_pandas_works_where_pyarrow_is_not_installed():
     script = """
         import sys
-        sys.modules["pyarrow"] = None
+        class NoArrow:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] == "pyarrow":
+                    raise ModuleNotFoundError(name)
+        sys.meta_path.insert(0, NoArrow())
         import pandas as pd
         from divulge.frames import pool, table_of
         frame = pd.DataFrame({
@@ -317,6 +321,7 @@ def test_pandas_works_where_pyarrow_is_not_installed():
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120, check=False
     )
+    assert done.stderr == ""
     assert done.stdout.strip() == str([[1, 1, 1], [2, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]])
 
 
@@ -846,7 +851,9 @@ def test_bytes_are_the_same_in_every_frame():
 def test_identifiers_of_128_bits_are_the_same_in_every_frame():
     one = UUID(int=1)
     relation = duckdb.sql(f"select '{one}'::UUID as x")
-    assert levels(objects(one), relation, pa.array([one.bytes], pa.uuid())) == [str(one)]
+    assert levels(objects(one), relation) == [str(one)]
+    if hasattr(pa, "uuid"):
+        assert levels(pa.array([one.bytes], pa.uuid())) == [str(one)]
 
 
 def test_sparse_columns_count_as_full_ones():

@@ -99,7 +99,8 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     if [real, synthetic, holdout].count("-") > 1:
         raise SettingError("-: standard input can be one of the tables only.")
     given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
-    tables = {role: None if path is None else read(path, role=role) for path, role in given}
+    missing = options["missing"]
+    tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
     _assess(tables, options)
 
 
@@ -214,7 +215,7 @@ def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[s
     from divulge.case import lay
     from divulge.files import read, read_schema
 
-    read_in = read(table, role="real")
+    read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
     case = lay(read_in, read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
     click.echo(case.schema.to_toml(), nl=False)

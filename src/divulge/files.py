@@ -178,8 +178,8 @@ def _excel(data: bytes, where: str) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, fastexcel.FastExcelError):
         raise TableError(f"{where}: no Excel file, or a damaged one. hint: save it again as .xlsx.") from None
     # sheets often end in rows that were only formatted; a blank row further up is a record without values
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    return frame.head(int(filled[-1]) + 1) if filled.len() else frame.clear()
+    filled = np.flatnonzero(np.any([s.is_not_null().to_numpy() for s in frame.get_columns()], axis=0))
+    return frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()
 
 
 @contextmanager

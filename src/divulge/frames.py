@@ -150,7 +150,8 @@ def _table_elsewhere(native: Any, role: str) -> Table:
     except TypeError:
         # record batches and readers; single columns stream too, but have no schema
         if hasattr(native, "__arrow_c_stream__") and hasattr(native, "schema"):
-            return _guarded(lambda: table_of(pl.DataFrame(native), role), role)
+            whole = native.read_all if hasattr(native, "read_all") else lambda: pl.DataFrame(native)
+            return _guarded(lambda: table_of(whole(), role), role)
         raise FrameError(
             f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. {_ACCEPTED}"
         ) from None
@@ -272,6 +273,8 @@ def _from_pandas(series: Any) -> pl.Series:
         values = series.to_numpy()
         if dtype.kind in "Mm":
             values = values.astype(f"{dtype.kind}8[us]")
+        elif dtype == np.float16:  # unknown to older polars; see _widened
+            values = values.astype(str).astype(np.float64)
         return pl.Series(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("=")))
     return _from_objects(series.to_numpy(dtype=object, na_value=None).tolist())
 
@@ -375,7 +378,7 @@ def plain(series: pl.Series) -> pl.Series:
         if dtype.is_signed_integer() and dtype != pl.Int128:
             return series.cast(pl.Int64)
         narrow = series.cast(pl.Int64, strict=False)
-        return narrow if narrow.null_count() == series.null_count() else series.cast(pl.String)
+        return narrow if narrow.null_count() == series.null_count() else _as_text(series)
     if dtype.is_float() or dtype.is_decimal():
         return _tidy(series.cast(pl.Float64) if dtype.is_decimal() or dtype == pl.Float64 else _widened(series))
     if dtype == pl.Date:
@@ -396,9 +399,14 @@ def plain(series: pl.Series) -> pl.Series:
         series = series.cast(pl.String)
     elif dtype != pl.String:
         # lists and structs: their text, so that equal values stay equal
-        return pl.Series([None if v is None else str(v) for v in series.to_list()], dtype=pl.String)
+        return _as_text(series)
     empty = series == ""
     return series.set(empty, None) if empty.any() else series
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    """Return each value as python writes it."""
+    return pl.Series([None if v is None else str(v) for v in series.to_list()], dtype=pl.String)
 
 
 def _tidy(floats: pl.Series) -> pl.Series:
@@ -433,8 +441,9 @@ def without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         numbers = read_numbers(series)
         return series if numbers is None else numbers
     if series.dtype in _NUMBERS:
-        codes = _numbers_in(pl.Series(list(missing), dtype=pl.String)).drop_nulls()
-        return series.set(series.cast(pl.Float64).is_in(codes.implode()).fill_null(False), None)
+        for code in _numbers_in(pl.Series(list(missing), dtype=pl.String)).drop_nulls():
+            series = series.set((series.cast(pl.Float64) == code).fill_null(False), None)
+        return series
     return series
 
 
@@ -542,8 +551,8 @@ def _readings(series: pl.Series) -> set[Family]:
 def _loses_zeros(values: pl.Series) -> bool:
     """Return whether texts that differ by leading zeros only ("01" and "1") would become one number."""
     led = _zero_led(values)
-    with_zeros, without = _numbers_in(values.filter(led)), _numbers_in(values.filter(~led))
-    return with_zeros.n_unique() < with_zeros.len() or bool(with_zeros.is_in(without.implode()).any())
+    with_zeros, without = _numbers_in(values.filter(led)), _numbers_in(values.filter(~led)).unique()
+    return bool(pl.concat([with_zeros, without]).n_unique() < with_zeros.len() + without.len())
 
 
 def _settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[Family], str]:

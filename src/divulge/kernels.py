@@ -7,7 +7,9 @@ compiled in memory where none is (read-only containers).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -52,47 +54,56 @@ def hamming_votes_numpy(
     votes, distance
         Shapes (n, n_targets) and (n,).
     """
-    n = len(queries)
+    n, n_columns = queries.shape
     out = np.zeros((n, votes.shape[1]), dtype=np.int64)
     distance = np.zeros(n, dtype=np.int64)
+    columns, weight = np.ascontiguousarray(references.T), votes.astype(np.float64)
+    dtype = np.uint8 if n_columns < 256 else np.int64
     block = max(1, 2_000_000 // max(len(references), 1))
     for a in range(0, n, block):
-        mismatches = np.zeros((len(queries[a : a + block]), len(references)), dtype=np.int64)
-        for j in range(queries.shape[1]):
-            mismatches += queries[a : a + block, j, None] != references[None, :, j]
+        asked = queries[a : a + block]
+        mismatches = np.zeros((len(asked), len(references)), dtype=dtype)
+        for j in range(n_columns):
+            mismatches += (asked[:, j, None] != columns[j]).view(np.uint8)
         distance[a : a + block] = mismatches.min(axis=1)
         ties = mismatches == distance[a : a + block, None]
-        out[a : a + block] = ties.astype(np.int64) @ votes
+        # float64 sums of whole numbers are exact up to 2**53, and BLAS knows no integers
+        out[a : a + block] = (ties.astype(np.float64) @ weight).astype(np.int64)
     return out, distance
 
 
 def _hamming_votes_loop(
     queries: Any, columns: Any, votes: Any, out: Any, distance: Any
 ) -> None:  # pragma: no cover # runs compiled
+    # Every inner loop runs over bytes next to each other, so that the compiler makes vector code of it: 0.05 ns a
+    # pair and column with AVX-512, 1 ns where the smallest of a tile is kept in a plain (64-bit) integer.
     n, n_columns = queries.shape
     m = columns.shape[1]
-    tile = 1024
+    tile = 2048  # stays in the first cache
     mismatches = np.empty(tile, dtype=np.uint8)
     for i in range(n):
-        best = n_columns + 1
+        best = np.uint8(255)
         for first in range(0, m, tile):
             size = min(tile, m - first)
-            mismatches[:size] = 0
+            differ = mismatches[:size]
+            differ[:] = 0
             for j in range(n_columns):
                 value = queries[i, j]
+                column = columns[j, first : first + size]
                 for r in range(size):
-                    mismatches[r] += columns[j, first + r] != value
-            least = n_columns + 1
+                    differ[r] += np.uint8(column[r] != value)
+            least = np.uint8(255)
             for r in range(size):
-                least = min(least, mismatches[r])
+                least = differ[r] if differ[r] < least else least  # min() widens to 64 bits
             if least > best:
                 continue
             if least < best:
                 best = least
                 out[i, :] = 0
             for r in range(size):
-                if mismatches[r] == best:
-                    out[i, :] += votes[first + r, :]
+                if differ[r] == best:
+                    for t in range(votes.shape[1]):
+                        out[i, t] += votes[first + r, t]
         distance[i] = best
 
 
@@ -104,13 +115,23 @@ def hamming_votes(
     """Return what `hamming_votes_numpy` returns, compiled where the task is large enough to pay for it."""
     if len(queries) * len(references) < COMPILE_FROM or queries.shape[1] > 250:
         return hamming_votes_numpy(queries, references, votes)
-    largest = max(int(queries.max(initial=0)), int(references.max(initial=0)))
-    dtype = np.uint8 if largest < 256 else np.int32
+    dtype = _narrowest(max(int(queries.max(initial=0)), int(references.max(initial=0))))
     out = np.zeros((len(queries), votes.shape[1]), dtype=np.int64)
     distance = np.zeros(len(queries), dtype=np.int64)
     columns = np.ascontiguousarray(references.T.astype(dtype))
-    compiled(_hamming_votes_loop)(np.ascontiguousarray(queries.astype(dtype)), columns, votes, out, distance)
+    narrow = np.ascontiguousarray(queries.astype(dtype))
+    loop = compiled(_hamming_votes_loop)
+    n_threads = os.cpu_count() or 1
+    parts = zip(*(np.array_split(a, 4 * n_threads) for a in (narrow, out, distance)), strict=True)
+    with ThreadPoolExecutor(n_threads) as pool:  # the loop lets go of the interpreter's lock
+        list(pool.map(lambda part: loop(part[0], columns, votes, part[1], part[2]), parts))
     return out, distance
+
+
+def _narrowest(largest: int) -> type[np.integer[Any]]:
+    if largest < 2**8:
+        return np.uint8
+    return np.uint16 if largest < 2**16 else np.int32
 
 
 def disclosed_numpy(

@@ -44,7 +44,7 @@ def most(rate, runs, errors):
 def profiles():
     """Cumulated shares of each column's levels in each of 3 latent classes."""
     rng = np.random.default_rng(7)
-    return [np.cumsum(rng.dirichlet(np.full(n, 0.7), size=3), axis=1) for n in LEVELS]
+    return [np.cumsum(rng.dirichlet(np.full(n, 1.5), size=3), axis=1) for n in LEVELS]
 
 
 def people(rng, n):
@@ -98,3 +98,212 @@ def test_independent_tables_show_no_excess(runs, errors):
         assert alarm <= most(0.025, runs, errors)
         assert one_sided <= most(0.05, runs, errors)
         assert abs(mean) <= 3 * seen[:, attack, 4].std() / math.sqrt(runs)
+
+
+# ---------------------------------------------------------------- planted copies
+
+
+def planted(rng, n, share):
+    """Real, synthetic and holdout people; a share of the synthetic rows are distinct real rows."""
+    real, synthetic, holdout = (people(rng, n) for _ in range(3))
+    copied = round(share * n)
+    synthetic[:copied] = real[rng.permutation(n)[:copied]]
+    return real, synthetic, holdout
+
+
+def plain_cap(rows, synthetic, keys=7):
+    """Mean CAP, unseen keys 0, by numpy alone."""
+    radix = np.cumprod([1, *LEVELS[: keys - 1]])
+    of_key, of_rows = synthetic[:, :keys] @ radix, rows[:, :keys] @ radix
+    size = math.prod(LEVELS[:keys])
+    s_key = np.bincount(of_key, minlength=size)[of_rows]
+    s = np.bincount(of_key * 4 + synthetic[:, 7], minlength=4 * size)[of_rows * 4 + rows[:, 7]]
+    return float((s / np.maximum(s_key, 1)).mean())
+
+
+@functools.cache
+def true_cap_residual(share, n, times):
+    rng = np.random.default_rng(321)
+    tables = (planted(rng, n, share) for _ in range(times))
+    rates = np.array([[plain_cap(t, s), plain_cap(c, s)] for t, s, c in tables])
+    member, stranger = rates.mean(axis=0)
+    return (member - stranger) / (1 - stranger)
+
+
+PLANTED = [0.0, 0.01, 0.05, 0.1, 0.25, 0.5]
+
+
+@functools.cache
+def found_planted(runs):
+    """Per share: value, low and high of the risk of copies and of CAP, shape (runs, 2, 3)."""
+    found = {}
+    for share in PLANTED:
+        rng = np.random.default_rng(round(1000 * share))
+        risks = [
+            [(r.risk.value, r.risk.low, r.risk.high) for r in attacked(case(*planted(rng, 500, share), seed=i))]
+            for i in range(runs)
+        ]
+        found[share] = np.array(risks)
+    return found
+
+
+@runs(100, 400)
+def test_planted_copies_are_the_risk_of_copies(runs, errors):
+    for share, seen in found_planted(runs).items():
+        value, low, high = seen[:, 0].T
+        detected = (low > 0).mean()
+        print("D2 copies", share, value.mean(), value.std(), ((low <= share) & (share <= high)).mean(), detected)
+        assert abs(value.mean() - share) <= 0.003 + 3 * value.std() / math.sqrt(runs)
+        assert ((low <= share) & (share <= high)).mean() >= band(0.95, runs, errors)[0]
+        if share == 0:
+            assert detected <= most(0.025, runs, errors)
+        elif share >= 0.05:
+            assert detected >= 0.90
+
+
+@runs(100, 400)
+def test_planted_copies_raise_the_risk_of_cap(runs, errors):
+    means = []
+    for share, seen in found_planted(runs).items():
+        truth = true_cap_residual(share, 500, 4 * runs)
+        value, low, high = seen[:, 1].T
+        means.append(value.mean())
+        print("D2 cap", share, truth, value.mean(), value.std(), ((low <= truth) & (truth <= high)).mean(), (low > 0).mean())
+        # the truth was simulated, too: its error adds to that of the mean
+        assert abs(value.mean() - truth) <= 3 * value.std() * math.sqrt(1 / runs + 1 / (4 * runs))
+        # conservative: the whole real table is attacked, so that only strangers are a sample
+        assert ((low <= truth) & (truth <= high)).mean() >= band(0.95, runs, errors)[0]
+        if share == 0:
+            assert (low > 0).mean() <= most(0.025, runs, errors)
+    assert means == sorted(means)
+    assert ([m > 0.02 for m in means]) == [False, False, True, True, True, True]
+
+
+@pytest.mark.parametrize("share", PLANTED)
+def test_copies_of_people_with_keys_of_their_own_are_counted_one_by_one(share):
+    rng = np.random.default_rng(5)
+    real, synthetic, holdout = (rng.random(500) for _ in range(3))
+    synthetic[: round(500 * share)] = real[: round(500 * share)]
+    secret = rng.integers(0, 4, (3, 500))
+    secret[1, : round(500 * share)] = secret[0, : round(500 * share)]
+    tables = [pl.DataFrame({"k": k, "t": t}) for k, t in zip((real, synthetic, holdout), secret, strict=True)]
+    found = divulge.cap(
+        tables[0], tables[1], holdout=tables[2], keys=["k"], target="t", unseen="zero",
+        schema=Schema((Column("k", "numeric", bins=divulge.schema.Bins("none")),)),
+    )  # fmt: skip
+    assert (found.real.rate, found.holdout.rate, found.risk.value) == (pytest.approx(share), 0, pytest.approx(share))
+
+
+@runs(40, 400)
+@pytest.mark.parametrize("ratio", [0.25, 1, 2])
+def test_a_bootstrap_of_the_real_table_is_that_many_copies(ratio, runs, errors):
+    n, m = 500, round(500 * ratio)
+    share = 1 - (1 - 1 / n) ** m
+    rng = np.random.default_rng(3)
+    seen = []
+    for i in range(runs):
+        real, holdout = people(rng, n), people(rng, n)
+        (found,) = divulge.copies.run(case(real, real[rng.integers(0, n, m)], holdout, seed=i))
+        seen.append((found.risk.value, covers(found.risk, share)))
+    seen = np.array(seen, dtype=float)
+    print("D3", ratio, share, seen[:, 0].mean(), seen[:, 0].std(), seen[:, 1].mean())
+    assert abs(seen[:, 0].mean() - share) <= max(0.005, 3 * seen[:, 0].std() / math.sqrt(runs))
+    assert seen[:, 1].mean() >= band(0.95, runs, errors)[0]
+
+
+# ---------------------------------------------------------------- households
+
+
+def households(rng, n=80, size=5):
+    """Households whose members agree in every column, but for one in 14 who is his own."""
+    rows = np.repeat(people(rng, n), size, axis=0)
+    alone = rng.random(n * size) < 1 / 14
+    rows[alone] = people(rng, int(alone.sum()))
+    return rows, np.repeat(np.arange(n), size)
+
+
+@runs(200, 1500)
+def test_households_must_be_the_unit_of_cap(runs, errors):
+    rng = np.random.default_rng(12)
+    schema = Schema((*SCHEMA.columns, Column("household", "categorical")))
+    covered = []
+    for i in range(runs):
+        (real, home), (holdout, _) = households(rng), households(rng)
+        synthetic = people(rng, 400)
+        tables = frame(real, household=home), frame(synthetic, household=0 * home), frame(holdout, household=home)
+        for unit in ("household", None):
+            # strangers live elsewhere, though the numbers of their homes are the same: units are told apart by table
+            r = divulge.cap.run(
+                lay(*tables, schema=schema, unit=unit, seed=i), keys=KEYS[:3], target="secret", unseen="zero"
+            )
+            covered += [covers(r.difference, 0), covers(r.risk, 0), r.p_value > 0.05]
+    covered = np.array(covered).reshape(runs, 2, 3).mean(axis=0)
+    print("D12", covered)
+    low, high = band(0.95, runs, errors)
+    assert np.all((low <= covered[0]) & (covered[0] <= high))
+    assert np.all(covered[1] < 0.80)
+
+
+# ---------------------------------------------------------------- knowledge about the population
+
+
+def ruled(rng, n):
+    """A secret that is a function of the key in 92 of 100 people and another value in 8."""
+    key = rng.integers(0, 12, n)
+    return pl.DataFrame({"key": key, "secret": (key + rng.integers(1, 4, n) * (rng.random(n) >= 0.92)) % 4})
+
+
+@runs(60, 400)
+def test_what_everybody_may_infer_is_no_excess(runs, errors):
+    rng = np.random.default_rng(13)
+    rates = []
+    for i in range(runs):
+        laid = lay(ruled(rng, 2000), ruled(rng, 2000), ruled(rng, 2000), seed=i)
+        r = divulge.modal_guess.run(laid, keys=["key"], target="secret")
+        c = divulge.cap.run(laid, keys=["key"], target="secret", unseen="zero")
+        rates.append((r.real.rate, r.difference.value, c.difference.value))
+    rates = np.array(rates)
+    print("D13", rates.mean(axis=0), rates.std(axis=0))
+    assert abs(rates[:, 0].mean() - 0.92) <= 0.003
+    assert np.all(np.abs(rates[:, 1:].mean(axis=0)) <= 0.003)
+
+
+def test_inference_without_disclosure_is_called_so():
+    rng = np.random.default_rng(14)
+    tables = [ruled(rng, 120_000) for _ in range(3)]
+    pair = {"keys": ["key"], "target": "secret"}
+    for r in (
+        divulge.modal_guess(tables[0], tables[1], holdout=tables[2], **pair),
+        divulge.cap(tables[0], tables[1], holdout=tables[2], unseen="zero", **pair),
+    ):
+        assert r.verdict == "none found"
+        assert any(n.startswith("inference without disclosure") for n in r.notes)
+    few = [t[:2000] for t in tables]
+    report = divulge.assess(few[0], few[1], holdout=few[2], keys=["key"], targets=["secret"])
+    assert report.verdict != "excess found"
+
+
+# ---------------------------------------------------------------- the default search
+
+
+def searched(rng, seed, copied):
+    real, synthetic, holdout = (people(rng, 200)[:, 3:] for _ in range(3))
+    synthetic[:copied] = real[rng.permutation(200)[:copied]]
+    tables = [pl.DataFrame({f"c{j}": [f"v{x}" for x in c] for j, c in enumerate(t.T)}) for t in (real, synthetic, holdout)]
+    return divulge.assess(tables[0], tables[1], holdout=tables[2], seed=seed)
+
+
+@runs(100, 1000)
+def test_the_search_finds_nothing_where_nothing_is(runs, errors):
+    rng = np.random.default_rng(20)
+    verdicts = [searched(rng, i, 0).verdict for i in range(runs)]
+    print("search null", verdicts.count("excess found") / runs)
+    assert verdicts.count("excess found") / runs <= most(0.05, runs, min(errors, 2))
+
+
+@runs(15, 200)
+def test_the_search_finds_copied_people(runs, errors):
+    rng = np.random.default_rng(21)
+    verdicts = [searched(rng, i, 60).verdict for i in range(runs)]
+    print("search planted", verdicts.count("excess found") / runs)
+    assert verdicts.count("excess found") / runs >= 0.95

@@ -143,10 +143,8 @@ def _cap_context(table: ContingencyTable, unseen: Unseen) -> dict[str, float | N
 
 
 def _weighted(values: Floats, weight: Ints) -> float:
-    from math import fsum
-
-    used = (weight > 0) & ~np.isnan(values)
-    return fsum(values[used] * weight[used]) / int(weight[used].sum()) if used.any() else float("nan")
+    used = weight > 0
+    return Outcomes(values[used], weight[used]).rate
 
 
 def _hidden_certainty(table: ContingencyTable, scores: Floats) -> list[str]:
@@ -458,13 +456,18 @@ def check_tau(tau: float) -> None:
 
 def disclosive_keys(table: ContingencyTable, tau: float) -> Any:
     """Return which keys have a synthetic class whose largest share is at least tau, shape (n_keys,)."""
-    return (table.s_key > 0) & (table.largest(table.s) >= tau * table.s_key)
+    return (table.s_key > 0) & (table.largest(table.s) >= least_count(tau, table.s_key))
 
 
 def disclosive_hits(table: ContingencyTable, tau: float) -> Floats:
     """Return 1 for the cells whose target has at least the share tau in its synthetic class, else 0."""
     total = table.s_key[table.key]
-    return ((total > 0) & (table.s > 0) & (table.s >= tau * total)).astype(float)
+    return ((total > 0) & (table.s > 0) & (table.s >= least_count(tau, total))).astype(float)
+
+
+def least_count(tau: float, total: Ints) -> Floats:
+    """Return tau * total, less what rounding may add: 0.55 of 20 is 11.000000000000002 in floats."""
+    return tau * total - 1e-9
 
 
 def _tcap_of_rows(table: ContingencyTable, tau: float, **fields: Any) -> Result:

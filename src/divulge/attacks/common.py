@@ -163,7 +163,9 @@ def survival(outcome: Outcomes) -> list[float]:
     total = count.sum()
     if not total:
         return []
-    return [float(count[value >= x - 1e-12].sum() / total) for x in GRID]
+    n_reached = np.searchsorted(GRID - 1e-12, value, side="right")  # levels that each value is at least
+    exactly = np.bincount(n_reached, weights=count, minlength=len(GRID) + 1)
+    return [float(x) for x in exactly[::-1].cumsum()[::-1][1:] / total]
 
 
 def judge(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.attribution import check_tau, disclosive_hits, disclosive_keys, modal_scores
+from divulge.attacks.attribution import check_tau, disclosive_hits, disclosive_keys, least_count, modal_scores
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import (
     Floats,
@@ -70,7 +70,7 @@ def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> 
     hit = disclosive_hits(table, tau)
     shared: dict[str, Any] = {"keys": keys, "target": target, "settings": {"tau": tau}}
     notes = [*notes, *binned_note(case, [*keys, target])]
-    single_o = (table.largest(table.o) >= tau * table.o_key)[table.key]
+    single_o = (table.largest(table.o) >= least_count(tau, table.o_key))[table.key]
     # a stranger has no class of his own in the real table; DiSDiO and Dorig are about the real table alone
     own_only: dict[str, Floats] = {"DiSDiO": hit * (single_o & (table.o > 0)), "Dorig": single_o.astype(float)}
     scores = {
@@ -167,7 +167,8 @@ def rapid(
     else:
         p = _model_shares(case, table, keys, target)
     with np.errstate(invalid="ignore", divide="ignore"):
-        gain = np.where(prevalence < 1, (p - prevalence) / (1 - prevalence), np.nan)
+        # rounded: a gain of exactly tau must not exceed it by its last bit
+        gain = np.round(np.where(prevalence < 1, (p - prevalence) / (1 - prevalence), np.nan), 12)
     scores = np.where(np.isnan(gain), np.nan, (gain > tau).astype(float))
     used = (table.o > 0) & ~np.isnan(gain)
     # fsum: the cells stand in the order of their codes, and no digit may depend on it

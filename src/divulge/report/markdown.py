@@ -185,11 +185,11 @@ def _records(data: Json) -> str:
     s = data.get("records")
     if not s:
         return ""
+    n = {k: view.compact(s[k]) for k in ("exposed", "n", "copied", "replicated_unique", "disclosed")}
     text = (
-        f"{view.compact(s['exposed'])} of {view.compact(s['n'])} real records stand out: "
-        f"{view.compact(s['copied'])} copied whole, {view.compact(s['replicated_unique'])} alone on a tested key set and "
-        f"matched by exactly one synthetic row, {view.compact(s['disclosed'])} with a target that their synthetic class "
-        "names rightly and with certainty."
+        f"{n['exposed']} of {n['n']} real records stand out: {n['copied']} copied whole, {n['replicated_unique']} "
+        f"alone on a tested key set and matched by exactly one synthetic row, {n['disclosed']} with a target that "
+        "their synthetic class names rightly and with certainty."
     )
     return _section("Exposed records", text)
 
@@ -210,8 +210,8 @@ def _method(data: Json) -> str:
     verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in view.DEFINITIONS]
     risk = (
         "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
-        "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is corrected across "
-        "attacks too."
+        "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is "
+        "corrected across attacks too."
         if view.has_holdout(data)
         else "Inference and disclosure are not separated without people whom the synthesizer never saw."
     )
