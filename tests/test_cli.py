@@ -140,7 +140,7 @@ def test_no_holdout_says_so_and_has_no_risk(divulge, files):
     assert "inference and disclosure are not separated" in " ".join(out.split())
     data = json.loads((files / "divulge-report/assessment.json").read_text())
     assert all(r["risk"] is None for r in data["results"])
-    assert "leak" not in out.replace("called a leak", "")
+    assert "leak" not in out
 
 
 def test_standard_input_is_read(files):

@@ -160,7 +160,7 @@ def _sizes(case: Case) -> Check | None:
         return Check(
             check="holdout",
             ok=False,
-            detail="no holdout: inference and disclosure are not separated, and nothing is called a leak",
+            detail="no holdout: inference and disclosure are not separated; rates of members alone say nothing about disclosure",
         )
     n, n_c = case.n_rows("real"), case.n_rows("holdout")
     if n_c < _SMALL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from divulge.result import number, percent
@@ -42,10 +42,14 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
         parts.append(Text(f"! {check['check']}: {clean(check['detail'])}", style="yellow"))
     judged = [r for r in data["results"] if r["verdict"] is not None]
     if judged:
-        parts.append(_table(judged))
+        shared = _shared_keys(judged)
+        if shared:
+            parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
+        parts.append(_table(judged, shared))
     shown = min(len(judged), _SHOWN)
     if len(judged) > shown:
-        parts.append(Text(f"{len(judged) - shown} more comparisons are in the report."))
+        what = "comparisons" if any(r["holdout"] for r in judged) else "results"
+        parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
     for failure in data["failed"]:
         parts.append(Text(f"! {failure['attack']} failed: {clean(failure['why'])}", style="red"))
     records = data.get("records")
@@ -67,35 +71,43 @@ def _sort_key(r: Mapping[str, Any]) -> tuple[int, float]:
     return _ORDER[r["verdict"]], -(bound if bound is not None else rate if rate is not None else 0.0)
 
 
-def _table(judged: list[Mapping[str, Any]]) -> Any:
+def _table(judged: list[Mapping[str, Any]], shared: Sequence[str]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
+    compared = any(r["holdout"] for r in judged)
+    heads = ["attack", "members", "without"]
+    if compared:
+        heads = ["attack", "members", "strangers", "without", "risk, simultaneous", "verdict"]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name, side in (
-        ("attack", "left"), ("members", "right"), ("strangers", "right"), ("without", "right"),
-        ("risk (simultaneous interval)", "right"), ("verdict", "left"),
-    ):  # fmt: skip
-        table.add_column(name, justify=side, overflow="fold")  # type: ignore[arg-type] # rich's literals
+    for head in heads:
+        side: Any = "left" if head in ("attack", "verdict") else "right"
+        table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
     for r in sorted(judged, key=_sort_key)[:_SHOWN]:
-        risk = r["risk"] or {}
-        interval = "-"
-        if risk.get("value") is not None:
-            low, high = risk["low_simultaneous"], risk["high_simultaneous"]
-            interval = f"{number(risk['value'])} ({number(low)} to {number(high)})"
-        row = (
-            clean(_label(r)), _rate(r["real"]), _rate(r["holdout"]), percent((r["baseline"] or {}).get("rate")),
-            interval, r["verdict"],
-        )  # fmt: skip
+        row = [clean(_label(r, shared)), _rate(r["real"]), percent((r["baseline"] or {}).get("rate"))]
+        if compared:
+            row = [*row[:2], _rate(r["holdout"]), row[2], _interval(r["risk"] or {}), r["verdict"]]
         style = {"excess found": "bold red", "cannot tell": "yellow"}.get(r["verdict"], "")
         table.add_row(*(Text(c, style=style if i == 5 else "") for i, c in enumerate(row)))
     return table
 
 
-def _label(r: Mapping[str, Any]) -> str:
+def _interval(risk: Mapping[str, Any]) -> str:
+    if risk.get("value") is None:
+        return "-"
+    return f"{number(risk['value'])} ({number(risk['low_simultaneous'])} to {number(risk['high_simultaneous'])})"
+
+
+def _shared_keys(judged: list[Mapping[str, Any]]) -> list[str]:
+    """Return the keys that all comparisons with keys have in common, [] when they differ."""
+    sets = {tuple(r["keys"]) for r in judged if r["keys"]}
+    return list(sets.pop()) if len(sets) == 1 else []
+
+
+def _label(r: Mapping[str, Any], shared: Sequence[str]) -> str:
     text: str = r["attack"] + (f" ({r['variant']})" if r["variant"] else "")
-    if r["keys"]:
+    if r["keys"] and list(r["keys"]) != list(shared):
         text += ": " + " + ".join(r["keys"])
     return text + (f" -> {r['target']}" if r["target"] else "")
 

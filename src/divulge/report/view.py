@@ -137,7 +137,7 @@ def interval(risk: Json | None, kind: str = "_simultaneous") -> str:
     """Return the two limits of a risk, simultaneous or (with kind="") pointwise; "-" when there are none."""
     if not risk or (risk[f"low{kind}"] is None and risk[f"high{kind}"] is None):
         return "-"
-    return f"{limit(risk[f'low{kind}'])} to {limit(risk[f'low{kind}'])}"
+    return f"{limit(risk[f'low{kind}'])} to {limit(risk[f'high{kind}'])}"
 
 
 def limit(value: float | None) -> str:
