@@ -79,7 +79,7 @@ def assess(
     synthetic
         The table to be released.
     holdout
-        People of the same population that the synthesizer never saw. Without it nothing is called a leak.
+        People of the same population that the synthesizer never saw. Without it inference and disclosure are not separated.
     keys
         Columns that the attacker knows. None searches key sets by the synthetic table alone and tests the best
         20 for each target.

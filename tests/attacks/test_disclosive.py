@@ -68,7 +68,7 @@ def test_the_funnel_counts_as_plain_python_does(tau, real, synthetic, holdout):
 
 
 def test_targets_that_anybody_would_know_are_told():
-    """60 of 64 disclosed people have one target; level "a" of the key has it in 60 of 62."""
+    """Of 70 disclosed people 60 have one target, of the first 64 it is 60; key "a" has it for 60 of 62."""
     real = pl.DataFrame({"k": ["a"] * 62 + ["b"] * 8, "j": list("x" * 60 + "yz" + "x" * 8), "t": ["m"] * 60 + ["n"] * 10})
     (found, *_) = divulge.disco(real, real, keys=["k", "j"], target="t")
     told = [n for n in found.notes if "target value holds" in n]

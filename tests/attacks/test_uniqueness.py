@@ -107,13 +107,11 @@ def test_entropy_of_two_thirds_and_one_third():
     assert found.value.real == pytest.approx(1.889882, abs=5e-7)
 
 
-@pytest.mark.parametrize(("c", "expected"), [(1.0, 1), (1.5, 1), (2.0, 2), (4.0, 3)])
+@pytest.mark.parametrize(("c", "expected"), [(0.6, 0), (1.0, 1), (1.66, 1), (1.67, 2), (5.0, 2), (5.01, 3)])
 def test_recursive_diversity_by_hand(c, expected):
-    """Counts 5, 2, 1: 5 < c 8 for l = 1, 5 < c 3 for l = 2, 5 < c for l = 3 (strictly; c = 5/3 and 5 do not count)."""
+    """Counts 5, 2, 1: l = 1 needs 5 < 8c, l = 2 needs 5 < 3c, l = 3 needs 5 < c."""
     real = pl.DataFrame({"k": ["a"] * 8, "t": list("xxxxxyyz")})
-    found = divulge.l_diversity(real, real, keys=["k"], target="t", kind="recursive", c=c)
-    assert found.value.real == (expected if c != 4.0 else 2)
-    assert divulge.l_diversity(real, real, keys=["k"], target="t", kind="recursive", c=5.01).value.real == 3
+    assert divulge.l_diversity(real, real, keys=["k"], target="t", kind="recursive", c=c).value.real == expected
 
 
 def equal_distance(counts, overall):
