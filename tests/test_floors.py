@@ -9,13 +9,13 @@ SOURCE = Path(__file__).parent.parent / "src" / "divulge"
 
 FLOORS = [
     {"errors", "schema", "intervals", "comparison", "families", "estimate", "result", "crosstab"},
-    {"frames", "files", "encode", "counts", "kernels", "neighbours"},
+    {"frames", "values", "files", "encode", "counts", "kernels", "neighbours"},
     {"case"},
     {"attacks", "preconditions"},
     {"records", "report", "assessment", "gate"},
     {"cli", "demo", "sdmetrics", "__main__"},
 ]
-ROOM_A, ROOM_B = {"frames", "files"}, {"encode", "counts", "kernels", "neighbours"}
+ROOM_A, ROOM_B = {"frames", "values", "files"}, {"encode", "counts", "kernels", "neighbours"}
 
 
 def floor_of(module: str) -> int:

@@ -29,9 +29,7 @@ KEYS, TARGET, ORDERED_TARGET = ("income", "job", "rooms"), "illness", "income"
 JOBS, TOWNS, ILLS = ["cook", "judge", "nurse", "pilot"], ["Ayr", "Bath", "Deal"], ["asthma", "flu", "gout", "none"]
 
 # no shrinking: the tables come from a seed, and a smaller seed is no simpler table
-few = settings(
-    max_examples=12, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
-)
+few = settings(max_examples=12, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
 
 
 # ---------------------------------------------------------------- attacks with their settings
@@ -439,7 +437,9 @@ def test_an_assessment_forgets_the_kind_of_frame():
     found = facts(divulge.assess(real.to_pandas(), synthetic.to_arrow(), holdout=holdout, **options))
     assert found == expected
     lazy = facts(divulge.assess(real, synthetic.lazy(), holdout=holdout, **options))
-    assert lazy.pop("notes") == ["the tables were read into memory: joint tests need the scores of each person together"]
+    assert lazy.pop("notes") == [
+        "the tables were read into memory: joint tests need the scores of each person together"
+    ]
     assert lazy == {k: v for k, v in expected.items() if k != "notes"}
 
 

@@ -67,7 +67,6 @@ def test_a_random_split_seldom_looks_uneven(units, runs, errors):
         real, holdout = (draw(rng, n) for n in sizes)
         p.append(p_of(exchangeability(lay(real, real, holdout, unit="home" if units else None, seed=i))[0]))
     p = np.array(p)
-    print("size", units, (p <= 0.05).mean(), (p < 0.01).mean())
     for level in (0.05, 0.01):
         assert (p <= level).mean() <= level + errors * math.sqrt(level * (1 - level) / runs)
 
@@ -136,7 +135,7 @@ def test_people_in_both_tables_are_found():
     found = checks(real, synthetic, both)["no overlap"]
     assert not found.ok
     assert "remove people who are in both" in found.detail
-    assert found.detail.split(" of ")[0] in ("20", "21", "22", "23")
+    assert 20 <= int(found.detail.split(" of ")[0]) < 30  # a few by chance
 
 
 def test_coarse_tables_overlap_by_chance():

@@ -69,7 +69,9 @@ def test_the_funnel_counts_as_plain_python_does(tau, real, synthetic, holdout):
 
 def test_targets_that_anybody_would_know_are_told():
     """Of 70 disclosed people 60 have one target, of the first 64 it is 60; key "a" has it for 60 of 62."""
-    real = pl.DataFrame({"k": ["a"] * 62 + ["b"] * 8, "j": list("x" * 60 + "yz" + "x" * 8), "t": ["m"] * 60 + ["n"] * 10})
+    real = pl.DataFrame(
+        {"k": ["a"] * 62 + ["b"] * 8, "j": list("x" * 60 + "yz" + "x" * 8), "t": ["m"] * 60 + ["n"] * 10}
+    )
     (found, *_) = divulge.disco(real, real, keys=["k", "j"], target="t")
     told = [n for n in found.notes if "target value holds" in n]
     assert found.real.hits == 70
@@ -140,7 +142,8 @@ def test_precision_recall_coefficient(precision, recall, expected):
 
 
 @pytest.mark.parametrize(
-    ("base", "attack", "expected"), [((0.5, 1), (0.75, 1), 0.5), ((0.6, 1), (1.0, 0.01), 0.6875), ((0.7, 1), (0.6, 1), -1 / 3)]
+    ("base", "attack", "expected"),
+    [((0.5, 1), (0.75, 1), 0.5), ((0.6, 1), (1.0, 0.01), 0.6875), ((0.7, 1), (0.6, 1), -1 / 3)],
 )
 def test_anonymity_loss_coefficient(base, attack, expected):
     loss = (divulge.prc(*attack) - divulge.prc(*base)) / (1 - divulge.prc(*base))

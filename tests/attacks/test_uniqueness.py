@@ -84,7 +84,9 @@ def recursive(counts, c):
 
 DIVERSITY = {
     "distinct": len,
-    "entropy": lambda counts: math.exp(-sum(n / counts.total() * math.log(n / counts.total()) for n in counts.values())),
+    "entropy": lambda counts: math.exp(
+        -sum(n / counts.total() * math.log(n / counts.total()) for n in counts.values())
+    ),
     "recursive": lambda counts: recursive(counts, 1.5),
 }
 
@@ -97,7 +99,9 @@ def test_diversity_counts_as_plain_python_does(kind, real, synthetic, holdout):
     for role, rows in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
         diversity = {k: DIVERSITY[kind](counts) for k, counts in of_class(rows).items()}
         near(getattr(found.value, role), min(diversity.values()))
-        expected = [sum(diversity[x[:2]] <= y + 1e-9 for x in rows) / len(rows) for y in found.curves["diversity at most"]]
+        expected = [
+            sum(diversity[x[:2]] <= y + 1e-9 for x in rows) / len(rows) for y in found.curves["diversity at most"]
+        ]
         assert found.curves[role] == pytest.approx(expected)
 
 
@@ -136,7 +140,9 @@ def test_closeness_counts_as_plain_python_does(real, synthetic, holdout):
         overall = Counter(x[2] for x in rows)
         distance = {k: equal_distance(counts, overall) for k, counts in of_class(rows).items()}
         near(getattr(found.value, role), max(distance.values()))
-        expected = [sum(distance[x[:2]] <= y + 1e-9 for x in rows) / len(rows) for y in found.curves["distance at most"]]
+        expected = [
+            sum(distance[x[:2]] <= y + 1e-9 for x in rows) / len(rows) for y in found.curves["distance at most"]
+        ]
         assert found.curves[role] == pytest.approx(expected)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import divulge
 from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.schema import Bins, Column, Schema
 
 LEVELS = [2, 3, 4, 5, 6, 8, 4, 4]
 SHARES = [0.5, 0.3, 0.2]
@@ -88,7 +88,6 @@ def test_independent_tables_show_no_excess(runs, errors):
     seen = np.array(seen, dtype=float).reshape(runs, 2, 5)
     for attack in (0, 1):
         difference, risk, alarm, one_sided, mean = seen[:, attack].mean(axis=0)
-        print("D1", attack, difference, risk, alarm, one_sided, mean, seen[:, attack, 4].std())
         low, high = band(0.95, runs, errors)
         assert low <= difference
         assert low <= risk
@@ -152,7 +151,6 @@ def test_planted_copies_are_the_risk_of_copies(runs, errors):
     for share, seen in found_planted(runs).items():
         value, low, high = seen[:, 0].T
         detected = (low > 0).mean()
-        print("D2 copies", share, value.mean(), value.std(), ((low <= share) & (share <= high)).mean(), detected)
         assert abs(value.mean() - share) <= 0.003 + 3 * value.std() / math.sqrt(runs)
         assert ((low <= share) & (share <= high)).mean() >= band(0.95, runs, errors)[0]
         if share == 0:
@@ -168,7 +166,6 @@ def test_planted_copies_raise_the_risk_of_cap(runs, errors):
         truth = true_cap_residual(share, 500, 4 * runs)
         value, low, high = seen[:, 1].T
         means.append(value.mean())
-        print("D2 cap", share, truth, value.mean(), value.std(), ((low <= truth) & (truth <= high)).mean(), (low > 0).mean())
         # the truth was simulated, too: its error adds to that of the mean
         assert abs(value.mean() - truth) <= 3 * value.std() * math.sqrt(1 / runs + 1 / (4 * runs))
         # conservative: the whole real table is attacked, so that only strangers are a sample
@@ -189,7 +186,7 @@ def test_copies_of_people_with_keys_of_their_own_are_counted_one_by_one(share):
     tables = [pl.DataFrame({"k": k, "t": t}) for k, t in zip((real, synthetic, holdout), secret, strict=True)]
     found = divulge.cap(
         tables[0], tables[1], holdout=tables[2], keys=["k"], target="t", unseen="zero",
-        schema=Schema((Column("k", "numeric", bins=divulge.schema.Bins("none")),)),
+        schema=Schema((Column("k", "numeric", bins=Bins("none")),)),
     )  # fmt: skip
     assert (found.real.rate, found.holdout.rate, found.risk.value) == (pytest.approx(share), 0, pytest.approx(share))
 
@@ -206,7 +203,6 @@ def test_a_bootstrap_of_the_real_table_is_that_many_copies(ratio, runs, errors):
         (found,) = divulge.copies.run(case(real, real[rng.integers(0, n, m)], holdout, seed=i))
         seen.append((found.risk.value, covers(found.risk, share)))
     seen = np.array(seen, dtype=float)
-    print("D3", ratio, share, seen[:, 0].mean(), seen[:, 0].std(), seen[:, 1].mean())
     assert abs(seen[:, 0].mean() - share) <= max(0.005, 3 * seen[:, 0].std() / math.sqrt(runs))
     assert seen[:, 1].mean() >= band(0.95, runs, errors)[0]
 
@@ -238,7 +234,6 @@ def test_households_must_be_the_unit_of_cap(runs, errors):
             )
             covered += [covers(r.difference, 0), covers(r.risk, 0), r.p_value > 0.05]
     covered = np.array(covered).reshape(runs, 2, 3).mean(axis=0)
-    print("D12", covered)
     low, high = band(0.95, runs, errors)
     assert np.all((low <= covered[0]) & (covered[0] <= high))
     assert np.all(covered[1] < 0.80)
@@ -263,7 +258,6 @@ def test_what_everybody_may_infer_is_no_excess(runs, errors):
         c = divulge.cap.run(laid, keys=["key"], target="secret", unseen="zero")
         rates.append((r.real.rate, r.difference.value, c.difference.value))
     rates = np.array(rates)
-    print("D13", rates.mean(axis=0), rates.std(axis=0))
     assert abs(rates[:, 0].mean() - 0.92) <= 0.003
     assert np.all(np.abs(rates[:, 1:].mean(axis=0)) <= 0.003)
 
@@ -289,7 +283,9 @@ def test_inference_without_disclosure_is_called_so():
 def searched(rng, seed, copied):
     real, synthetic, holdout = (people(rng, 200)[:, 3:] for _ in range(3))
     synthetic[:copied] = real[rng.permutation(200)[:copied]]
-    tables = [pl.DataFrame({f"c{j}": [f"v{x}" for x in c] for j, c in enumerate(t.T)}) for t in (real, synthetic, holdout)]
+    tables = [
+        pl.DataFrame({f"c{j}": [f"v{x}" for x in c] for j, c in enumerate(t.T)}) for t in (real, synthetic, holdout)
+    ]
     return divulge.assess(tables[0], tables[1], holdout=tables[2], seed=seed)
 
 
@@ -297,7 +293,6 @@ def searched(rng, seed, copied):
 def test_the_search_finds_nothing_where_nothing_is(runs, errors):
     rng = np.random.default_rng(20)
     verdicts = [searched(rng, i, 0).verdict for i in range(runs)]
-    print("search null", verdicts.count("excess found") / runs)
     assert verdicts.count("excess found") / runs <= most(0.05, runs, min(errors, 2))
 
 
@@ -305,5 +300,4 @@ def test_the_search_finds_nothing_where_nothing_is(runs, errors):
 def test_the_search_finds_copied_people(runs, errors):
     rng = np.random.default_rng(21)
     verdicts = [searched(rng, i, 60).verdict for i in range(runs)]
-    print("search planted", verdicts.count("excess found") / runs)
     assert verdicts.count("excess found") / runs >= 0.95

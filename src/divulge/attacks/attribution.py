@@ -466,8 +466,8 @@ def disclosive_hits(table: ContingencyTable, tau: float) -> Floats:
 
 
 def least_count(tau: float, total: Ints) -> Floats:
-    """Return tau * total, less what rounding may add: 0.55 of 20 is 11.000000000000002 in floats."""
-    return tau * total - 1e-9
+    """Return tau * total, less what rounding may add: 0.56 of 25 is 14.000000000000002 in floats."""
+    return np.asarray(tau * total - 1e-9, dtype=np.float64)
 
 
 def _tcap_of_rows(table: ContingencyTable, tau: float, **fields: Any) -> Result:
