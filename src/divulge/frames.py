@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from divulge.errors import ColumnError, DivulgeError, FrameError, TableError
 from divulge.values import (
     Family,
-    cast,
+    as_family,
     from_arrow,
     from_pandas,
     needs_int64,
@@ -238,7 +238,7 @@ class PooledColumn:
     def encode(self, raw: pl.Series) -> NDArray[np.int32]:
         """Return the codes of raw values that are known to be among the levels."""
         clean = without_codes(plain(raw), self.missing)
-        return _codes(cast(clean, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
+        return _codes(as_family(clean, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the levels as numbers, shape (n_levels,): datetimes in microseconds.
@@ -319,7 +319,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     clean = [without_codes(plain(s), missing) for s in raw]
     family, declared, note = settle(clean)
     as_integer = family == "number" and needs_int64(clean)
-    cast = [cast(s, family, as_integer, declared) for s in clean]
+    cast = [as_family(s, family, as_integer, declared) for s in clean]
     levels = pl.concat([s.unique() for s in cast]).unique().drop_nulls().sort()
     codes = [_codes(s, levels) for s in cast]
     counts = tuple(

@@ -34,7 +34,7 @@ import polars as pl
 
 __all__ = [
     "Family",
-    "cast",
+    "as_family",
     "from_arrow",
     "from_pandas",
     "is_whole",
@@ -410,7 +410,7 @@ def settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[Family], str
     return "text", declared, f"is {' in one table and '.join(sorted(declared))} in another: compared as text"
 
 
-def cast(series: pl.Series, family: Family, as_integer: bool, declared: frozenset[Family]) -> pl.Series:
+def as_family(series: pl.Series, family: Family, as_integer: bool, declared: frozenset[Family]) -> pl.Series:
     """Return a plain column in the dtype of its family."""
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
