@@ -40,6 +40,8 @@ from divulge.intervals import (
     _t,
     _z,
     mover_residual,
+    smallest_detectable,
+    smallest_detectable_sd,
     wilson,
 )
 
@@ -214,10 +216,11 @@ class _Side:
         """Limits of the rate of this group alone."""
         if self.binary:
             return wilson(self.tally.hits, self.tally.n, level)
-        if self.variance == 0:
-            return wilson(self.tally.rate * self.tally.n_clusters, self.tally.n_clusters, level)
-        half = _t(level, self.df) * math.sqrt(self.variance)
-        return Interval(self.tally.rate, self.tally.rate - half, self.tally.rate + half)
+        n, rate = float(self.tally.n_clusters), self.tally.rate
+        if self.variance > 0:
+            # Korn and Graubard: as many independent hits of 0 and 1 as would vary this much, fewer for few clusters.
+            n = rate * (1 - rate) / self.variance * (_z(level) / _t(level, self.df)) ** 2
+        return wilson(rate * n, n, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +271,16 @@ class Comparison:
         # Lower before higher: pick the outer or the inner of the two limits.
         outer, inner = (min, max) if level > self.level else (max, min)
         return difference, Interval(scale.value, outer(scale.low, self.risk.low), inner(scale.high, self.risk.high))
+
+    def detectable(self, power: float = 0.8) -> float:
+        """Return the smallest excess that the one-sided 5% test finds with some power; nan without people."""
+        a, b = self._members, self._strangers
+        if not (self.real.n and self.holdout.n):
+            return math.nan
+        if a.binary or a.variance == 0 or b.variance == 0:
+            return smallest_detectable(self.holdout.rate, self.real.n_clusters, self.holdout.n_clusters, 0.95, power)
+        excess = smallest_detectable_sd(math.sqrt(a.variance), 1, math.sqrt(b.variance), 1, 0.95, power)
+        return excess if excess <= 1 - self.holdout.rate else math.nan
 
     @property
     def may_resample(self) -> bool:
@@ -375,7 +388,12 @@ def _difference(a: _Side, b: _Side, level: float) -> Interval:
     df = total**2 / (a.variance**2 / a.df + b.variance**2 / b.df)
     half = _t(level, df) * math.sqrt(total)
     value = a.tally.rate - b.tally.rate
-    return Interval(value, value - half, value + half)
+    return _outer(Interval(value, value - half, value + half), _mover_difference(a.limits(level), b.limits(level)))
+
+
+def _outer(one: Interval, two: Interval) -> Interval:
+    """The wider of two intervals at each end."""
+    return Interval(one.value, min(one.low, two.low), max(one.high, two.high))
 
 
 def _difference_method(a: _Side, b: _Side) -> str:
@@ -384,7 +402,7 @@ def _difference_method(a: _Side, b: _Side) -> str:
     if a.binary:
         return "Newcombe"
     if a.variance > 0 and b.variance > 0:
-        return "Welch"
+        return "Welch and Wilson at the effective size"
     return "Wilson limits where clusters show no spread"
 
 
@@ -416,13 +434,16 @@ def _from_resamples(a: _Side, b: _Side, logs: Floats, spread: float, level: floa
         spread = float(finite.std(ddof=1))
     low, high = _percentiles(logs, level)
     value = _residual(a.tally.hits, a.tally.n, b.tally.hits, b.tally.n)
-    return Interval(value, 1 - _exp(high), 1 - _exp(low)), spread
+    drawn = Interval(value, 1 - _exp(high), 1 - _exp(low))
+    return _outer(drawn, _risk_from_limits(a, b, level)), spread
 
 
 def _risk_from_limits(a: _Side, b: _Side, level: float) -> Interval:
     s, t = a.tally, b.tally
     if a.binary:
         return mover_residual(s.hits, s.n, t.hits, t.n, level) if s.n and t.n else _UNDEFINED
+    if not (s.n and t.n):
+        return _UNDEFINED
     value = _residual(s.hits, s.n, t.hits, t.n)
     if math.isnan(value):
         return _UNDEFINED
@@ -436,7 +457,8 @@ def _failure(success: Interval) -> Interval:
 def _risk_on_log_scale(a: _Side, b: _Side, spread: float, level: float) -> Interval:
     value = _residual(a.tally.hits, a.tally.n, b.tally.hits, b.tally.n)
     half, centre = _z(level) * spread, math.log1p(-value)
-    return Interval(value, 1 - _exp(centre + half), 1 - _exp(centre - half))
+    scale = Interval(value, 1 - _exp(centre + half), 1 - _exp(centre - half))
+    return _outer(scale, _risk_from_limits(a, b, level))
 
 
 def _exp(x: float) -> float:

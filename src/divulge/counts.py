@@ -234,8 +234,14 @@ def count(
     weights
         Multiplicity of each row, where equal rows were merged before; None is 1.
     """
-    stacked = [np.concatenate([t[j] for t in key_codes]) for j in range(len(key_sizes))]
-    ids, capacity = combine([*stacked, np.concatenate(list(targets))], [*key_sizes, n_targets])
+    columns = [[*k, t] for k, t in zip(key_codes, targets, strict=True)]
+    sizes = [*key_sizes, n_targets]
+    if fits := prod(sizes) < _CODES_MAX:
+        # the ids of each table mean the same: stacking them copies one column instead of all
+        ids, capacity = np.concatenate([combine(c, sizes)[0] for c in columns]), prod(sizes)
+    else:
+        stacked = [np.concatenate(c) for c in zip(*columns, strict=True)]
+        ids, capacity = combine(stacked, sizes)
     cell_ids, place = _ranks(ids, capacity)
     key_ids = cell_ids // n_targets
     first = np.ones(len(cell_ids), dtype=bool)
@@ -246,10 +252,7 @@ def count(
     o, s, c = (_tally(r, w, len(cell_ids)) for r, w in zip(rows, weights, strict=True))
     o_key, c_key, s_key = (_per_key(x, start) for x in (o, c, s))
     merged = any(w is not None for w in weights)
-    if prod(key_sizes) * n_targets < _CODES_MAX:
-        codes = _codes_in(key_ids[start], key_sizes)
-    else:
-        codes = _codes_of_keys(stacked, place, start, len(cell_ids))
+    codes = _codes_in(key_ids[start], key_sizes) if fits else _codes_of_keys(stacked[:-1], place, start, len(cell_ids))
     return ContingencyTable(
         n_targets=n_targets,
         key=np.cumsum(first) - 1,
@@ -268,6 +271,8 @@ def count(
 
 
 def _per_key(counts: Ints, start: Ints) -> Ints:
+    if not counts.any():
+        return np.zeros(len(start), dtype=np.int64)
     # differences of whole numbers are exact, and twice as fast as np.add.reduceat
     total = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=total[1:])

@@ -16,9 +16,11 @@ from divulge.comparison import (
     Floats,
     Ints,
     _blocks,
+    _fisher,
     _labels,
     _one_thread,
     _two_sided,
+    _zero_or_one,
 )
 from divulge.errors import SettingError
 from divulge.intervals import _z
@@ -102,9 +104,20 @@ def max_t(
     n_tests = members.shape[1]
     if n_tests == 0 or min(members.shape[0], strangers.shape[0]) == 0:
         return Family(z, level, np.full(n_tests, np.nan), np.full(n_tests, np.nan))
+    exact = np.full(n_tests, np.nan)
+    if cluster_members is None:
+        exact = np.array([_exact_p(a, b) for a, b in zip(members.T, strangers.T, strict=True)])
     with _one_thread():
         scaled = _standardise(*_pool(members, strangers, cluster_members, cluster_strangers))
-        return _family(scaled, level, z, rng, draws)
+        return _family(scaled, exact, level, z, rng, draws)
+
+
+def _exact_p(members: Floats, strangers: Floats) -> float:
+    """Fisher's p-value of one test whose outcomes are 0 and 1; nan for other outcomes."""
+    a, b = members[~np.isnan(members)], strangers[~np.isnan(strangers)]
+    if not (a.size and b.size and _zero_or_one(a) and _zero_or_one(b)):
+        return np.nan
+    return _fisher(int(a.sum()), a.size, int(b.sum()), b.size)
 
 
 def resample(
@@ -173,7 +186,9 @@ class _Scaled:
     live: NDArray[np.bool_]  # (n_tests,) tests with spread
 
 
-def _family(scaled: _Scaled, level: float, z: float, rng: np.random.Generator, draws: int) -> Family:
+def _family(
+    scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.random.Generator, draws: int
+) -> Family:
     n_live, tested = int(scaled.live.sum()), ~np.isnan(scaled.z)
     p_value = np.where(tested, 1.0, np.nan)
     if n_live == 0:
@@ -181,14 +196,16 @@ def _family(scaled: _Scaled, level: float, z: float, rng: np.random.Generator, d
     seen = scaled.z[scaled.live]
     if scaled.e.shape[0] > comparison.RESAMPLE_UP_TO:
         largest = _normal_maxima(scaled, rng)
-        each = np.array([_two_sided(x) for x in seen])
+        # Few hits of many people are far from normal: Fisher's exact p stands in for them.
+        each = np.fmax(np.array([_two_sided(x) for x in seen]), exact[scaled.live])
     else:
         largest, beyond = _permuted_maxima(scaled, seen, rng, draws)
         each = (1 + beyond) / (draws + 1)
     largest.sort()
     together = (1 + largest.size - np.searchsorted(largest, seen - 1e-9)) / (largest.size + 1)
     if scaled.e.shape[0] > comparison.RESAMPLE_UP_TO:
-        together = np.minimum(together, n_live * each)  # Bonferroni sees further than the draws
+        # Bonferroni sees further than the draws, and what is exact counts where the limit is not.
+        together = np.fmax(np.minimum(together, n_live * each), np.minimum(1.0, n_live * exact[scaled.live]))
     p_adjusted = p_value.copy()
     p_value[scaled.live] = each
     p_adjusted[scaled.live] = np.maximum(each, together) if n_live > 1 else each

@@ -193,54 +193,61 @@ def judge(
         comparison=comparison,
         p_value=finite(comparison.p_value),
         p_adjusted=finite(comparison.p_value),
-        smallest_detectable=finite(smallest_detectable_sd(_sd(members), members.n, _sd(strangers), strangers.n)),
+        smallest_detectable=finite(comparison.detectable()),
     )
     return conclude(result, difference, risk, acceptable)
 
 
 def conclude(result: Result, difference: Interval, risk: Interval, acceptable: float) -> Result:
     """Return the result with simultaneous bounds, score and verdict; the verdict follows the simultaneous bounds."""
-    verdict: Verdict = verdict_of(difference, risk, acceptable)
-    notes = [n for n in result.notes if n not in _VERDICT_NOTES and not n.startswith("cannot tell")]
+    assert result.risk is not None and result.difference is not None
+    alpha = 1 - result.risk.level
+    verdict = verdict_of(difference, risk, result.p_adjusted, alpha, acceptable)
+    notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
     if verdict == "cannot tell":
-        notes.append(_size_note(result, acceptable))
+        notes.append(_size_note(result, risk, acceptable))
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)
-    if difference.low <= 0 < risk.low:
-        notes.append(BOTH_SIDES)
-    old = result.risk
-    assert old is not None and result.difference is not None
-    score = None
-    if old.high is not None:
-        score = 100 * (1 - min(1.0, max(0.0, old.high)))
-        if old.high < 0 or old.high > 1:
-            notes.append(BOUNDED)
+    high = result.risk.high
+    if high is not None and not 0 <= high <= 1:
+        notes.append(BOUNDED)
     return replace(
         result,
         verdict=verdict,
-        score=score,
+        score=None if high is None else 100 * (1 - min(1.0, max(0.0, high))),
         notes=tuple(notes),
         difference=replace(
             result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
         ),
-        risk=replace(old, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
+        risk=replace(result.risk, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
     )
 
 
+def hold_back(result: Result, why: str) -> Result:
+    """Return the result with its verdict turned into "cannot tell", and the reason."""
+    return replace(result, verdict="cannot tell", notes=(*result.notes, f"{CANNOT_TELL}: {why}"))
+
+
+CANNOT_TELL = "cannot tell"
 INFERENCE_ONLY = (
     "inference without disclosure: the attack is right about strangers too, more often than the prior; "
     "what it learns is about the population, not about the people in the table"
 )
 BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
-BOTH_SIDES = "the simultaneous interval of the difference includes 0, that of risk does not: counted as no finding"
-_VERDICT_NOTES = (INFERENCE_ONLY, BOUNDED, BOTH_SIDES)
+_VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED)
 
 
-def verdict_of(difference: Interval, risk: Interval, acceptable: float) -> Verdict:
-    """Return the verdict that simultaneous bounds of the difference and the risk allow."""
-    if difference.low > 0:
+def verdict_of(
+    difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float, acceptable: float
+) -> Verdict:
+    """Return the verdict that simultaneous bounds allow.
+
+    A finding needs both: a lower bound of the difference above 0, and an adjusted p-value of at most alpha. With
+    very unequal sizes and few hits Newcombe's bound alone is above 0 too often.
+    """
+    if difference.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
         return "excess found"
-    if np.isfinite(risk.high) and risk.high <= acceptable:
+    if np.isfinite(risk.high) and risk.high <= acceptable and not difference.low > 0:
         return "none found"
     return "cannot tell"
 
@@ -252,29 +259,19 @@ def _beats_prior(result: Result) -> bool:
     return wilson(strangers.hits, strangers.n).low > prior.rate
 
 
-def _size_note(result: Result, acceptable: float) -> str:
-    p_c = result.holdout.rate if result.holdout else None
-    if p_c is None or p_c >= 1:
-        return "cannot tell: no record that the attack reaches, or strangers whom it always gets right"
-    n = size_needed(p_c, acceptable * (1 - p_c))
+def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
+    real, holdout = result.real, result.holdout
+    if real is None or holdout is None or not (real.n and holdout.n):
+        return f"{CANNOT_TELL}: nobody is left that the attack reaches"
+    if not np.isfinite(risk.high):
+        return f"{CANNOT_TELL}: strangers are always hit, so that the risk is undefined"
+    # the half-width shrinks with the root of the size; 1.1 at least, because now it was too wide
+    more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
+    n, m = (int(np.ceil(more * x)) for x in (real.n, holdout.n))
     return (
-        f"cannot tell: the interval is too wide; about {n:,} real and {n:,} holdout records would show "
-        f"a risk of {acceptable:g}"
+        f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches "
+        f"would bring the upper limit to {acceptable:g} where there is no excess"
     )
-
-
-def _sd(outcome: Outcomes) -> float:
-    defined = ~np.isnan(outcome.value)
-    value = outcome.value[defined]
-    count = np.ones(len(value)) if outcome.count is None else outcome.count[defined].astype(float)
-    n = count.sum()
-    if n < 2:
-        return float("nan")
-    order = np.argsort(value, kind="stable")
-    value, count = value[order], count[order]
-    mean = (value * count).sum() / n
-    # rounded: the last bits depend on how equal records were merged
-    return round(float(np.sqrt(((value - mean) ** 2 * count).sum() / (n - 1))), 12)
 
 
 def finite(value: float) -> float | None:
