@@ -45,7 +45,12 @@ def test_assess_writes_the_four_documents_and_prints_a_summary(divulge, files):
     code, out, _ = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
     assert code == 0
     folder = files / "divulge-report"
-    assert sorted(p.name for p in folder.iterdir()) == ["assessment.json", "records.parquet", "report.html", "report.md"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "assessment.json",
+        "records.parquet",
+        "report.html",
+        "report.md",
+    ]
     assert "cap (zero)" in out
     assert "Not tested: membership" in out
     assert "report.html" in out
@@ -174,8 +179,12 @@ def test_an_unknown_option_is_one_message_and_status_2(divulge):
 
 
 def test_help_loads_nothing_heavy():
-    code = "import sys, divulge.cli; sys.argv = ['divulge', '--help']\ntry: divulge.cli.main()\nexcept SystemExit: pass\n"
-    code += "print([m for m in ('numpy', 'polars', 'numba', 'scipy', 'sklearn', 'rich', 'narwhals') if m in sys.modules])"
+    code = (
+        "import sys, divulge.cli; sys.argv = ['divulge', '--help']\ntry: divulge.cli.main()\nexcept SystemExit: pass\n"
+    )
+    code += (
+        "print([m for m in ('numpy', 'polars', 'numba', 'scipy', 'sklearn', 'rich', 'narwhals') if m in sys.modules])"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip().endswith("[]")
 

@@ -8,7 +8,10 @@ KNOWN = ["cap", "copies"]
 
 def data(*bounds, verdict="none found"):
     results = [
-        {"attack": a, "risk": None if high is None else {"high_simultaneous": high, "low_simultaneous": -0.1, "value": 0.01}}
+        {
+            "attack": a,
+            "risk": None if high is None else {"high_simultaneous": high, "low_simultaneous": -0.1, "value": 0.01},
+        }
         for a, high in bounds
     ]
     return {"verdict": {"verdict": verdict}, "results": results}

@@ -28,7 +28,9 @@ def spark():
     session.stop()
 
 
-REAL = pl.DataFrame({"a b": [1, 1, None, 2, 2, None] * 30, "sex": ["f", "m", "f", None, "m", "f"] * 30, "t": [0.5, 1.5, 0.5] * 60})
+REAL = pl.DataFrame(
+    {"a b": [1, 1, None, 2, 2, None] * 30, "sex": ["f", "m", "f", None, "m", "f"] * 30, "t": [0.5, 1.5, 0.5] * 60}
+)
 SYNTHETIC = REAL[:120]
 
 

@@ -32,7 +32,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 # names are text
+__all__ = ["__version__", *sorted(_HOME_OF)]  # names are text
 
 if TYPE_CHECKING:
     from divulge.assessment import assess

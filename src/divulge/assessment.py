@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from divulge import __version__
 from divulge.attacks import CATALOGUE
-from divulge.attacks.common import ACCEPTABLE, conclude, finite
+from divulge.attacks.common import ACCEPTABLE, conclude, finite, hold_back
 from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.case import Case, lay
 from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.estimate import Comparison, Family, holm, max_t, resample
 from divulge.frames import fingerprint
-from divulge.preconditions import check_all
+from divulge.preconditions import CRITICAL, check_all
 from divulge.records import per_record
 from divulge.report.report import Report
 from divulge.result import Result, label, number, percent
@@ -79,7 +79,8 @@ def assess(
     synthetic
         The table to be released.
     holdout
-        People of the same population that the synthesizer never saw. Without it inference and disclosure are not separated.
+        People of the same population that the synthesizer never saw. Without it inference and disclosure are not
+        separated.
     keys
         Columns that the attacker knows. None searches key sets by the synthetic table alone and tests the best
         20 for each target.
@@ -121,7 +122,8 @@ def assess(
     plan = _plan(case, keys, targets, search, jobs)
     results, failed = _run(case, plan.tasks, progress)
     progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
-    results = correct(case, results, acceptable)
+    failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
+    results = in_doubt(over_families(correct(case, results, acceptable), level), failing)
     progress("gathering records", len(plan.tasks), len(plan.tasks))
     settings = {
         "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search,
@@ -142,7 +144,7 @@ def assess(
         key_sets=plan.key_sets,
         minimal=plan.minimal,
         notes=[*case.notes, *plan.notes],
-        verdict=overall(results, case.has_holdout, level),
+        verdict=overall(results, case.has_holdout, level, failing),
         records=per_record(case, results),
     )
 
@@ -311,8 +313,8 @@ def _with_family(result: Result, comparison: Comparison, family: Family, j: int,
 # ---------------------------------------------------------------- the verdict
 
 
-def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[str, Any]:
-    """Return the overall verdict and its sentence: Holm over the families, then the worst simultaneous bound."""
+def overall(results: Sequence[Result], has_holdout: bool, level: float, failing: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the overall verdict and its sentence: the finding, or else the limit, of the worst simultaneous bound."""
     judged = [r for r in results if r.risk is not None and r.verdict is not None]
     if not has_holdout:
         return {
@@ -320,13 +322,15 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[
             "sentence": "No holdout was given: inference and disclosure are not separated, so no statement about "
             "disclosure is made. Give people whom the synthesizer never saw with --holdout.",
         }
+    doubt = f" But a precondition fails ({', '.join(failing)}): see there before relying on this." if failing else ""
     if not judged:
-        return {"verdict": "cannot tell", "sentence": "No attack could be compared with strangers."}
-    found = _families_found(judged, level)
+        return {"verdict": "cannot tell", "sentence": "No attack could be compared with strangers." + doubt}
     n = len(judged)
+    found = [r for r in judged if r.verdict == "excess found"]
     if found:
-        worst = max((r for r in judged if r.attack in found and r.verdict == "excess found"), key=_lowest_first)
-        return {"verdict": "excess found", "sentence": _found_sentence(worst, level, n)}
+        worst = max(found, key=lambda r: _bound(r, "low_simultaneous"))
+        same = sum(r.attack == worst.attack for r in judged)
+        return {"verdict": "excess found", "sentence": _found_sentence(worst, level, same) + doubt}
     if all(r.verdict == "none found" for r in judged):
         worst = max(judged, key=lambda r: _bound(r, "high_simultaneous"))
         return {
@@ -339,23 +343,27 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float) -> dict[
     return {
         "verdict": "cannot tell",
         "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
-        f"exclude one; the widest is {label(worst)}{_up_to(worst)}.",
+        f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{doubt}",
     }
 
 
-def _families_found(judged: Sequence[Result], level: float) -> set[str]:
-    """Return the attacks with a finding whose smallest adjusted p-value survives Holm over the families."""
-    names = sorted({r.attack for r in judged})
-    smallest = [
-        min((r.p_adjusted for r in judged if r.attack == a and r.p_adjusted is not None), default=1.0) for a in names
-    ]
-    adjusted = holm(np.array(smallest))
-    with_finding = {r.attack for r in judged if r.verdict == "excess found"}
-    return {a for a, p in zip(names, adjusted, strict=True) if p <= 1 - level and a in with_finding}
+def over_families(results: Sequence[Result], level: float) -> list[Result]:
+    """Return the results with findings that do not survive Holm over the attacks turned into "cannot tell"."""
+    smallest = {r.attack: 1.0 for r in results if r.comparison is not None}
+    for r in results:
+        if r.verdict == "excess found" and r.p_adjusted is not None:
+            smallest[r.attack] = min(smallest[r.attack], r.p_adjusted)
+    adjusted = dict(zip(smallest, holm(np.array(list(smallest.values()))), strict=True))
+    why = "an excess was found within this attack, but not after correction for the number of attacks"
+    return [hold_back(r, why) if r.verdict == "excess found" and adjusted[r.attack] > 1 - level else r for r in results]
 
 
-def _lowest_first(result: Result) -> float:
-    return _bound(result, "low_simultaneous")
+def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
+    """Return the results with "none found" turned into "cannot tell" where strangers are no fair comparison."""
+    if not failing:
+        return list(results)
+    why = f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison"
+    return [hold_back(r, why) if r.verdict == "none found" else r for r in results]
 
 
 def _bound(result: Result, which: str) -> float:
@@ -376,7 +384,7 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
         f"Excess found: {knowing}the attack {worst.attack}{f' ({worst.variant})' if worst.variant else ''} is right"
         f"{about} for {percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of "
         f"strangers; risk {number(worst.risk.value)}, at least {number(worst.risk.low_simultaneous)} "
-        f"({100 * level:.0f}% simultaneous over {n} comparisons)."
+        f"({100 * level:.0f}% simultaneous over the {n} comparison(s) of this attack)."
     )
 
 

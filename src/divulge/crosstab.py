@@ -390,9 +390,7 @@ def is_minimal(o: ArrayLike, s: ArrayLike) -> bool:
     return bool(np.all((synthetic == 0) | (original == original.min(axis=0))))
 
 
-def uniform_tables(
-    total: int, shape: tuple[int, int], size: int, rng: np.random.Generator | int | None
-) -> Counts:
+def uniform_tables(total: int, shape: tuple[int, int], size: int, rng: np.random.Generator | int | None) -> Counts:
     """Return tables drawn uniformly from all tables of one shape with one total.
 
     Stars and bars: a table with ``c`` cells and `total` records is a choice of ``c - 1`` distinct bar

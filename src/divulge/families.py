@@ -186,9 +186,7 @@ class _Scaled:
     live: NDArray[np.bool_]  # (n_tests,) tests with spread
 
 
-def _family(
-    scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.random.Generator, draws: int
-) -> Family:
+def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.random.Generator, draws: int) -> Family:
     n_live, tested = int(scaled.live.sum()), ~np.isnan(scaled.z)
     p_value = np.where(tested, 1.0, np.nan)
     if n_live == 0:

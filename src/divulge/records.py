@@ -24,7 +24,7 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     if not case.in_memory:
         return None
     n = case.n_rows("real")
-    copied = _any_hit(n, [r for r in results if r.attack == "copies"])
+    copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")])
     unique = _any_hit(n, [r for r in results if r.attack == "replicated_uniques" and r.variant == "repU"])
     disclosing = [r for r in results if r.attack == "disco" and r.variant == "DiSCO"]
     hits = {str(r.target): r.individual.real >= 1 for r in disclosing if r.individual is not None}

@@ -133,8 +133,8 @@ def _cap_context(table: ContingencyTable, unseen: Unseen) -> dict[str, float | N
     n = table.n_o
     return {
         "original on itself": _weighted(table.shares(table.o, table.o_key), table.o),
-        "maximum attainable": float(table.largest(table.o).sum() / n),
-        "minimum attainable": minimum_of(table, "skip" if unseen == "skip" else "zero"),
+        "maximum attainable": maximum_of(table, unseen),
+        "minimum attainable": minimum_of(table, unseen),
         "baseline: uniform": 1 / int((table.target_margin(table.o) > 0).sum()),
         "baseline: commonest value": modal_baseline(table).rate,
         "share of records whose key is in the synthetic table": float(table.o_key[table.s_key > 0].sum() / n),
@@ -162,8 +162,27 @@ def _hidden_certainty(table: ContingencyTable, scores: Floats) -> list[str]:
     return notes
 
 
-def minimum_of(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> float:
-    """Return the smallest mean CAP that any synthetic table over the same keys and targets has (theorems 2 and 3)."""
+def maximum_of(table: ContingencyTable, unseen: Unseen) -> float:
+    """Return the largest mean CAP that any synthetic table has: each key on its commonest target.
+
+    With "skip" a table may leave all keys out but the one whose commonest target has the largest share.
+    """
+    largest = table.largest(table.o)
+    if unseen == "skip":
+        used = table.o_key > 0
+        return float((largest[used] / table.o_key[used]).max())
+    return float(largest.sum() / table.n_o)
+
+
+def minimum_of(table: ContingencyTable, unseen: Unseen) -> float:
+    """Return the smallest mean CAP that any synthetic table over the same keys and targets has (theorems 2 and 3).
+
+    With "nearest" nobody can be left out, so that the best table puts each key on its rarest target.
+    """
+    if unseen == "nearest":
+        full = table.n_distinct_targets(table.o) == _n_targets(table)
+        rarest = np.minimum.reduceat(np.where(table.o > 0, table.o, table.n_o), table.start)
+        return float(rarest[full].sum() / table.n_o)
     cell = minimising_cell(table, unseen)
     if unseen == "zero":
         return cell[2] / table.n_o
@@ -175,8 +194,9 @@ def minimising_cell(table: ContingencyTable, unseen: Literal["skip", "zero"]) ->
 
     Among ties the commonest real key, so that no number depends on the order of the codes; then the first one.
     """
-    targets = np.flatnonzero(np.bincount(table.target, minlength=table.n_targets))
-    keys = np.flatnonzero(table.o_key > 0) if unseen == "skip" else np.arange(table.n_keys)
+    # keys and targets of the real and synthetic tables, as in the paper; what strangers alone have is no cell
+    targets = np.flatnonzero(table.target_margin(table.o + table.s))
+    keys = np.flatnonzero(table.o_key > 0 if unseen == "skip" else table.o_key + table.s_key > 0)
     filled = table.n_distinct_targets(table.o)
     gaps = keys[filled[keys] < len(targets)]
     if len(gaps):
@@ -188,6 +208,10 @@ def minimising_cell(table: ContingencyTable, unseen: Literal["skip", "zero"]) ->
     value = table.o[occupied] / (of_key if unseen == "skip" else 1)
     best = occupied[np.lexsort([-of_key, value])[0]]
     return int(table.key[best]), int(table.target[best]), int(table.o[best])
+
+
+def _n_targets(table: ContingencyTable) -> int:
+    return int((table.target_margin(table.o + table.s) > 0).sum())
 
 
 @attack(

@@ -17,8 +17,6 @@ from divulge.estimate import (
     Interval,
     Outcomes,
     compare,
-    size_needed,
-    smallest_detectable_sd,
     wilson,
 )
 from divulge.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict
@@ -225,7 +223,8 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
 
 def hold_back(result: Result, why: str) -> Result:
     """Return the result with its verdict turned into "cannot tell", and the reason."""
-    return replace(result, verdict="cannot tell", notes=(*result.notes, f"{CANNOT_TELL}: {why}"))
+    notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
+    return replace(result, verdict="cannot tell", notes=(*notes, f"{CANNOT_TELL}: {why}"))
 
 
 CANNOT_TELL = "cannot tell"

@@ -25,7 +25,7 @@ def copies(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result,
 
     Values are compared as they are, not binned; missing equals missing. Identifiers, the unit and ignored columns
     are left out of the comparison, and each identifier gets a result of its own: a real identifier in the synthetic
-    table is a leak by itself.
+    table is a leak by itself, unless it is a row number.
 
     Parameters
     ----------
@@ -55,14 +55,23 @@ def copies(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result,
         if identifiers:
             notes.append(f"identifiers were left out of the comparison: {', '.join(map(repr, identifiers))}")
         found.append(_exact(case, compared, "exact" if columns is None else "columns", notes))
-    leaked = ["a real identifier that the synthetic table has"]
-    found += [_exact(case, [name], f"identifier {name}", leaked) for name in identifiers]
+    found += [_identifier(case, name) for name in identifiers]
     if not found:
         raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
     return tuple(found)
 
 
-def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str]) -> Result:
+def _identifier(case: Case, name: str) -> Result:
+    """Return how many real identifiers the synthetic table has; row numbers recur by themselves and are not judged."""
+    notes, judged = ["a real identifier that the synthetic table has"], True
+    facts = case.facts(name)
+    if facts.integer and facts.span < 1.05 * facts.n_distinct:
+        judged = False
+        notes.append("whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given")
+    return _exact(case, [name], f"identifier {name}", notes, judged)
+
+
+def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str], judged: bool = True) -> Result:
     table = case.contingency(columns, (), binned=False)
     scores = (table.s_key > 0)[table.key].astype(float)
     n_copied = int(table.s[(table.o > 0)].sum())
@@ -75,6 +84,7 @@ def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str
         variant=variant,
         keys=tuple(columns) if variant == "columns" else (),
         target=None,
+        judged=judged,
         settings={"columns": len(columns)},
         context={
             "share of synthetic rows that equal a real row": n_copied / max(table.n_s, 1),

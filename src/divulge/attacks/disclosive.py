@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import fsum, log10
 from typing import Any, Literal
 
@@ -145,8 +146,8 @@ def rapid(
     """Return the share of people whose true value gains more than `tau` in probability over its prevalence.
 
     The gain of a record is (p - b) / (1 - b): p the probability that the synthetic table gives its true value, b
-    the share of that value in the real table. `model` says where p comes from: "cap" the synthetic rows with the
-    same key (0 where there are none), "boosting" a gradient boosting trained on the synthetic table.
+    the share of that value among real and holdout records. `model` says where p comes from: "cap" the synthetic
+    rows with the     same key (0 where there are none), "boosting" a gradient boosting trained on the synthetic table.
     Records whose value everybody has are skipped. `context` holds the mean gain.
 
     Examples
@@ -161,7 +162,8 @@ def rapid(
         raise SettingError(f"tau: {tau} is outside [0, 1). hint: the source suggests 0.3.")
     keys, notes = checked_keys(case, keys, target)
     table = case.contingency(keys, target)
-    prevalence = (table.target_margin(table.o) / table.n_o)[table.target]
+    # of real and holdout together: a prevalence of members alone would make members' gains look smaller
+    prevalence = (table.target_margin(table.o + table.c) / (table.n_o + table.n_c))[table.target]
     if model == "cap":
         p = np.nan_to_num(table.shares(table.s, table.s_key), nan=0.0)
     else:
@@ -232,10 +234,10 @@ def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return precision and recall of an attacker who abstains below a confidence, and the anonymity loss coefficient.
 
     The attacker names the commonest target of the matching synthetic rows, surest first. The cut-off that
-    maximises the PRC is chosen on one half of the people (precision by the middle of a Wilson interval narrower
-    than 0.1) and judged on the other half. `value` is the PRC against members and against strangers; `context`
-    has the ALC = (PRC - PRC of strangers) / (1 - PRC of strangers), precision, recall and cut-off; `curves` the
-    precision at each recall.
+    maximises the PRC is chosen on one half of all people, members and strangers alike (precision by the middle of a
+    Wilson interval narrower than 0.1), and judged on the other half of each. `value` is the PRC against members
+    and against strangers; `context` has the ALC = (PRC - PRC of strangers) / (1 - PRC of strangers), precision,
+    recall and cut-off; `curves` the precision at each recall. With too few people for any cut-off all are None.
 
     Examples
     --------
@@ -246,28 +248,35 @@ def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """
     keys, notes = checked_keys(case, keys, target)
     table = case.contingency(keys, target)
-    members = _guesses(case, table, table.o)
-    strangers = _guesses(case, table, table.c) if case.has_holdout else None
+    guesses = _Guesses(table)
+    rng = case.rng("abstention")
+    one_o, one_c = rng.binomial(guesses.o, 0.5), rng.binomial(guesses.c, 0.5)
+    cut = guesses.best_cut(one_o + one_c)
+    members = guesses.judged(guesses.o - one_o, cut)
     context: dict[str, float | None] = {
         "precision": members.precision,
         "recall": members.recall,
-        "confidence cut-off": members.cut,
+        "confidence cut-off": cut,
     }
-    curves = {"recall": members.recalls, "precision": members.precisions}
-    if strangers is not None:
+    curves = guesses.curve(guesses.o, "")
+    base: float | None = None
+    if case.has_holdout:
+        strangers = guesses.judged(guesses.c - one_c, cut)
         base = strangers.prc
         context |= {
             "precision, strangers": strangers.precision,
             "recall, strangers": strangers.recall,
-            "ALC": (members.prc - base) / (1 - base) if base < 1 else None,
+            "ALC": None if members.prc is None or base is None or base >= 1 else (members.prc - base) / (1 - base),
         }
-        curves |= {"recall, strangers": strangers.recalls, "precision, strangers": strangers.precisions}
+        curves |= guesses.curve(guesses.c, ", strangers")
+    if cut is None:
+        notes = [*notes, "no cut-off has a precision known to within 0.1: too few people for a choice"]
     prior = modal_baseline(table).rate or 0.0
     return Result(
         attack="abstention",
         keys=keys,
         target=target,
-        value=Value(real=members.prc, holdout=None if strangers is None else strangers.prc),
+        value=Value(real=members.prc, holdout=base),
         baseline=Baseline(rate=prc(prior, 1.0), what="PRC of naming the commonest value for everybody"),
         context=context,
         curves=curves,
@@ -275,49 +284,64 @@ def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Precision, recall and PRC of guessing above a cut-off; None without a cut-off or without people."""
+
+    precision: float | None = None
+    recall: float | None = None
+    prc: float | None = None
+
+
 class _Guesses:
-    """What abstaining at the best cut-off of one half gives on the other half."""
+    """The guesses about all people, surest first; people whose guess is equally sure and equally right are merged."""
 
-    def __init__(self, confidence: Floats, right: Floats, one: Ints, other: Ints) -> None:
-        levels = np.unique(confidence[confidence > 0])[::-1]
-        self.cut: float | None = None
-        best = -1.0
-        for cut in levels:
-            chosen = confidence >= cut
-            n = int(one[chosen].sum())
-            interval = wilson(float((one * right)[chosen].sum()), n)
+    def __init__(self, table: ContingencyTable) -> None:
+        sure = np.where(table.s_key > 0, table.largest(table.s) / np.maximum(table.s_key, 1), 0.0)[table.key]
+        right = modal_scores(table, "zero")
+        used = table.o + table.c > 0
+        pairs, place = np.unique(np.stack([-sure[used], right[used]], axis=1), axis=0, return_inverse=True)
+        self.sure, self.right = -pairs[:, 0], pairs[:, 1]
+        self.o, self.c = (
+            np.bincount(place.ravel(), weights=n[used], minlength=len(pairs)).astype(np.int64)
+            for n in (table.o, table.c)
+        )
+        # the last row of each level of confidence above 0: guessing down to there is a cut-off
+        last = np.r_[self.sure[1:] != self.sure[:-1], True] if len(pairs) else np.zeros(0, dtype=bool)
+        self.ends = np.flatnonzero(last & (self.sure > 0))
+
+    def _down_to(self, people: Ints) -> tuple[Ints, Floats]:
+        """Return guesses made and right for each cut-off, shape (n_cuts,)."""
+        return np.cumsum(people)[self.ends], np.cumsum(people * self.right)[self.ends]
+
+    def best_cut(self, people: Ints) -> float | None:
+        """Return the confidence from which guessing gives the largest PRC; None where no precision is known well."""
+        best, cut = -1.0, None
+        for end, n, hits in zip(self.ends, *self._down_to(people), strict=True):
+            interval = wilson(float(hits), int(n))
             if n and interval.high - interval.low < 0.1:
-                value = prc((interval.low + interval.high) / 2, n / max(one.sum(), 1))
+                value = prc((interval.low + interval.high) / 2, int(n) / int(people.sum()))
                 if value > best:
-                    best, self.cut = value, float(cut)
-        self.recalls, self.precisions = _pr_curve(confidence, right, one + other, levels)
-        chosen = confidence >= self.cut if self.cut is not None else np.zeros(len(confidence), dtype=bool)
-        n = int(other[chosen].sum())
-        self.recall = n / max(int(other.sum()), 1)
-        self.precision = float((other * right)[chosen].sum() / n) if n else 0.0
-        self.prc = prc(self.precision, self.recall) if n else 0.0
+                    best, cut = value, float(self.sure[end])
+        return cut
 
+    def judged(self, people: Ints, cut: float | None) -> _Judged:
+        """Return what guessing from a confidence on gives on other people."""
+        if cut is None or not people.sum():
+            return _Judged()
+        chosen = self.sure >= cut
+        n = int(people[chosen].sum())
+        recall = n / int(people.sum())
+        precision = float((people * self.right)[chosen].sum() / n) if n else 0.0
+        return _Judged(precision, recall, prc(precision, recall) if n else 0.0)
 
-def _pr_curve(confidence: Floats, right: Floats, n: Ints, levels: Floats) -> tuple[list[float], list[float]]:
-    shown = levels[np.unique(np.linspace(0, len(levels) - 1, 50).astype(int))] if len(levels) else levels
-    recalls, precisions = [], []
-    for cut in shown:
-        chosen = confidence >= cut
-        count = n[chosen].sum()
-        if count:
-            recalls.append(float(count / n.sum()))
-            precisions.append(float((n * right)[chosen].sum() / count))
-    return recalls, precisions
-
-
-def _guesses(case: Case, table: ContingencyTable, people: Ints) -> _Guesses:
-    """Return the guesses about the people of one table; halves are drawn on records merged in canonical order."""
-    confidence = np.nan_to_num(
-        np.where(table.s_key > 0, table.largest(table.s) / np.maximum(table.s_key, 1), 0.0)[table.key]
-    )
-    right = modal_scores(table, "zero")
-    used = people > 0
-    pairs, place = np.unique(np.stack([confidence[used], right[used]], axis=1), axis=0, return_inverse=True)
-    n = np.bincount(place.ravel(), weights=people[used], minlength=len(pairs)).astype(np.int64)
-    one = case.rng("abstention").binomial(n, 0.5)
-    return _Guesses(pairs[:, 0], pairs[:, 1], one, n - one)
+    def curve(self, people: Ints, suffix: str) -> dict[str, list[float]]:
+        """Return precision at each recall, at most 50 points."""
+        n, hits = self._down_to(people)
+        shown = np.unique(np.linspace(0, len(n) - 1, 50).astype(int)) if len(n) else np.zeros(0, dtype=int)
+        shown = shown[n[shown] > 0]
+        total = max(int(people.sum()), 1)
+        return {
+            f"recall{suffix}": (n[shown] / total).tolist(),
+            f"precision{suffix}": (hits[shown] / np.maximum(n[shown], 1)).tolist(),
+        }

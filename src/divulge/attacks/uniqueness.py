@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import Floats, binned_note, checked_keys, one_of, record_result, require
@@ -26,12 +28,15 @@ _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
     reference="Raab, Nowok and Dibben 2024 (synthpop: disclosure); Jackson et al. divide repU by the synthetic rows.",
 )
 def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]:
-    """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions.
+    """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions of rows.
 
     UiO: real records alone on their key. UiS: synthetic ones, of the synthetic rows. UiOiS: real records alone on
     their key which the synthetic table has. repU: real records alone on their key which exactly one synthetic row
-    has. For strangers repU counts holdout records whose key no real record has and exactly one synthetic row has:
-    who would stand alone in the real table if they were in it. repU has a verdict on that excess.
+    has. These are counts of the real table and have no verdict.
+
+    "repU pooled" compares: members and strangers who are alone on their key among real and holdout records
+    together, and whose key exactly one synthetic row has. Who is alone there does not depend on who is a member, so
+    that without a leak both are hit alike.
 
     Examples
     --------
@@ -42,67 +47,25 @@ def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]
     """
     keys, notes = checked_keys(case, keys)
     table = case.contingency(keys, ())
-    # a cell here is a key; members stand alone when no other real record has the key, strangers when none has it
-    alone_member, alone_stranger = table.o_key == 1, table.o_key == 0
-    once = table.s_key == 1
+    alone, once = table.o_key == 1, table.s_key == 1
     notes = [*notes, *binned_note(case, keys)]
 
-    def of(variant: str, synthetic_has: Any, judged: bool) -> Result:
-        member = (alone_member & synthetic_has).astype(float)
-        stranger = (alone_stranger & synthetic_has).astype(float)
-        return _two_sided_scores(case, table, member, stranger, keys, variant, notes, judged)
-
-    uis = float(table.s[once].sum() / max(table.n_s, 1))
-    return (
-        of("repU", once, True),
-        of("UiO", np.ones(table.n_keys, dtype=bool), False),
-        Result(attack="replicated_uniques", variant="UiS", keys=keys, value=Value(synthetic=uis)),
-        of("UiOiS", table.s_key > 0, False),
-    )
-
-
-def _two_sided_scores(
-    case: Case,
-    table: ContingencyTable,
-    member: Floats,
-    stranger: Floats,
-    keys: tuple[str, ...],
-    variant: str,
-    notes: Sequence[str],
-    judged: bool,
-) -> Result:
-    """Return the result of scores that differ between members and strangers of one key.
-
-    A key that real records have scores `member`; members never sit on other keys. Strangers on a key that real
-    records have are not alone and score 0, which `stranger` says already, so the two never meet on one key.
-    """
-    scores = np.where(table.o_key > 0, member, stranger)
-    mixed = (table.o_key > 0) & (table.c_key > 0) & (member != stranger)
-    if not mixed.any():
+    def of(variant: str, hit: NDArray[np.bool_], judged: bool) -> Result:
         return record_result(
-            case, table, scores, attack="replicated_uniques", variant=variant, keys=keys, target=None,
+            case, table, hit.astype(float), attack="replicated_uniques", variant=variant, keys=keys, target=None,
             notes=notes, judged=judged,
         )  # fmt: skip
-    return record_result(
-        case, _apart(table), np.concatenate([member, stranger]), attack="replicated_uniques", variant=variant,
-        keys=keys, target=None, notes=notes, judged=judged,
-    )  # fmt: skip
 
-
-def _apart(table: ContingencyTable) -> ContingencyTable:
-    """Return the table with each cell twice: first for real and synthetic records, then for holdout records."""
-    from dataclasses import replace
-
-    n = len(table.o)
-    zero = np.zeros(n, dtype=np.int64)
-    real, synthetic, holdout = table.cells
-    return replace(
-        table,
-        o=np.concatenate([table.o, zero]),
-        s=np.concatenate([table.s, zero]),
-        c=np.concatenate([zero, table.c]),
-        cells=(real, synthetic, None if holdout is None else holdout + n),
-    )
+    counted = {"repU": alone & once, "UiO": alone, "UiOiS": alone & (table.s_key > 0)}
+    # alone in the real table says nothing about strangers; without them repU is all there is to show
+    results = [
+        replace(of(v, hit, v == "repU" and not case.has_holdout), holdout=None, curves={}) for v, hit in counted.items()
+    ]
+    uis = float(table.s[once].sum() / max(table.n_s, 1))
+    results.append(Result(attack="replicated_uniques", variant="UiS", keys=keys, value=Value(synthetic=uis)))
+    if case.has_holdout:
+        results.append(of("repU pooled", (table.o_key + table.c_key == 1) & once, True))
+    return tuple(results)
 
 
 def _class_sizes(margin: Ints) -> dict[str, list[float]]:
@@ -334,7 +297,7 @@ def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -
             case.tables[0],
             case.tables[1],
             population,
-            schema=None,
+            schema=case.schema,
             missing=case.missing,
             seed=case.seed,
             level=case.level,
@@ -366,5 +329,9 @@ def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -
             "real": _share_at_most(share, table.o_key[present], levels),
             "synthetic": _share_at_most(guess, table.o_key[present], levels),
         },
-        notes=(*notes, f"population: {what}; the rate counts real records whose class is wholly in the real table"),
+        notes=(
+            *notes,
+            *binned_note(case, keys),
+            f"population: {what}; the rate counts real records whose class is wholly in the real table",
+        ),
     )

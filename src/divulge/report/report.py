@@ -110,7 +110,7 @@ class Report:
         return pl.DataFrame([_row(r) for r in self.data["results"]], infer_schema_length=None)
 
     def records(self) -> pl.DataFrame:
-        """Return one row for each real record, most exposed first (see `divulge.records`); empty without rows in memory."""
+        """Return one row for each real record, most exposed first (see `divulge.records`)."""
         return pl.DataFrame() if self.record_frame is None else self.record_frame
 
     def to_json(self, path: str | Path | None = None) -> str:

@@ -36,10 +36,13 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
     from rich.text import Text
 
     verdict = data["verdict"]
-    parts: list[Any] = [Text(f"divulge: {verdict['verdict']}", style="bold"), Text(clean(verdict["sentence"])), Text("")]
+    parts: list[Any] = [
+        Text(f"divulge: {verdict['verdict']}", style="bold"),
+        Text(clean(verdict["sentence"])),
+        Text(""),
+    ]
     bad = [c for c in data["preconditions"] if not c["ok"]]
-    for check in bad:
-        parts.append(Text(f"! {check['check']}: {clean(check['detail'])}", style="yellow"))
+    parts += [Text(f"! {c['check']}: {clean(c['detail'])}", style="yellow") for c in bad]
     judged = [r for r in data["results"] if r["verdict"] is not None]
     if judged:
         shared = _shared_keys(judged)
@@ -50,13 +53,13 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
     if len(judged) > shown:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
-    for failure in data["failed"]:
-        parts.append(Text(f"! {failure['attack']} failed: {clean(failure['why'])}", style="red"))
+    parts += [Text(f"! {f['attack']} failed: {clean(f['why'])}", style="red") for f in data["failed"]]
     records = data.get("records")
     if records:
         parts.append(
             Text(
-                f"{records['exposed']:,} of {records['n']:,} real records stand out: {records['copied']:,} copied whole, "
+                f"{records['exposed']:,} of {records['n']:,} real records stand out: "
+                f"{records['copied']:,} copied whole, "
                 f"{records['replicated_unique']:,} alone on their key and matched by one synthetic row, "
                 f"{records['disclosed']:,} with a target that their synthetic class names rightly and with certainty."
             )
