@@ -147,7 +147,7 @@ def rapid(
 
     The gain of a record is (p - b) / (1 - b): p the probability that the synthetic table gives its true value, b
     the share of that value among real and holdout records. `model` says where p comes from: "cap" the synthetic
-    rows with the     same key (0 where there are none), "boosting" a gradient boosting trained on the synthetic table.
+    rows with the same key (0 where there are none), "boosting" a gradient boosting trained on the synthetic table.
     Records whose value everybody has are skipped. `context` holds the mean gain.
 
     Examples
