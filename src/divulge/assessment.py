@@ -22,7 +22,7 @@ from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.estimate import Comparison, Family, holm, max_t, resample
 from divulge.frames import fingerprint
 from divulge.preconditions import CRITICAL, check_all
-from divulge.records import per_record
+from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report
 from divulge.result import Result, label, number, percent
 from divulge.schema import Schema, check_columns
@@ -33,6 +33,7 @@ Progress = Callable[[str, int, int], None]
 Search = Literal["default", "full", "off"]
 
 _KEEP = 20
+_TESTS = 3000  # comparisons of a search at most
 _WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
 
 
@@ -146,6 +147,7 @@ def assess(
         notes=[*case.notes, *plan.notes],
         verdict=overall(results, case.has_holdout, level, failing),
         records=per_record(case, results),
+        exposed_strangers=exposed_strangers(case, results),
     )
 
 
@@ -168,8 +170,12 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
     if set(keys) & set(targets):
         both = sorted(set(keys) & set(targets))[0]
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
-    if len(set(targets)) < len(targets):
-        raise SettingError("targets: a column is named twice.")
+    for what, names in (("keys", keys), ("targets", targets)):
+        if len(set(names)) < len(names):
+            raise SettingError(f"{what}: a column is named twice.")
+        away = [c for c in names if {"ignore", "unit"} & set(case.schema[c].roles)]
+        if away:
+            raise SettingError(f"{what}: {away[0]!r} is also the unit or to be ignored. hint: decide for one.")
     wanted = targets or [c for c in usable if c not in keys]
     tasks = [_Task("copies", {})]
     if not wanted:
@@ -191,7 +197,10 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
                 f"only {len(usable)} column can be attacked, and a key set needs another one. "
                 "hint: `divulge schema` shows why; set kinds there."
             )
-        plan.key_sets, plan.notes = ranked_key_sets(case, wanted, keep=_KEEP, jobs=jobs)
+        keep = max(1, min(_KEEP, _TESTS // len(wanted)))
+        plan.key_sets, plan.notes = ranked_key_sets(case, wanted, keep=keep, jobs=jobs)
+        if keep < _KEEP:
+            plan.notes.append(f"{len(wanted)} targets are many: the best {keep} key set(s) of each were tested")
         plan.tasks += [
             _Task("cap", {"keys": k.keys, "target": k.target, "unseen": "zero"}, in_family=True) for k in plan.key_sets
         ]
@@ -315,7 +324,7 @@ def _with_family(result: Result, comparison: Comparison, family: Family, j: int,
 
 def overall(results: Sequence[Result], has_holdout: bool, level: float, failing: Sequence[str] = ()) -> dict[str, Any]:
     """Return the overall verdict and its sentence: the finding, or else the limit, of the worst simultaneous bound."""
-    judged = [r for r in results if r.risk is not None and r.verdict is not None]
+    judged = [r for r in results if r.risk is not None and r.verdict is not None and _reaches_both(r)]
     if not has_holdout:
         return {
             "verdict": "no holdout",
@@ -336,7 +345,8 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float, failing:
         return {
             "verdict": "none found",
             "sentence": f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper "
-            f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)}).",
+            f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)})."
+            + (" No key set was tested." if all(not r.keys for r in judged) else ""),
         }
     open_ = [r for r in judged if r.verdict != "none found"]
     worst = max(open_, key=lambda r: _bound(r, "high_simultaneous"))
@@ -345,6 +355,11 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float, failing:
         "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
         f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{doubt}",
     }
+
+
+def _reaches_both(result: Result) -> bool:
+    """Return whether the attack reaches a member and a stranger; a comparison with nobody says nothing."""
+    return bool(result.real and result.real.n and result.holdout and result.holdout.n)
 
 
 def over_families(results: Sequence[Result], level: float) -> list[Result]:

@@ -24,9 +24,9 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 @click.group(context_settings=_CONTEXT)
 @click.version_option(__version__, prog_name="divulge")
 def cli() -> None:
-    r"""What does your synthetic table divulge about real people?
+    """What does your synthetic table divulge about real people?
 
-    \b
+    
     divulge assess real.csv synthetic.csv --holdout holdout.csv --keys age,sex,zip --targets income
     divulge demo                            the main job on a bundled real table
     divulge schema real.csv > schema.toml   what was inferred and why; edit it, pass it back
@@ -41,8 +41,14 @@ def _names(_: Any, __: Any, values: Sequence[str]) -> list[str]:
 def _split(value: str) -> list[str]:
     """Return the names of a comma-separated list; quotes protect a comma inside a name."""
     import csv
+    import io
 
-    return [n for n in next(csv.reader([value], skipinitialspace=True), []) if n]
+    names = next(csv.reader(io.StringIO(value, newline=""), skipinitialspace=True), [])
+    if "\n" in value and '"' not in value:
+        names = value.split(",")  # a line break in a name without quotation marks
+    if not any(names):
+        raise SettingError("an option that names columns is empty. hint: an unset variable of the shell?")
+    return [n for n in names if n]
 
 
 def _table_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,6 +117,8 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
     from divulge.gate import breaches, parse_rule
 
     known = sorted(CATALOGUE)
+    if not str(options["out"]).strip():
+        raise SettingError("--out: the name of the folder is empty.")
     for rule in options["fail_on"]:
         parse_rule(rule, known)
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
@@ -147,6 +155,8 @@ def _deliver(report: Report, options: dict[str, Any]) -> None:
     except OSError as error:
         raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
     if options["quiet"]:
+        for failure in report.failed:
+            click.echo(f"divulge: {failure['attack']} failed: {failure['why']}", err=True)
         return
     import shutil
 

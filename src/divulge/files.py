@@ -77,7 +77,7 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         frame, notes = _csv(data, f"{role}: standard input", "", missing)
         return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
     path = Path(path)
-    where = f"{role}: {path.name}"
+    where = f"{role}: {path.name or path}"
     _check_file(path, where)
     zipped = path.name.lower().endswith(".gz")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -91,7 +91,7 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     if suffix in _TEXT:
         frame, notes = _csv(_unzipped(data, where, zipped), where, suffix, missing)
     elif suffix in _EXCEL:
-        frame = _excel(data, where)
+        frame, notes = _excel(data, where)
     else:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in _TEXT:
@@ -163,7 +163,7 @@ def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
         ) from None
 
 
-def _excel(data: bytes, where: str) -> pl.DataFrame:
+def _excel(data: bytes, where: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     try:
         import fastexcel
     except ImportError:
@@ -173,13 +173,15 @@ def _excel(data: bytes, where: str) -> pl.DataFrame:
             top = pl.read_excel(data, engine="calamine", has_header=False, read_options={"n_rows": 1})
             _check_names(["" if v is None else str(v) for v in top.row(0)] if top.height else [], where)
             frame = pl.read_excel(data, engine="calamine", infer_schema_length=None, drop_empty_rows=False)
+            n_sheets = len(fastexcel.read_excel(data).sheet_names)
     except pl.exceptions.NoDataError:
         raise TableError(f"{where}: the first sheet is empty. hint: put the table there, header first.") from None
     except (pl.exceptions.PolarsError, fastexcel.FastExcelError):
         raise TableError(f"{where}: no Excel file, or a damaged one. hint: save it again as .xlsx.") from None
     # sheets often end in rows that were only formatted; a blank row further up is a record without values
     filled = np.flatnonzero(np.any([s.is_not_null().to_numpy() for s in frame.get_columns()], axis=0))
-    return frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()
+    notes = (f"{where}: the first of {n_sheets} sheets was read",) if n_sheets > 1 else ()
+    return (frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()), notes
 
 
 @contextmanager

@@ -55,23 +55,24 @@ def breaches(data: Mapping[str, Any], rules: Sequence[str], known: Sequence[str]
     """Return a sentence for each rule that the assessment breaks.
 
     The largest bound over an attack's results is compared. A rule on an attack that has no such bound (it did
-    not run, or there was no holdout) counts as broken: a gate that was not tested is not open.
+    not run, there was no holdout, or the risk is undefined) counts as broken: a gate that was not tested is not open.
     """
     broken = []
     for rule in rules:
         parsed = parse_rule(rule, known)
         if isinstance(parsed, str):
-            if data["verdict"]["verdict"] == "excess found":
-                broken.append("excess: the verdict is «excess found»")
+            if data["verdict"]["verdict"] in ("excess found", "no holdout"):
+                broken.append(f"excess: the verdict is «{data['verdict']['verdict']}»")
             continue
         name, field, operator, limit = parsed
-        bounds = [
-            r["risk"][_FIELDS[field]]
-            for r in data["results"]
-            if name in ("any", r["attack"]) and r["risk"] is not None and r["risk"][_FIELDS[field]] is not None
-        ]
+        tested = [r["risk"] for r in data["results"] if name in ("any", r["attack"]) and r["risk"] is not None]
+        bounds = [risk[_FIELDS[field]] for risk in tested if risk[_FIELDS[field]] is not None]
         if not bounds:
             broken.append(f"{rule.strip()}: was not tested")
+        elif len(bounds) < len(tested):
+            broken.append(
+                f"{rule.strip()}: {len(tested) - len(bounds)} of {len(tested)} comparisons have no such bound"
+            )
         elif _OPERATORS[operator](max(bounds), limit):
             broken.append(f"{rule.strip()}: found {max(bounds):.4f}")
     return broken

@@ -59,12 +59,11 @@ def _same_columns(case: Case) -> Check:
 
 
 def _same_kinds(case: Case) -> Check | None:
-    odd = [c for c in case.columns if case.pooled(c).note]
+    odd = [f"{c!r} {case.pooled(c).note}" for c in case.columns if case.pooled(c).note]
     if not odd:
         return None
-    return Check(
-        check="same types", ok=False, detail=f"{_names(odd)}: the tables disagree on the type; compared as text"
-    )
+    more = f"; and {len(odd) - 5} more" if len(odd) > 5 else ""
+    return Check(check="same types", ok=False, detail="; ".join(odd[:5]) + more)
 
 
 def _useful_columns(case: Case) -> Check | None:
@@ -167,12 +166,14 @@ def _sizes(case: Case) -> Check | None:
             detail="no holdout: inference and disclosure are not separated; "
             "rates of members alone say nothing about disclosure",
         )
-    n, n_c = case.n_rows("real"), case.n_rows("holdout")
-    if n_c < _SMALL:
-        return Check(check="sizes", ok=False, detail=f"{n_c} holdout rows are few: most answers will be «cannot tell»")
-    return Check(
-        check="sizes", ok=True, detail=f"{n:,} real, {case.n_rows('synthetic'):,} synthetic, {n_c:,} holdout rows"
-    )
+    rows = {t.role: t.n_rows for t in case.tables}
+    told = ", ".join(f"{n:,} {role}" for role, n in rows.items()) + " rows"
+    few = [role for role, n in rows.items() if n < _SMALL]
+    if few:
+        return Check(
+            check="sizes", ok=False, detail=f"{told}: {' and '.join(few)} are few, most answers will be unsure"
+        )
+    return Check(check="sizes", ok=True, detail=told)
 
 
 def _overlap(case: Case) -> Check | None:

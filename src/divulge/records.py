@@ -6,28 +6,29 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from divulge.case import Case
 from divulge.result import Result
 
-__all__ = ["per_record"]
+__all__ = ["exposed_strangers", "per_record"]
+
+Bools = NDArray[np.bool_]
 
 
 def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     """Return one row for each real record, most exposed first: its row number and its scores, never a value.
 
     Columns: `row` (from 0, in the order of the real table); `copied` (its whole record is a synthetic row);
-    `replicated_unique` (alone on a tested key set, and exactly one synthetic row has the key); `n_disclosed` and
+    `replicated_unique` (alone on a tested key set, among strangers too where there are any, and exactly one
+    synthetic row has the key); `n_disclosed` and
     `disclosed` (targets which the synthetic class names with certainty and rightly); `highest_cap` and
     `highest_cap_target`. None when rows are counted elsewhere.
     """
     if not case.in_memory:
         return None
     n = case.n_rows("real")
-    copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")])
-    unique = _any_hit(n, [r for r in results if r.attack == "replicated_uniques" and r.variant == "repU"])
-    disclosing = [r for r in results if r.attack == "disco" and r.variant == "DiSCO"]
-    hits = {str(r.target): r.individual.real >= 1 for r in disclosing if r.individual is not None}
+    copied, unique, hits = _signs(n, results, "real")
     n_disclosed = sum((h.astype(np.int64) for h in hits.values()), np.zeros(n, dtype=np.int64))
     best, of = _highest_cap(n, [r for r in results if r.attack == "cap"])
     frame = pl.DataFrame(
@@ -45,15 +46,39 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     return frame.sort(order, descending=[True, True, True, True, False], nulls_last=True)
 
 
-def _any_hit(n: int, results: Sequence[Result]) -> np.ndarray:
+def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
+    """Return the share of strangers with any of the signs that make a record stand out; None without a holdout."""
+    n = case.n_rows("holdout")
+    if not n or not case.in_memory:
+        return None
+    copied, unique, hits = _signs(n, results, "holdout")
+    for hit in hits.values():
+        copied = copied | hit
+    return float((copied | unique).mean())
+
+
+def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
+    """Return who is copied, who is a replicated unique, and by target who is disclosed."""
+    variants = {(r.attack, r.variant) for r in results}
+    unique = "repU pooled" if ("replicated_uniques", "repU pooled") in variants else "repU"
+    hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
+    return _any_hit(n, results, "copies", "exact", role), _any_hit(n, results, "replicated_uniques", unique, role), hits
+
+
+def _any_hit(n: int, results: Sequence[Result], attack: str, variant: str, role: str) -> Bools:
     out = np.zeros(n, dtype=bool)
     for result in results:
-        if result.individual is not None:
-            out |= np.nan_to_num(result.individual.real) >= 1
+        if (result.attack, result.variant) == (attack, variant):
+            out |= _hit(n, result, role)
     return out
 
 
-def _highest_cap(n: int, results: Sequence[Result]) -> tuple[np.ndarray, pl.Series]:
+def _hit(n: int, result: Result, role: str) -> Bools:
+    scores = None if result.individual is None else getattr(result.individual, role)
+    return np.zeros(n, dtype=bool) if scores is None else np.nan_to_num(scores) >= 1
+
+
+def _highest_cap(n: int, results: Sequence[Result]) -> tuple[NDArray[np.float64], pl.Series]:
     best, which = np.full(n, -1.0), np.full(n, -1, dtype=np.int64)
     for i, result in enumerate(results):
         if result.individual is None:
@@ -67,7 +92,7 @@ def _highest_cap(n: int, results: Sequence[Result]) -> tuple[np.ndarray, pl.Seri
     return np.where(best < 0, np.nan, best), of
 
 
-def _names(hits: dict[str, np.ndarray], n: int) -> pl.Series:
+def _names(hits: dict[str, Bools], n: int) -> pl.Series:
     if not hits:
         return pl.Series([""] * n)
     parts = [

@@ -36,6 +36,8 @@ __all__ = ["baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", 
 
 Unseen = Literal["skip", "zero", "nearest"]
 _UNSEEN = ("skip", "zero", "nearest")
+_MODEL_CLASSES = 50
+"""Values of a target up to which a model is trained: it grows one tree a value and round."""
 _CAP_PAPER = "Baillargeon and Charest, A Closer Look at the CAP Risk Measure for Synthetic Datasets."
 
 
@@ -275,8 +277,9 @@ def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Resul
     """Return the success of four guessers who never saw the synthetic table.
 
     "uniform" guesses each value that occurs with equal chance, "marginal" in proportion to how often it occurs
-    (the sum of squared shares), "modal" names the commonest value, "model" (with a holdout of at least 50 rows)
-    is trained on holdout rows to predict the target from the keys. Shares are those of the real table.
+    (the sum of squared shares), "modal" names the commonest value, "model" is trained on holdout rows to predict
+    the target from the keys (with at least 50 holdout rows and at most 50 values of the target). Shares are those of
+    the real table.
 
     Examples
     --------
@@ -295,7 +298,10 @@ def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Resul
         "modal": modal_baseline(table).rate,
     }
     if case.has_holdout and case.in_memory and case.n_rows("holdout") >= 50:
-        rates["model"] = _model_rate(case, keys, target)
+        if (margin > 0).sum() <= _MODEL_CLASSES:
+            rates["model"] = _model_rate(case, keys, target)
+        else:
+            notes.append(f"no model was trained: {target!r} has more than {_MODEL_CLASSES} values")
     return tuple(
         Result(
             attack="baseline_cap",

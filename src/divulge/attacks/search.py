@@ -12,15 +12,19 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from divulge.case import Case
 from divulge.counts import Ints, _ranks, combine
 from divulge.kernels import disclosed
 
+Floats = NDArray[np.float64]
+
 __all__ = ["Disclosing", "KeySet", "minimal_disclosing", "ranked_key_sets"]
 
-_WORK = 6_000_000_000  # rows x key sets x targets: about 10 s on two cores
-_COMPILE_FROM = 30_000_000
+_SECONDS = 8.0  # of one core, for the key sets of one size
+_SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # seconds a set, a row, a row and target
+_COMPILE_SECONDS = 0.1  # more than this is worth loading the compiler
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,35 +103,53 @@ def ranked_key_sets(
     """
     names = sorted(case.schema.usable())
     grouper = _Grouper(case, names, targets, with_real=False)
-    work_each = case.n_rows("synthetic") * len(targets)
-    n_all = sum(_n_choose(len(names), k) for k in range(1, max_columns + 1))
-    compile_it = n_all * work_each > _COMPILE_FROM
-    best: dict[str, list[KeySet]] = {t: [] for t in targets}
+    cost = _SET_COST + case.n_rows("synthetic") * (_ROW_COST + _TARGET_COST * len(targets))
+    compile_it = sum(_n_choose(len(names), k) for k in range(1, max_columns + 1)) * cost > _COMPILE_SECONDS
+    looked_at: list[tuple[str, ...]] = []
+    shares = np.empty((0, len(targets)))
     notes: list[str] = []
-    previous: list[tuple[str, ...]] = []
     for size in range(1, max_columns + 1):
-        sets: list[tuple[str, ...]] = list(combinations(names, size))
-        if len(sets) * work_each > _WORK and previous:
-            sets = sorted({tuple(sorted({*p, n})) for p in previous for n in names if n not in p})
-            notes.append(f"key sets of {size} columns: only those that extend the best smaller ones were looked at")
-        wanted = [[t for t in targets if t not in s] for s in sets]
-        asked = [(s, w) for s, w in zip(sets, wanted, strict=True) if w]
-        lookup = dict(asked)
+        sets, cut = _candidates(names, size, looked_at, shares, int(_SECONDS / cost))
+        if cut:
+            notes.append(
+                f"key sets of {size} columns: the {len(sets):,} that extend the best smaller ones were looked at"
+            )
+        asked = {s: own for s in sets if (own := [t for t in targets if t not in s])}
 
-        def ask(keys: tuple[str, ...], lookup: dict[tuple[str, ...], list[str]] = lookup) -> tuple[Ints, Ints]:
-            return grouper.ask(keys, lookup[keys], compile_it)
+        def ask(keys: tuple[str, ...], asked: dict[tuple[str, ...], list[str]] = asked) -> tuple[Ints, Ints]:
+            return grouper.ask(keys, asked[keys], compile_it)
 
-        for (keys, own), (pure, _) in zip(asked, _pool_map(jobs, ask, lookup), strict=True):
-            for target, n_pure in zip(own, pure, strict=True):
-                best[target].append(KeySet(keys, target, float(n_pure) / grouper.n_synthetic))
-        for target, found in best.items():
-            best[target] = sorted(found, key=_rank)[:keep]
-        previous = sorted({k.keys for found in best.values() for k in found if len(k.keys) == size})
-    return [k for t in targets for k in best[t]], notes
+        place = {t: j for j, t in enumerate(targets)}
+        found = np.full((len(asked), len(targets)), -1.0)
+        for row, ((_, own), (pure, _)) in enumerate(zip(asked.items(), _pool_map(jobs, ask, asked), strict=True)):
+            found[row, [place[t] for t in own]] = pure / grouper.n_synthetic
+        looked_at += asked
+        shares = np.concatenate([shares, found])
+    return [k for j, t in enumerate(targets) for k in _best(looked_at, shares[:, j], t, keep)], notes
 
 
-def _rank(found: KeySet) -> tuple[float, int, tuple[str, ...]]:
-    return (-found.share, len(found.keys), found.keys)
+def _best(sets: Sequence[tuple[str, ...]], shares: Floats, target: str, keep: int) -> list[KeySet]:
+    """Return the sets of largest share; sets stand by size and name, and a stable sort keeps that order in ties."""
+    order = np.argsort(-shares, kind="stable")[:keep]
+    return [KeySet(sets[i], target, float(shares[i])) for i in order if shares[i] >= 0]
+
+
+def _candidates(
+    names: Sequence[str], size: int, looked_at: Sequence[tuple[str, ...]], shares: Floats, limit: int
+) -> tuple[list[tuple[str, ...]], bool]:
+    """Return the key sets of one size to look at, and whether there are more of them than the limit allows."""
+    if _n_choose(len(names), size) <= max(limit, len(names)):
+        return list(combinations(names, size)), False
+    smaller = [i for i, s in enumerate(looked_at) if len(s) == size - 1]
+    # by rank within each target, so that targets that many sets give away do not crowd the others out
+    rank = np.argsort(np.argsort(-shares[smaller], axis=0, kind="stable"), axis=0).min(axis=1)
+    out: dict[tuple[str, ...], None] = {}
+    for i in np.argsort(rank, kind="stable"):
+        parent = looked_at[smaller[i]]
+        out.update(dict.fromkeys(tuple(sorted({*parent, n})) for n in names if n not in parent))
+        if len(out) >= limit:
+            break
+    return sorted(out)[:limit] if len(out) <= limit else sorted(list(out)[:limit]), True
 
 
 def _n_choose(n: int, k: int) -> int:
@@ -158,19 +180,22 @@ def minimal_disclosing(
     names = sorted(case.schema.usable())
     grouper = _Grouper(case, names, targets, with_real=True)
     n_real = case.n_rows("real")
-    work_each = (case.n_rows("synthetic") + n_real) * len(targets)
-    compile_it = work_each * _n_choose(len(names), 2) > _COMPILE_FROM
+    cost = _SET_COST + (case.n_rows("synthetic") + n_real) * (_ROW_COST + _TARGET_COST * len(targets))
+    compile_it = _n_choose(len(names), 2) * cost > _COMPILE_SECONDS
     found: dict[str, list[Disclosing]] = {t: [] for t in targets}
     notes: list[str] = []
-    spent = 0
+    spent = 0.0
     for size in range(1, max_columns + 1):
-        sets = list(combinations(names, size))
-        open_ = {s: [t for t in targets if t not in s and not _covered(s, found[t])] for s in sets}
-        open_ = {s: w for s, w in open_.items() if w}
-        spent += sum(len(w) for w in open_.values()) * (work_each // max(len(targets), 1))
-        if spent > 3 * _WORK:
-            notes.append(f"the search stopped before key sets of {size} columns: {len(open_):,} sets are too many")
+        spent += _n_choose(len(names), size) * cost
+        if spent > 4 * _SECONDS:
+            n_sets = _n_choose(len(names), size)
+            notes.append(f"the search for minimal sets stopped before {size} columns: {n_sets:,} sets are too many")
             break
+        open_ = {
+            s: own
+            for s in combinations(names, size)
+            if (own := [t for t in targets if t not in s and not _covered(s, found[t])])
+        }
 
         def ask(keys: tuple[str, ...], open_: dict[tuple[str, ...], list[str]] = open_) -> tuple[Ints, Ints]:
             return grouper.ask(keys, open_[keys], compile_it)

@@ -127,6 +127,8 @@ class Records(msgspec.Struct):
     replicated_unique: int
     disclosed: int
     exposed: int
+    exposed_share: float
+    exposed_share_strangers: float | None
 
 
 class Failure(msgspec.Struct):

@@ -59,6 +59,7 @@ class Report:
         notes: Sequence[str],
         verdict: Mapping[str, Any],
         records: pl.DataFrame | None,
+        exposed_strangers: float | None,
     ) -> Report:
         """Return the report of one run."""
         columns = [
@@ -79,7 +80,7 @@ class Report:
             "results": [r.to_dict() for r in results],
             "key_sets": [asdict(k) for k in key_sets],
             "minimal_key_sets": [asdict(d) for d in minimal],
-            "records": _records_summary(records),
+            "records": _records_summary(records, exposed_strangers),
             "failed": [dict(f) for f in failed],
             "not_tested": [{"what": w, "question": q} for w, q in NOT_TESTED],
             "attacks": {
@@ -160,7 +161,7 @@ class Report:
         )
 
 
-def _records_summary(records: pl.DataFrame | None) -> dict[str, Any] | None:
+def _records_summary(records: pl.DataFrame | None, strangers: float | None) -> dict[str, Any] | None:
     if records is None:
         return None
     exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
@@ -174,6 +175,8 @@ def _records_summary(records: pl.DataFrame | None) -> dict[str, Any] | None:
         "replicated_unique": int(records["replicated_unique"].sum()),
         "disclosed": int((records["n_disclosed"] > 0).sum()),
         "exposed": len(exposed),
+        "exposed_share": len(exposed) / len(records),
+        "exposed_share_strangers": strangers,
     }
 
 

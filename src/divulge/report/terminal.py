@@ -58,7 +58,7 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
     if records:
         parts.append(
             Text(
-                f"{records['exposed']:,} of {records['n']:,} real records stand out: "
+                f"{records['exposed']:,} of {records['n']:,} real records{_beside(records)} stand out: "
                 f"{records['copied']:,} copied whole, "
                 f"{records['replicated_unique']:,} alone on their key and matched by one synthetic row, "
                 f"{records['disclosed']:,} with a target that their synthetic class names rightly and with certainty."
@@ -66,6 +66,13 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
         )
     parts.append(Text("Not tested: " + ", ".join(n["what"] for n in data["not_tested"]) + "."))
     return parts
+
+
+def _beside(records: Mapping[str, Any]) -> str:
+    """Return the shares of members and strangers that stand out, to read a count by."""
+    if records["exposed_share_strangers"] is None:
+        return f" ({percent(records['exposed_share'])})"
+    return f" ({percent(records['exposed_share'])}; of strangers {percent(records['exposed_share_strangers'])})"
 
 
 def _sort_key(r: Mapping[str, Any]) -> tuple[int, float]:
