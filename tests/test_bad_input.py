@@ -20,7 +20,7 @@ def cap(real=GOOD, synthetic=GOOD, holdout=None, **settings):
     return divulge.cap(real, synthetic, holdout=holdout, **{**PAIR, **settings})
 
 
-CALLS = [
+CALLS = [  # a line each
     ("a column that is not there", lambda: cap(keys=["agee"]), "no column 'agee'.*did you mean 'age'"),
     ("an unknown target", lambda: cap(target="income"), "target: no column 'income'"),
     ("the target among the keys", lambda: cap(keys=["age", "ill"]), "'ill' is among the keys"),
@@ -51,6 +51,9 @@ CALLS = [
     ("one column", lambda: divulge.assess(GOOD[["sex"]], GOOD[["sex"]]), "only 1 column can be attacked"),
     ("constant columns", lambda: divulge.assess(pl.DataFrame({"a": [1] * 9}), pl.DataFrame({"a": [1] * 9})), "no column can be attacked"),
     ("keys that are targets", lambda: divulge.assess(GOOD, GOOD, keys=["age"], targets=["age"]), "'age' is among the keys"),
+    ("a key of assess named twice", lambda: divulge.assess(GOOD, GOOD, keys=["age", "age"], targets=["ill"]), "keys: a column is named twice"),
+    ("an ignored target", lambda: divulge.assess(GOOD, GOOD, targets=["ill"], ignore=["ill"]), "'ill' is also the unit or to be ignored"),
+    ("a unit that is a key", lambda: divulge.assess(GOOD, GOOD, keys=["age"], unit="age"), "'age' is also the unit"),
     ("an acceptable risk of 5", lambda: divulge.assess(GOOD, GOOD, acceptable=5), "acceptable: 5 is outside"),
 ]  # fmt: skip
 

@@ -163,6 +163,45 @@ def test_standard_input_can_be_one_table_only(divulge, files):
     assert "standard input" in err
 
 
+@pytest.mark.parametrize("option", ["--keys", "--targets", "--ignore", "--missing"])
+def test_an_option_that_names_nothing_is_refused(divulge, files, option):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", option, "")
+    assert code == 2
+    assert "is empty" in err
+
+
+def test_an_empty_folder_name_is_refused(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--out", "")
+    assert code == 2
+    assert "--out" in err
+
+
+def test_a_name_with_a_line_break_is_a_name(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--targets", "new\nline")
+    assert code == 2
+    assert "no column" in err
+
+
+def test_quiet_still_tells_which_attack_failed(divulge, files, monkeypatch):
+    import dataclasses
+
+    from divulge.attacks import CATALOGUE
+
+    def fail(*_, **__):
+        raise ValueError
+
+    monkeypatch.setitem(CATALOGUE, "weap", dataclasses.replace(CATALOGUE["weap"], run=fail))
+    code, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q")
+    assert (code, out) == (3, "")
+    assert "weap failed" in err
+
+
+def test_help_shows_its_examples_line_by_line(divulge):
+    _, out, _ = divulge("--help")
+    assert "\n  divulge demo " in out
+    assert "\\b" not in out
+
+
 def test_attacks_lists_the_catalogue(divulge):
     from divulge.attacks import CATALOGUE
 

@@ -32,6 +32,16 @@ def test_an_attack_that_was_not_tested_breaks_its_rule():
     assert breaches(data(("cap", None)), ["cap.high > 0.9"], KNOWN) == ["cap.high > 0.9: was not tested"]
 
 
+def test_a_bound_that_is_undefined_breaks_its_rule():
+    run = data(("cap", 0.02), ("cap", None))
+    run["results"][1]["risk"] = {"high_simultaneous": None, "low_simultaneous": None, "value": None}
+    assert breaches(run, ["cap.high > 0.9"], KNOWN) == ["cap.high > 0.9: 1 of 2 comparisons have no such bound"]
+
+
+def test_a_run_without_a_holdout_breaks_the_excess_rule():
+    assert breaches(data(("cap", None), verdict="no holdout"), ["excess"], KNOWN)
+
+
 def test_excess_is_a_rule_on_the_verdict():
     assert breaches(data(("cap", 0.2), verdict="excess found"), ["excess"], KNOWN)
     assert not breaches(data(("cap", 0.2)), ["excess"], KNOWN)
@@ -57,5 +67,5 @@ def test_other_text_is_refused(rule):
 
 
 def test_an_unknown_attack_is_refused_with_the_known_ones():
-    with pytest.raises(SettingError, match="no attack 'linkability'.*cap, copies"):
+    with pytest.raises(SettingError, match=r"no attack 'linkability'.*cap, copies"):
         parse_rule("linkability.high > 0.05", KNOWN)

@@ -187,9 +187,10 @@ def _records(data: Json) -> str:
         return ""
     n = {k: view.compact(s[k]) for k in ("exposed", "n", "copied", "replicated_unique", "disclosed")}
     strangers = s.get("exposed_share_strangers")
-    beside = "" if strangers is None else f"; of strangers {view.percent(strangers)}"
+    beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
     text = (
-        f"{n['exposed']} of {n['n']} real records ({view.percent(s.get('exposed_share'))}{beside}) stand out: {n['copied']} copied whole, {n['replicated_unique']} "
+        f"{n['exposed']} of {n['n']} real records ({percent(s.get('exposed_share'))}{beside}) stand out: "
+        f"{n['copied']} copied whole, {n['replicated_unique']} "
         f"alone on a tested key set and matched by exactly one synthetic row, {n['disclosed']} with a target that "
         "their synthetic class names rightly and with certainty."
     )
