@@ -327,25 +327,131 @@ def test_the_exact_test_never_says_zero():
     assert 0 < compare(binary(10**6, 10**6), binary(0, 10**6), rng=rng()).p_value < 1e-300
 
 
-def test_fractional_rows_get_welch():
-    a, b = rng(1).random(60), rng(2).random(35) ** 2
-    found = compare(Outcomes(a), Outcomes(b), rng=rng(), level=0.9)
-    expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
-    assert found.difference.low == pytest.approx(expected.low, abs=1e-12)
-    assert found.difference.high == pytest.approx(expected.high, abs=1e-12)
-    assert found.method == "Welch; cluster bootstrap (2000 draws)"
+def effective_limits(means, level=0.95):
+    """Wilson's limits of a mean at Korn and Graubard's effective size, as the roots of the score equation."""
+    p, n, z = means.mean(), means.size, stats.norm.isf((1 - level) / 2)
+    size = p * (1 - p) / (means.var(ddof=1) / n) * (z / stats.t.isf((1 - level) / 2, n - 1)) ** 2
+    return np.sort(np.roots([1 + z * z / size, -(2 * p + z * z / size), p * p]).real)
 
 
-def test_equal_clusters_get_welch_on_their_means():
+def welch_and_wilson(a, b, level=0.95):
+    """Welch's limits of the difference, and the differences of two Wilson intervals."""
+    welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval(level)
+    p, q, (a_low, a_high), (b_low, b_high) = a.mean(), b.mean(), effective_limits(a, level), effective_limits(b, level)
+    low, high = math.hypot(p - a_low, b_high - q), math.hypot(a_high - p, q - b_low)
+    return (welch.low, welch.high), (p - q - low, p - q + high)
+
+
+def mover_of_failures(a, b, level=0.95):
+    """Donner and Zou's limits of 1 less the ratio of failure rates, as roots of its equation."""
+    x, y, (x_low, x_high), (y_low, y_high) = (
+        1 - a.mean(), 1 - b.mean(), effective_limits(1 - a, level), effective_limits(1 - b, level)
+    )  # fmt: skip
+    smallest = np.roots([y * y - (y_high - y) ** 2, -2 * x * y, x * x - (x - x_low) ** 2]).real.min()
+    largest = np.roots([y * y - (y - y_low) ** 2, -2 * x * y, x * x - (x_high - x) ** 2]).real.max()
+    return 1 - largest, 1 - smallest
+
+
+def many_small():
+    return rng(1).random(60), rng(2).random(35) ** 2
+
+
+def few_hits():
+    return 0.9 * (rng(1).random(100) < 0.06), 0.9 * (rng(2).random(400) < 0.01)
+
+
+def few_failures():
+    return 1 - 0.3 * rng(1).random(40) ** 6, 1 - 0.9 * rng(2).random(30) ** 6
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize(("draw", "welch_is_outer"), [(many_small, (False, True)), (few_hits, (True, False))])
+def test_fractional_rows_get_the_outer_of_welch_and_wilson(draw, welch_is_outer, level):
+    a, b = draw()
+    found = compare(Outcomes(a), Outcomes(b), rng=rng(), level=level)
+    welch, wilsons = welch_and_wilson(a, b, level)
+    assert (welch[0] < wilsons[0], welch[1] > wilsons[1]) == welch_is_outer  # else one of them is not tested
+    assert found.difference.low == pytest.approx(min(welch[0], wilsons[0]), abs=1e-12)
+    assert found.difference.high == pytest.approx(max(welch[1], wilsons[1]), abs=1e-12)
+    assert found.method == "Welch and Wilson at the effective size; cluster bootstrap (2000 draws)"
+
+
+def test_equal_clusters_get_welch_and_wilson_on_their_means():
     a, b = rng(1).random((30, 4)), rng(2).random((25, 4))
     found = compare(
         Outcomes(a.ravel(), cluster=np.repeat(np.arange(30), 4)),
         Outcomes(b.ravel(), cluster=np.repeat(np.arange(25), 4)),
         rng=rng(),
     )
-    expected = stats.ttest_ind(a.mean(axis=1), b.mean(axis=1), equal_var=False).confidence_interval(0.95)
-    assert found.difference.low == pytest.approx(expected.low, abs=1e-12)
+    welch, wilsons = welch_and_wilson(a.mean(axis=1), b.mean(axis=1))
+    assert found.difference.low == pytest.approx(min(welch[0], wilsons[0]), abs=1e-12)
+    assert found.difference.high == pytest.approx(max(welch[1], wilsons[1]), abs=1e-12)
     assert (found.real.n, found.real.n_clusters) == (120, 30)
+
+
+@pytest.mark.parametrize(("draw", "mover_is_outer"), [(few_hits, (False, True)), (few_failures, (False, False))])
+def test_the_risk_is_the_outer_of_the_bootstrap_and_mover(draw, mover_is_outer):
+    a, b = draw()
+    found = compare(Outcomes(a), Outcomes(b), rng=rng(), draws=20_000)
+    mover = mover_of_failures(a, b)
+    g = rng(8)
+    failed = [(1 - x)[g.integers(0, x.size, (20_000, x.size - 1))].mean(axis=1) for x in (a, b)]
+    drawn = 1 - failed[0] / failed[1]
+    bootstrap = np.percentile(drawn, [2.5, 97.5])
+    assert (mover[0] < bootstrap[0], mover[1] > bootstrap[1]) == mover_is_outer
+    tolerance = 4 * 2.67 * np.std(drawn) * math.sqrt(2 / 20_000)
+    for limit, i in ((found.risk.low, 0), (found.risk.high, 1)):
+        if mover_is_outer[i]:
+            assert limit == pytest.approx(mover[i], abs=1e-12)
+        else:
+            assert limit == pytest.approx(bootstrap[i], abs=tolerance)
+    # without draws: the normal limit of the log failure ratio beside MOVER
+    normal = compare(Outcomes(a), Outcomes(b), rng=rng(), draws=0)
+    centre = math.log((1 - a.mean()) / (1 - b.mean()))
+    sd = math.hypot(stats.sem(a) / (1 - a.mean()), stats.sem(b) / (1 - b.mean()))
+    assert normal.risk.low == pytest.approx(min(mover[0], 1 - math.exp(centre + 1.959964 * sd)), abs=1e-6)
+    assert normal.risk.high == pytest.approx(max(mover[1], 1 - math.exp(centre - 1.959964 * sd)), abs=1e-6)
+    assert normal.method.endswith("; normal limit of the log failure ratio")
+    assert normal.difference == found.difference
+    pooled = np.concatenate([a, b])
+    z = abs(a.mean() - b.mean()) / math.sqrt(pooled.var(ddof=1) * (1 / a.size + 1 / b.size))
+    assert normal.p_value == pytest.approx(2 * stats.norm.sf(z), rel=1e-9)
+
+
+def test_the_number_of_draws_is_not_negative():
+    with pytest.raises(SettingError, match="draws"):
+        compare(Outcomes(np.array([0.5])), Outcomes(np.array([0.2])), rng=rng(), draws=-1)
+
+
+# --- smallest detectable excess ------------------------------------------------------------------------
+
+
+def test_hits_detect_what_proportions_do():
+    found = compare(binary(30, 400), binary(40, 300), rng=rng())
+    assert found.detectable() == smallest_detectable(40 / 300, 400, 300)
+    assert found.detectable(0.9) == smallest_detectable(40 / 300, 400, 300, power=0.9)
+
+
+def test_clusters_detect_less_than_their_rows_would():
+    value, other = np.repeat(rng(1).random(50), 4), np.repeat(rng(2).random(60) ** 2, 4)
+    clusters = [Outcomes(v, cluster=np.arange(v.size) // 4) for v in (value, other)]
+    found = compare(*clusters, rng=rng()).detectable()
+    sd = value[::4].std(ddof=1), other[::4].std(ddof=1)
+    assert found == pytest.approx(smallest_detectable_sd(sd[0], 50, sd[1], 60), rel=1e-9)
+    rows = compare(Outcomes(value), Outcomes(other), rng=rng()).detectable()
+    assert found == pytest.approx(2 * rows, rel=0.02)
+
+
+def test_a_group_without_spread_detects_by_its_clusters():
+    flat = Outcomes(np.zeros(200), cluster=np.repeat(np.arange(40), 5))
+    spread = Outcomes(rng(1).random(50))
+    assert compare(spread, flat, rng=rng()).detectable() == smallest_detectable(0, 50, 40)
+
+
+def test_nothing_is_detectable_where_strangers_leave_no_room():
+    near_one = Outcomes(1 - 0.2 * rng(1).random(8) ** 4)
+    assert math.isnan(compare(Outcomes(rng(2).random(6)), near_one, rng=rng()).detectable())
+    assert math.isnan(compare(Outcomes(np.array([])), near_one, rng=rng()).detectable())
 
 
 def by_cluster(outcomes):
@@ -686,6 +792,7 @@ def test_max_t_divides_the_difference_of_ratios_by_its_permutation_sd():
 
 def test_the_normal_limit_of_max_t_agrees_with_permutations(monkeypatch):
     a, b = secrets(1, n=600, j=12, shift=np.linspace(0, 0.3, 12)), secrets(2, n=400, j=12)
+    a, b = 0.9 * a, 0.9 * b  # not 0 and 1: the limit alone
     a[5, 3] = np.nan
     small = max_t(a, b, rng=rng())
     monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
@@ -694,6 +801,41 @@ def test_the_normal_limit_of_max_t_agrees_with_permutations(monkeypatch):
     assert large.critical == pytest.approx(small.critical, abs=0.1)
     i = rng(3).permutation(600)
     same(large, max_t(a[i], b, rng=rng()))
+
+
+def test_hits_of_many_people_are_tested_exactly_beside_the_normal_limit(monkeypatch):
+    a, b = secrets(1, n=600, j=12, shift=np.linspace(0, 0.6, 12)), secrets(2, n=400, j=12)
+    b[:, 0] *= rng(4).random(400) < 0.02  # few hits
+    a[:, 0] *= rng(5).random(600) < 0.06
+    a[5, 3] = np.nan
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
+    found, normal = max_t(a, b, rng=rng()), max_t(0.9 * a, 0.9 * b, rng=rng())
+    fisher = []
+    for x, y in zip(a.T, b.T, strict=True):
+        x, y = x[~np.isnan(x)], y[~np.isnan(y)]
+        fisher.append(stats.fisher_exact([[x.sum(), x.size - x.sum()], [y.sum(), y.size - y.sum()]]).pvalue)
+    fisher = np.array(fisher)
+    assert (fisher > normal.p_value).any()
+    np.testing.assert_allclose(found.p_value, np.maximum(normal.p_value, fisher), rtol=1e-6)
+    assert (found.p_adjusted >= np.minimum(1, 12 * fisher) * (1 - 1e-6)).all()
+    assert (found.p_adjusted >= normal.p_adjusted - 1e-9).all()
+    small = found.p_value < 0.5 / 12
+    assert small.any()
+    assert (found.p_adjusted[small] <= 12 * found.p_value[small] * (1 + 1e-6)).all()
+    # households are no independent hits: the limit stands alone, though values are 0 and 1
+    clusters = {"cluster_members": np.arange(600), "cluster_strangers": np.arange(400)}
+    np.testing.assert_allclose(max_t(a, b, rng=rng(), **clusters).p_value, normal.p_value, rtol=1e-9)
+
+
+def test_one_hit_of_few_among_many_people_is_no_finding():
+    """One of 2,000 against none of 20,000: the normal limit says p = .002, counting says 1 in 11."""
+    members, strangers = np.zeros((2000, 2)), np.zeros((20_000, 2))
+    members[0, 0] = 1
+    members[:1000, 1], strangers[:10_000, 1] = 1, 1
+    found = max_t(members, strangers, rng=rng())
+    assert found.p_value[0] == pytest.approx(1 / 11, rel=1e-9)
+    assert found.p_adjusted[0] == pytest.approx(2 / 11, rel=1e-9)
+    assert max_t(0.9 * members, 0.9 * strangers, rng=rng()).p_value[0] < 0.002
 
 
 @pytest.mark.parametrize("limit", [20_000, 10])
@@ -745,7 +887,7 @@ def test_a_shared_resampling_agrees_with_one_at_a_time():
         # two quantiles of 8000 draws each: se 2.67 sd / sqrt(8000) for one
         assert other.risk.low == pytest.approx(one.risk.low, abs=5 * 1.5 * 2.67 * sd / math.sqrt(8000))
         assert other.risk.high == pytest.approx(one.risk.high, abs=5 * 1.5 * 2.67 * sd / math.sqrt(8000))
-        assert other.method == "Welch; cluster bootstrap (8000 draws)"
+        assert other.method == one.method == "Welch and Wilson at the effective size; cluster bootstrap (8000 draws)"
         assert other.difference == one.difference
 
 
@@ -769,3 +911,23 @@ def test_hits_of_0_and_1_keep_their_intervals_in_a_shared_resampling():
     hits = (rng(13).random((100, 1)) < 0.3).astype(float)
     quick = [compare(Outcomes(hits[:, 0]), Outcomes(hits[:50, 0]), rng=rng(1), draws=0)]
     assert resample(hits, hits[:50], quick, rng=rng(1)) == quick
+
+
+def test_a_shared_resampling_keeps_the_limits_of_few_hits():
+    """MOVER's upper limit is the outer one: the percentiles must not replace it."""
+    a, b = few_hits()
+    quick = [compare(Outcomes(a), Outcomes(b), rng=rng(1), draws=0)]
+    (found,) = resample(a[:, None], b[:, None], quick, rng=rng(2))
+    assert found.risk.high == pytest.approx(mover_of_failures(a, b)[1], abs=1e-12)
+    assert found.risk.low != quick[0].risk.low
+
+
+def test_what_cannot_be_resampled_is_returned_as_it_is(monkeypatch):
+    value, always = rng(1).random((30, 1)), np.ones((20, 1))
+    quick = [compare(Outcomes(value[:, 0]), Outcomes(always[:, 0]), rng=rng(1), draws=0)]
+    (found,) = resample(value, always, quick, rng=rng(2))
+    assert found is quick[0]
+    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 10)
+    large = [compare(Outcomes(value[:, 0]), Outcomes(value[:20, 0] ** 2), rng=rng(1), draws=0)]
+    (found,) = resample(value, value[:20] ** 2, large, rng=rng(2))
+    assert found is large[0]

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 from divulge.case import lay
-from divulge.preconditions import check_all, exchangeability
+from divulge.preconditions import _data_hash, check_all, exchangeability, shared_rows
 
 LETTERS = np.array(list("abcdef"))
 
@@ -120,6 +120,21 @@ def test_order_and_names_do_not_enter_the_comparison_of_the_two():
         assert exchangeability(lay(turned[0], real, turned[1], unit="home")) == expected
 
 
+def test_the_seed_of_a_data_set_forgets_order_and_names_but_not_the_data():
+    rng = np.random.default_rng(11)
+    real, synthetic, holdout = (people(rng, 100, home=rng.integers(0, 30, 100)) for _ in range(3))
+    expected = _data_hash(lay(real, synthetic, holdout, unit="home"))
+    turned = [t[rng.permutation(100)].select("home", "x", "c2", "c0", "c1") for t in (real, holdout)]
+    for column in ("c0", "c1", "c2"):
+        other = dict(zip(LETTERS, [f"v{x}" for x in rng.permutation(6)], strict=True))
+        turned = [t.with_columns(pl.col(column).replace(other)) for t in turned]
+    turned = [t.with_columns(x=7 - pl.col("x"), home=pl.col("home") * 7919 % 10_007, one=pl.lit("a")) for t in turned]
+    # the synthetic table keeps its names: it has no part in the comparison of the other two
+    assert _data_hash(lay(turned[0], synthetic.with_columns(one=pl.lit("a")), turned[1], unit="home")) == expected
+    assert _data_hash(lay(holdout, synthetic, real, unit="home")) != expected
+    assert _data_hash(lay(people(rng, 100), synthetic, holdout)) != _data_hash(lay(real, synthetic, holdout))
+
+
 def test_few_people_are_not_compared():
     rng = np.random.default_rng(6)
     assert "exchangeable" not in checks(people(rng, 39), people(rng, 39), people(rng, 400))
@@ -134,7 +149,7 @@ def test_people_in_both_tables_are_found():
     both = pl.concat([holdout[:280], real[:20]])
     found = checks(real, synthetic, both)["no overlap"]
     assert not found.ok
-    assert "remove people who are in both" in found.detail
+    assert found.detail.endswith(": more than a random split of these people gives; remove people who are in both")
     assert 20 <= int(found.detail.split(" of ")[0]) < 30  # a few by chance
 
 
@@ -143,9 +158,41 @@ def test_coarse_tables_overlap_by_chance():
     real, synthetic, holdout = (pl.DataFrame({"a": LETTERS[rng.integers(0, 6, 300)]}) for _ in range(3))
     found = checks(real, synthetic, holdout)
     assert found["no overlap"].ok
-    assert found["no overlap"].detail.startswith("300 of 300 holdout rows equal a real row")
+    assert found["no overlap"].detail == (
+        "300 of 300 holdout rows equal a real row, as a random split of these people may give"
+    )
     assert found["repeated rows"].ok
     assert "294 of 300 real rows repeat another one" in found["repeated rows"].detail
+
+
+def plain_shared(labels, ids):
+    mine = set(ids[~labels].tolist())
+    return sum(i in mine for i in ids[labels].tolist())
+
+
+@pytest.mark.parametrize(("n_real", "n_holdout", "n_values"), [(60, 40, 300), (200, 20, 150), (15, 90, 60)])
+def test_shared_rows_agree_with_a_plain_permutation_of_labels(n_real, n_holdout, n_values):
+    rng = np.random.default_rng(9)
+    ids = rng.integers(0, n_values, n_real + n_holdout)
+    real, holdout = ids[:n_real], ids[n_real:]
+    labels = np.arange(len(ids)) >= n_real
+    seen = plain_shared(labels, ids)
+    p = np.mean([plain_shared(rng.permutation(labels), ids) >= seen for _ in range(2000)])
+    assert 0.02 < p < 0.98  # else the comparison says nothing
+    for draws in (999, 20_000_000):  # the second takes fewer permutations and their normal limit
+        shared, found = shared_rows(real, holdout, np.random.default_rng(1), draws)
+        assert shared == seen
+        error = 4 * math.sqrt(p * (1 - p) * (1 / 2000 + 1 / (999 if draws == 999 else 99)))
+        assert found == pytest.approx(p, abs=error + (0.12 if draws > 999 else 0))  # few whole numbers are not normal
+
+
+def test_shared_rows_of_a_random_split_are_seldom_many():
+    rng = np.random.default_rng(10)
+    p = [shared_rows(*np.split(rng.integers(0, 400, 300), [200]), rng)[1] for _ in range(400)]
+    for level in (0.05, 0.01):
+        assert np.mean(np.array(p) <= level) <= level + 3 * math.sqrt(level * (1 - level) / 400)
+    assert shared_rows(np.arange(50), np.arange(50, 90), rng) == (0, 1.0)
+    assert shared_rows(np.arange(50), np.arange(50), rng) == (50, 0.001)
 
 
 def test_units_on_both_sides_are_found():
@@ -202,7 +249,7 @@ def test_types_that_disagree_are_told():
     real, synthetic, holdout = three()
     found = checks(real, synthetic.with_columns(x=pl.lit("unknown")), holdout)["same types"]
     assert not found.ok
-    assert found.detail.startswith("'x':")
+    assert found.detail == "'x' is number in one table and text in another: compared as text"
     assert "same types" not in checks(real, synthetic, holdout)
 
 

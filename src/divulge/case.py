@@ -15,11 +15,13 @@ from divulge.counts import ContingencyTable, combine, count
 from divulge.encode import Coding, fit_coding
 from divulge.errors import ColumnError, SettingError
 from divulge.frames import PooledColumn, Table, pool, profiles, table_of
+from divulge.kernels import in_threads
 from divulge.schema import Column, Facts, Schema, check_columns, infer
 
 __all__ = ["Case", "infer_schema", "lay"]
 
 _ROLES = ("real", "synthetic", "holdout")
+_KEPT_BYTES = 2**28  # of counted tables: hundreds for an ordinary survey, two or three for millions of rows
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class Case:
         """
         key = (column, binned)
         if key not in self._codes:
-            coding = self.coding(column).map if binned else None
+            # without bins each level is its own code: no need to look a million of them up
+            coding = self.coding(column).map if binned and self.coding(column).bins else None
             out = []
             for table, codes in zip(self.tables, self.pooled(column).codes, strict=True):
                 if codes is None:
@@ -118,9 +121,11 @@ class Case:
         # sorted: the order in which columns are named must change no digit
         request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)
         if request not in self._counted:
-            if len(self._counted) >= 64:
+            table = self._count(*request)
+            room = _KEPT_BYTES - table.nbytes
+            while self._counted and sum(t.nbytes for t in self._counted.values()) > room:
                 self._counted.pop(next(iter(self._counted)))
-            self._counted[request] = self._count(*request)
+            self._counted[request] = table
         return self._counted[request]
 
     def _count(self, keys: tuple[str, ...], targets: tuple[str, ...], binned: bool) -> ContingencyTable:
@@ -276,6 +281,8 @@ def lay(
     check_columns("ignore", list(ignore), columns)
     case = Case(tables, columns, Schema(()), tuple(missing), seed, level, ())
     inferred = []
+    if case.in_memory:  # an engine elsewhere has threads of its own, and may not be asked from two at once
+        in_threads(case.pooled, columns, tables[0].n_rows)
     for column in columns:
         progress(column)
         inferred.append(_inferred(case, column))

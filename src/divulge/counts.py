@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.kernels import in_threads
+
 __all__ = ["ContingencyTable", "combine", "count"]
 
 Ints = NDArray[np.int64]
@@ -51,6 +53,12 @@ class ContingencyTable:
     """Cell of each row of real, synthetic and holdout, shape (n_rows,); None when rows were counted elsewhere."""
 
     @property
+    def nbytes(self) -> int:
+        """Memory that the arrays take."""
+        arrays = [getattr(self, name) for name in self.__slots__ if name not in ("n_targets", "has_holdout", "cells")]
+        return sum(a.nbytes for a in (*arrays, *self.cells) if a is not None)
+
+    @property
     def n_keys(self) -> int:
         """Number of distinct keys in any of the tables."""
         return len(self.start)
@@ -80,9 +88,9 @@ class ContingencyTable:
 
     def shares(self, counts: Ints, margin: Ints) -> NDArray[np.float64]:
         """Return counts / margin for each cell, nan where the key is empty, shape (n_cells,)."""
-        total = margin[self.key]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(total > 0, counts / total, np.nan)
+        total = margin.astype(np.float64)
+        total[margin == 0] = np.nan
+        return np.asarray(counts / total.take(self.key))
 
     def target_margin(self, counts: Ints) -> Ints:
         """Return the records per target, shape (n_targets,)."""
@@ -198,7 +206,14 @@ def _ranks(ids: NDArray[Any], capacity: int) -> tuple[NDArray[Any], Ints]:
         # only the entries that occur are written and read
         place = np.empty(capacity, dtype=_dtype_of(len(ids)))
         place[distinct] = np.arange(len(distinct), dtype=place.dtype)
-        return distinct, place.take(ids).astype(np.int64, copy=False)
+        rank = np.empty(len(ids), dtype=np.int64)
+
+        def look_up(rows: slice) -> None:
+            rank[rows] = place[ids[rows]]
+
+        step = -(-len(ids) // 4) or 1
+        in_threads(look_up, [slice(a, a + step) for a in range(0, len(ids), step)], len(ids))
+        return distinct, rank
     distinct, inverse = np.unique(ids, return_inverse=True)
     return distinct, inverse.astype(np.int64, copy=False)
 
@@ -208,7 +223,7 @@ def _distinct(ids: NDArray[Any]) -> NDArray[Any]:
     ordered = np.sort(ids)
     first = np.ones(len(ids), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
+    return np.asarray(ordered[np.flatnonzero(first)])  # a third of the time of ordered[first]
 
 
 def count(
@@ -236,9 +251,10 @@ def count(
     """
     columns = [[*k, t] for k, t in zip(key_codes, targets, strict=True)]
     sizes = [*key_sizes, n_targets]
+    n_rows = sum(map(len, targets))
     if fits := prod(sizes) < _CODES_MAX:
         # the ids of each table mean the same: stacking them copies one column instead of all
-        ids, capacity = np.concatenate([combine(c, sizes)[0] for c in columns]), prod(sizes)
+        ids, capacity = np.concatenate(in_threads(lambda c: combine(c, sizes)[0], columns, n_rows)), prod(sizes)
     else:
         stacked = [np.concatenate(c) for c in zip(*columns, strict=True)]
         ids, capacity = combine(stacked, sizes)
@@ -250,7 +266,7 @@ def count(
     ends = np.cumsum([0, *map(len, targets)])
     rows = [place[a:b] for a, b in pairwise(ends)]
     o, s, c = (_tally(r, w, len(cell_ids)) for r, w in zip(rows, weights, strict=True))
-    o_key, c_key, s_key = (_per_key(x, start) for x in (o, c, s))
+    o_key, c_key, s_key = in_threads(lambda x: _per_key(x, start), (o, c, s), n_rows)
     merged = any(w is not None for w in weights)
     codes = _codes_in(key_ids[start], key_sizes) if fits else _codes_of_keys(stacked[:-1], place, start, len(cell_ids))
     return ContingencyTable(

@@ -23,6 +23,7 @@ from divulge.errors import ColumnError, DivulgeError, FrameError, TableError
 from divulge.values import (
     Family,
     as_family,
+    distinct,
     from_arrow,
     from_pandas,
     needs_int64,
@@ -313,15 +314,17 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
             raw.append(table.series(column))
             weights.append(None)
         else:
-            distinct, count = profiles(table, [column])
-            raw.append(distinct[0])
+            values, count = profiles(table, [column])
+            raw.append(values[0])
             weights.append(count)
-    clean = [without_codes(plain(s), missing) for s in raw]
+    coded = [distinct(s) for s in raw]
+    clean = [without_codes(plain(values), missing) for values, _ in coded]
     family, declared, note = settle(clean)
     as_integer = family == "number" and needs_int64(clean)
     cast = [as_family(s, family, as_integer, declared) for s in clean]
-    levels = pl.concat([s.unique() for s in cast]).unique().drop_nulls().sort()
+    levels = pl.concat(cast).unique().drop_nulls().sort()
     codes = [_codes(s, levels) for s in cast]
+    codes = [c if place is None else c.take(place) for c, (_, place) in zip(codes, coded, strict=True)]
     counts = tuple(
         np.bincount(c, weights=w, minlength=levels.len() + 1).astype(np.int64)
         for c, w in zip(codes, weights, strict=True)

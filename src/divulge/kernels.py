@@ -8,18 +8,33 @@ compiled in memory where none is (read-only containers).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compiled", "disclosed", "disclosed_numpy", "hamming_votes", "hamming_votes_numpy"]
+__all__ = ["compiled", "disclosed", "disclosed_numpy", "hamming_votes", "hamming_votes_numpy", "in_threads"]
 
 COMPILE_FROM = 4_000_000
 """Pairs of rows below which numpy is used and nothing is compiled (2,000 x 2,000)."""
+
+
+THREADS_FROM = 200_000
+"""Rows from which numpy and polars, which let go of the interpreter's lock, work in several threads."""
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+def in_threads(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -> list[_R]:
+    """Return the function of each task, in their order; one thread is enough for few rows."""
+    if n_rows < THREADS_FROM:
+        return list(map(function, tasks))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(function, tasks))
 
 
 @cache
@@ -57,18 +72,18 @@ def hamming_votes_numpy(
     n, n_columns = queries.shape
     out = np.zeros((n, votes.shape[1]), dtype=np.int64)
     distance = np.zeros(n, dtype=np.int64)
-    columns, weight = np.ascontiguousarray(references.T), votes.astype(np.float64)
+    columns = np.ascontiguousarray(references.T)
     dtype = np.uint8 if n_columns < 256 else np.int64
-    block = max(1, 2_000_000 // max(len(references), 1))
+    block = max(1, 2_000_000 // max(votes.size, 1))
     for a in range(0, n, block):
         asked = queries[a : a + block]
         mismatches = np.zeros((len(asked), len(references)), dtype=dtype)
         for j in range(n_columns):
             mismatches += (asked[:, j, None] != columns[j]).view(np.uint8)
         distance[a : a + block] = mismatches.min(axis=1)
-        ties = mismatches == distance[a : a + block, None]
-        # float64 sums of whole numbers are exact up to 2**53, and BLAS knows no integers
-        out[a : a + block] = (ties.astype(np.float64) @ weight).astype(np.int64)
+        # a product of matrices would wake the threads of BLAS, which then spin for longer than all this takes
+        row, tie = np.nonzero(mismatches == distance[a : a + block, None])
+        out[a : a + block] = np.add.reduceat(votes[tie], np.searchsorted(row, np.arange(len(asked))), axis=0)
     return out, distance
 
 
@@ -123,8 +138,8 @@ def hamming_votes(
     loop = compiled(_hamming_votes_loop)
     n_threads = os.cpu_count() or 1
     parts = zip(*(np.array_split(a, 4 * n_threads) for a in (narrow, out, distance)), strict=True)
-    with ThreadPoolExecutor(n_threads) as pool:  # the loop lets go of the interpreter's lock
-        list(pool.map(lambda part: loop(part[0], columns, votes, part[1], part[2]), parts))
+    # the loop lets go of the interpreter's lock
+    in_threads(lambda part: loop(part[0], columns, votes, part[1], part[2]), parts, COMPILE_FROM)
     return out, distance
 
 

@@ -84,8 +84,10 @@ def _votes_of_equal(queries: NDArray[np.int32], references: NDArray[np.int32], v
     order = np.argsort(of_reference, kind="stable")
     ordered = of_reference[order]
     start = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    group_votes = np.add.reduceat(votes[order], start, axis=0)
     group_ids = ordered[start]
     place = np.minimum(np.searchsorted(group_ids, of_query), len(group_ids) - 1)
-    equal = group_ids[place] == of_query
-    return np.where(equal[:, None], group_votes[place], 0)
+    equal = np.flatnonzero(group_ids[place] == of_query)
+    out = np.zeros((len(queries), votes.shape[1]), dtype=np.int64)
+    if len(equal):  # not so at level 0, when all queries are keys that do not occur
+        out[equal] = np.add.reduceat(votes[order], start, axis=0)[place[equal]]
+    return out

@@ -23,6 +23,7 @@ compared as text, numbers, dates and booleans written one way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -31,10 +32,12 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 __all__ = [
     "Family",
     "as_family",
+    "distinct",
     "from_arrow",
     "from_pandas",
     "is_whole",
@@ -81,9 +84,7 @@ def from_pandas(series: Any) -> pl.Series:
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        levels = from_pandas(pd.Series(dtype.categories))
-        codes = pl.Series(series.cat.codes.to_numpy().astype(np.int64))
-        return levels.gather(codes.set(codes < 0, None))
+        return _gathered(from_pandas(pd.Series(dtype.categories)), series.cat.codes.to_numpy())
     if isinstance(dtype, pd.ArrowDtype):
         return from_arrow(series.array.__arrow_array__())
     if isinstance(dtype, pd.SparseDtype):
@@ -106,7 +107,30 @@ def from_pandas(series: Any) -> pl.Series:
         elif dtype == np.float16:  # unknown to older polars; see _widened
             values = values.astype(str).astype(np.float64)
         return pl.Series(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("=")))
-    return _from_objects(series.to_numpy(dtype=object, na_value=None).tolist())
+    text = _text_of_pandas(series)
+    return _from_objects(series.to_numpy(dtype=object, na_value=None).tolist()) if text is None else text
+
+
+def _text_of_pandas(series: Any) -> pl.Series | None:
+    """Return a pandas column of text, None when there is anything else in it."""
+    import pandas as pd
+
+    if str not in map(type, series.iloc[:100]):
+        return None
+    try:
+        codes, levels = pd.factorize(series)  # -1 where missing, be it None, NaN, NaT or NA
+    except TypeError:  # values that have no hash
+        return None
+    if set(map(type, levels)) != {str}:
+        return None
+    # each text is made once, not once a row
+    return _gathered(pl.Series(list(levels), dtype=pl.String), codes)
+
+
+def _gathered(levels: pl.Series, codes: NDArray[Any]) -> pl.Series:
+    """Return levels by their codes, null for a negative one."""
+    rows = pl.Series(codes.astype(np.int64, copy=False))
+    return levels.gather(rows.set(rows < 0, None) if codes.min(initial=0) < 0 else rows)
 
 
 def _is_missing(value: Any) -> bool:
@@ -194,6 +218,51 @@ def _float_text(value: float) -> str:
 
 
 # ---------------------------------------------------------------- one table's column, normalised
+
+
+_SAMPLE = 10_000
+
+
+def distinct(series: pl.Series) -> tuple[pl.Series, NDArray[Any] | None]:
+    """Return the distinct values of a raw column, and the place of each row's value among them.
+
+    Everything after this works on a handful of values instead of a million rows. Where most rows differ, or a
+    table of places would be too large, the column comes back as it is, with None.
+    """
+    if series.dtype == pl.String:
+        return _distinct_text(series)
+    physical = series.to_physical()
+    if not physical.dtype.is_integer() or physical.null_count() == physical.len():
+        return series, None
+    low, high = int(physical.min()), int(physical.max())
+    size = high - low + 1
+    if size > series.len() + 1000 or low < -(2**63) or high >= 2**63:
+        return series, None
+    # missing values have the last place of the table
+    place = np.asarray((physical.cast(pl.Int64) - low).fill_null(size))
+    row = np.full(size + 1, -1, dtype=np.int64)
+    row[place] = np.arange(series.len())
+    known = np.flatnonzero(row >= 0)
+    rank = np.zeros(size + 1, dtype=np.int32)
+    rank[known] = np.arange(len(known), dtype=np.int32)
+    return series.gather(row[known]), rank.take(place)
+
+
+def _distinct_text(text: pl.Series) -> tuple[pl.Series, NDArray[Any] | None]:
+    # Hashing each row is what takes time. The first rows mostly show all levels, so that one pass over the others
+    # is enough, and a second one tells what they did not show.
+    levels = text.head(_SAMPLE).unique().drop_nulls()
+    if 2 * levels.len() > min(text.len(), _SAMPLE):
+        return text, None
+    index = text.cast(pl.Enum(levels), strict=False)
+    if index.null_count() > text.null_count():
+        levels = pl.concat([levels, text.filter(index.is_null()).unique().drop_nulls()])
+        index = text.cast(pl.Enum(levels))
+    place = index.to_physical()
+    if place.null_count():
+        place = place.cast(pl.Int32).fill_null(levels.len())
+        levels = levels.extend_constant(None, 1)
+    return levels, place.to_numpy()
 
 
 def plain(series: pl.Series) -> pl.Series:
@@ -300,7 +369,10 @@ def read_numbers(text: pl.Series) -> pl.Series | None:
 
 def numbers_among(levels: pl.Series) -> pl.Series:
     """Return the text levels that are numbers, null where one is none; codes with leading zeros are no numbers."""
-    return _numbers_in(levels.clear(levels.len()) if _zero_led(levels).any() else levels)
+    numbers = _numbers_in(levels)
+    if numbers.null_count() < levels.len() and _zero_led(levels).any():
+        return numbers.clear(levels.len())
+    return numbers
 
 
 def _zero_led(text: pl.Series) -> pl.Series:
@@ -374,6 +446,8 @@ def _readings(series: pl.Series) -> set[Family]:
         return {"number", "boolean"} if ((series == 0) | (series == 1)).all() else {"number"}
     if native == "datetime":
         return {"datetime"}
+    if not _may_be_read(next(v for v in series if v is not None)):
+        return set()  # one value settles it, without a pass over the column
     values = series.unique().drop_nulls()
     found: set[Family] = set()
     for family, read in _READERS.items():
@@ -381,6 +455,18 @@ def _readings(series: pl.Series) -> set[Family]:
             continue
         found.add(family)
     return found - {"number"} if "number" in found and _loses_zeros(values) else found
+
+
+def _may_be_read(text: str) -> bool:
+    """Return whether Python takes a text for a number, boolean or date; it takes more than polars does."""
+    text = text.strip()
+    if text.lower() in ("true", "false") or re.match(_ISO, text):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _loses_zeros(values: pl.Series) -> bool:

@@ -52,24 +52,25 @@ def test_mean_cap_of_the_papers_tables(real, synthetic, expected, printed, unsee
 
 
 @pytest.mark.parametrize(
-    ("real", "own", "largest", "baseline", "skip", "zero"),
+    ("real", "own", "baseline", "largest", "least"),
     [
-        (O1, F(1, 3), F(1, 3), F(1, 3), F(1, 3), F(1, 9)),
-        (O2, F(1), F(1), F(345, 1000), 0, 0),
-        (O3, F(6391741, 13360680), F(507, 900), F(295442, 810000), 0, 0),
-        (O4, F(1375846471, 2822837625), F(531, 900), F(359574, 810000), 0, 0),
+        (O1, F(1, 3), F(1, 3), (F(1, 3), F(1, 3)), (F(1, 3), F(1, 9), F(1, 3))),
+        (O2, F(1), F(345, 1000), (F(1), F(1)), (0, 0, 0)),
+        (O3, F(6391741, 13360680), F(295442, 810000), (F(1), F(507, 900)), (0, 0, F(78 + 59, 900))),
+        (O4, F(1375846471, 2822837625), F(359574, 810000), (F(197, 271), F(531, 900)), (0, 0, F(62, 900))),
     ],
 )
-def test_anchors_of_the_papers_tables(real, own, largest, baseline, skip, zero):
-    for unseen, least in (("skip", skip), ("zero", zero)):
+def test_anchors_of_the_papers_tables(real, own, baseline, largest, least):
+    """Largest: skip, then zero and nearest. Least: skip, zero, nearest."""
+    for i, unseen in enumerate(("skip", "zero", "nearest")):
         found = divulge.cap(rows(real), rows(S_A), unseen=unseen, **PAIR)
         assert found.context["original on itself"] == pytest.approx(float(own), abs=1e-15)
-        assert found.context["maximum attainable"] == pytest.approx(float(largest), abs=1e-15)
-        assert found.context["minimum attainable"] == pytest.approx(float(least), abs=1e-15)
+        assert found.context["maximum attainable"] == pytest.approx(float(largest[i > 0]), abs=1e-15)
+        assert found.context["minimum attainable"] == pytest.approx(float(least[i]), abs=1e-15)
         assert found.baseline.rate == pytest.approx(float(baseline), abs=1e-15)
-        assert divulge.cap_minimum(rows(real), rows(S_A), unseen=unseen, **PAIR).real.rate == pytest.approx(
-            float(least)
-        )
+        if unseen != "nearest":
+            minimum = divulge.cap_minimum(rows(real), rows(S_A), unseen=unseen, **PAIR)
+            assert minimum.real.rate == pytest.approx(float(least[i]))
 
 
 def test_a_low_mean_hides_people():
@@ -213,28 +214,45 @@ def test_anchors_count_as_plain_python_does(real, synthetic, holdout):
 @many
 @given(real=table, synthetic=table, holdout=table)
 def test_least_and_largest_cap_bound_every_table(real, synthetic, holdout):
-    """Theorems 2 and 3 over the keys and targets of the three tables; any synthetic table lies between."""
-    targets = {x[2] for t in (real, synthetic, holdout) for x in t}
+    """Theorems 2 and 3 over the keys and targets of real and synthetic; any such synthetic table lies between."""
+    targets = {x[2] for x in real + synthetic}
     count, of_key = Counter(real), Counter(x[:2] for x in real)
-    every_key = {x[:2] for t in (real, synthetic, holdout) for x in t}
+    every_key = {x[:2] for x in real + synthetic}
+    n = len(real)
     least = {
-        "zero": min(F(count[*k, t], len(real)) for k in every_key for t in targets),
+        "zero": min(F(count[*k, t], n) for k in every_key for t in targets),
         "skip": min(F(count[*k, t], of_key[k]) for k in of_key for t in targets),
+        "nearest": F(sum(min(count[*k, t] for t in targets) for k in of_key), n),
     }
-    for unseen in ("zero", "skip"):
-        tables = {"real": frame(real), "synthetic": frame(synthetic), "holdout": frame(holdout)}
+    on_commonest = F(sum(max(count[*k, t] for t in targets) for k in of_key), n)
+    largest = {
+        "zero": on_commonest,
+        "skip": max(F(count[*k, t], of_key[k]) for k in of_key for t in targets),
+        "nearest": on_commonest,
+    }
+    tables = {"real": frame(real), "synthetic": frame(synthetic), "holdout": frame(holdout)}
+    for unseen in ("zero", "skip", "nearest"):
         found = divulge.cap(**tables, unseen=unseen, **AB)
-        minimum = divulge.cap_minimum(**tables, unseen=unseen, **AB)
         near(found.context["minimum attainable"], least[unseen])
+        near(found.context["maximum attainable"], largest[unseen])
+        if found.real.rate is not None:
+            assert least[unseen] - 1e-12 <= found.real.rate <= largest[unseen] + 1e-12
+        if unseen == "nearest":
+            continue
+        minimum = divulge.cap_minimum(**tables, unseen=unseen, **AB)
         near(minimum.real.rate, least[unseen])
         assert minimum.table.height == len(synthetic)
         near(divulge.cap(frame(real), minimum.table, unseen=unseen, **AB).real.rate, least[unseen])
-        if found.real.rate is not None:
-            assert least[unseen] - 1e-12 <= found.real.rate
-        largest = F(sum(max(count[*k, t] for t in targets) for k in of_key), len(real))
-        near(found.context["maximum attainable"], largest)
-        if unseen == "zero":
-            assert found.real.rate <= largest + 1e-12
+
+
+@pytest.mark.parametrize("unseen", ["skip", "zero", "nearest"])
+def test_what_only_strangers_have_is_no_cell(unseen):
+    real = pl.DataFrame({"k": ["a"] * 3 + ["b"], "t": ["x", "x", "y", "x"]})
+    holdout = pl.DataFrame({"k": ["a", "z"], "t": ["q", "x"]})
+    alone, together = (
+        divulge.cap(real, real, holdout=h, unseen=unseen, keys=["k"], target="t") for h in (None, holdout)
+    )
+    assert alone.context == together.context
 
 
 @pytest.mark.parametrize("tau", [1.0, 0.5, 0.7])

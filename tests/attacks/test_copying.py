@@ -56,13 +56,24 @@ def people(numbers):
 
 
 def test_identifiers_are_left_out_and_asked_for_alone():
-    real, holdout = people(np.arange(100)), people(np.arange(100, 200))
-    synthetic = people(np.r_[np.arange(10), np.arange(500, 590)])
+    rng = np.random.default_rng(1)
+    numbers = rng.permutation(10_000)[:290]
+    real, holdout = people(numbers[:100]), people(numbers[100:200])
+    synthetic = people(np.r_[numbers[:10], numbers[200:290]])
     whole, own = divulge.copies(real, synthetic, holdout=holdout)
     assert (whole.variant, whole.real.rate, whole.holdout.rate) == ("exact", 1, 1)
     assert any("'person_id'" in n for n in whole.notes)
     assert (own.variant, own.real.hits, own.holdout.hits) == ("identifier person_id", 10, 0)
     assert own.verdict == "excess found"
+
+
+def test_row_numbers_are_counted_but_not_judged():
+    """Rows 0 to 99 of one file are in every file of 100 rows; strangers numbered on from there are not."""
+    real, holdout = people(np.arange(100)), people(np.arange(100, 200))
+    _, own = divulge.copies(real, real, holdout=holdout)
+    assert (own.variant, own.real.hits, own.holdout.hits) == ("identifier person_id", 100, 0)
+    assert (own.verdict, own.risk, own.p_value) == (None, None, None)
+    assert any("row numbers recur in every table" in n for n in own.notes)
 
 
 def test_the_unit_and_ignored_columns_are_not_compared():

@@ -88,11 +88,12 @@ def test_targets_that_anybody_would_know_are_told():
 @many
 @given(real=table, synthetic=table, holdout=table)
 def test_gains_count_as_plain_python_does(tau, real, synthetic, holdout):
-    prevalence = {t: F(k, len(real)) for t, k in Counter(x[2] for x in real).items()}
+    everybody = real + holdout
+    prevalence = {t: F(k, len(everybody)) for t, k in Counter(x[2] for x in everybody).items()}
     share, _ = classes(synthetic)
 
     def gain(x):
-        b = prevalence.get(x[2], F(0))
+        b = prevalence[x[2]]
         return (share.get(x, F(0)) - b) / (1 - b) if b < 1 else None
 
     found = divulge.rapid(frame(real), frame(synthetic), holdout=frame(holdout), tau=float(tau), **AB)
@@ -171,6 +172,25 @@ def test_the_surest_half_is_attacked():
 def test_too_few_people_for_any_cut_off_is_no_attack():
     """A Wilson interval narrower than 0.1 needs more than ten people."""
     real = pl.DataFrame({"k": ["a"] * 5 + ["b"] * 5, "t": ["x"] * 5 + ["y"] * 5})
-    found = divulge.abstention(real, real, keys=["k"], target="t")
-    assert found.value.real == 0
-    assert found.context["confidence cut-off"] is None
+    found = divulge.abstention(real, real, holdout=real, keys=["k"], target="t")
+    assert (found.value.real, found.value.holdout) == (None, None)
+    assert set(found.context) == {
+        "precision", "recall", "confidence cut-off", "precision, strangers", "recall, strangers", "ALC"
+    }  # fmt: skip
+    assert set(found.context.values()) == {None}
+    assert any(n.startswith("no cut-off has a precision known to within 0.1") for n in found.notes)
+
+
+def test_members_and_strangers_share_one_cut_off():
+    """Key a is sure and right about members only; among everybody it is a coin, and b is right about 0.9 of all."""
+    synthetic = pl.DataFrame({"k": ["a"] * 100 + ["b"] * 100, "t": ["x"] * 100 + ["x"] * 90 + ["y"] * 10})
+    real = pl.DataFrame({"k": ["a"] * 500 + ["b"] * 500, "t": ["x"] * 500 + ["x"] * 450 + ["y"] * 50})
+    strangers = pl.DataFrame({"k": ["a"] * 500 + ["b"] * 500, "t": ["y"] * 500 + ["x"] * 450 + ["y"] * 50})
+    pair = {"keys": ["k"], "target": "t"}
+    assert divulge.abstention(real, synthetic, **pair).context["confidence cut-off"] in (1, 0.9)
+    found = divulge.abstention(real, synthetic, holdout=strangers, **pair)
+    # down to 1: PRC .5 (1 - tiny) at recall .5; down to .9: PRC .7 at recall 1
+    assert found.context["confidence cut-off"] == 0.9
+    assert (found.context["recall"], found.context["recall, strangers"]) == (1, 1)
+    assert found.context["precision"] == pytest.approx(0.95, abs=0.02)
+    assert found.context["precision, strangers"] == pytest.approx(0.45, abs=0.04)

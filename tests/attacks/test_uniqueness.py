@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from fractions import Fraction as F
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.errors import ColumnError, SettingError
+from divulge.schema import Column, Schema
 
 cell = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from("xyz"), st.sampled_from(["u", "v", "w", None]))
 table = st.lists(cell, min_size=1, max_size=14)
@@ -43,6 +45,7 @@ def of_class(rows):
 @given(real=table, synthetic=table, holdout=table)
 def test_uniques_count_as_plain_python_does(real, synthetic, holdout):
     o, s = Counter(x[:2] for x in real), Counter(x[:2] for x in synthetic)
+    everybody = Counter(x[:2] for x in real + holdout)
     found = {r.variant: r for r in divulge.replicated_uniques(**tables(real, synthetic, holdout), keys=KEYS)}
     once = {k for k, n in s.items() if n == 1}
     n, h = len(real), len(holdout)
@@ -50,15 +53,34 @@ def test_uniques_count_as_plain_python_does(real, synthetic, holdout):
     near(found["UiS"].value.synthetic, F(len(once), len(synthetic)))
     near(found["UiOiS"].real.rate, F(sum(o[x[:2]] == 1 and x[:2] in s for x in real), n))
     near(found["repU"].real.rate, F(sum(o[x[:2]] == 1 and x[:2] in once for x in real), n))
-    # a stranger would stand alone in the real table when nobody there has the key
-    near(found["UiO"].holdout.rate, F(sum(o[x[:2]] == 0 for x in holdout), h))
-    near(found["UiOiS"].holdout.rate, F(sum(o[x[:2]] == 0 and x[:2] in s for x in holdout), h))
-    near(found["repU"].holdout.rate, F(sum(o[x[:2]] == 0 and x[:2] in once for x in holdout), h))
-    own = found["repU"].individual
-    assert own.real.tolist() == [float(o[x[:2]] == 1 and x[:2] in once) for x in real]
-    assert own.holdout.tolist() == [float(o[x[:2]] == 0 and x[:2] in once) for x in holdout]
-    assert found["repU"].verdict is not None
-    assert [found[v].verdict for v in ("UiO", "UiS", "UiOiS")] == [None, None, None]
+    assert found["repU"].individual.real.tolist() == [float(o[x[:2]] == 1 and x[:2] in once) for x in real]
+    for variant in ("repU", "UiO", "UiOiS", "UiS"):  # counts of one table
+        one = found[variant]
+        assert (one.holdout, one.difference, one.risk, one.verdict) == (None, None, None, None)
+    # alone among everybody who is asked, member or not
+    members, strangers = ([float(everybody[x[:2]] == 1 and x[:2] in once) for x in t] for t in (real, holdout))
+    pooled = found["repU pooled"]
+    assert (pooled.real.hits, pooled.real.n) == (sum(members), n)
+    assert (pooled.holdout.hits, pooled.holdout.n) == (sum(strangers), h)
+    assert (pooled.individual.real.tolist(), pooled.individual.holdout.tolist()) == (members, strangers)
+    near(pooled.difference.value, F(int(sum(members)), n) - F(int(sum(strangers)), h))
+    assert pooled.verdict in ("excess found", "none found", "cannot tell")
+
+
+def test_without_strangers_uniques_are_counted_only():
+    real = frame([("a", "x", "u"), ("b", "x", "u")])
+    found = {r.variant: r for r in divulge.replicated_uniques(real, real, keys=KEYS)}
+    assert {v: r.verdict for v, r in found.items()} == {"repU": "no holdout", "UiO": None, "UiOiS": None, "UiS": None}
+    assert found["repU"].real.rate == 1
+
+
+def test_uniques_that_are_copied_are_found():
+    real, holdout = (pl.DataFrame({"k": np.arange(200) + start}) for start in (0, 200))
+    schema = Schema((Column("k", "categorical"),))
+    found = {
+        r.variant: r for r in divulge.replicated_uniques(real, real[:30], holdout=holdout, keys=["k"], schema=schema)
+    }["repU pooled"]
+    assert (found.real.hits, found.holdout.hits, found.verdict) == (30, 0, "excess found")
 
 
 @many

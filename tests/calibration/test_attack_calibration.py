@@ -14,6 +14,7 @@ import pytest
 
 import divulge
 from divulge.case import lay
+from divulge.estimate import newcombe
 from divulge.schema import Bins, Column, Schema
 
 LEVELS = [2, 3, 4, 5, 6, 8, 4, 4]
@@ -205,6 +206,49 @@ def test_a_bootstrap_of_the_real_table_is_that_many_copies(ratio, runs, errors):
     seen = np.array(seen, dtype=float)
     assert abs(seen[:, 0].mean() - share) <= max(0.005, 3 * seen[:, 0].std() / math.sqrt(runs))
     assert seen[:, 1].mean() >= band(0.95, runs, errors)[0]
+
+
+# ---------------------------------------------------------------- uniques
+
+
+def keyed(rng, n, n_keys=200):
+    return rng.integers(0, n_keys, n)
+
+
+def alone_in(table, people, synthetic, n_keys=200):
+    """How many people have a key that one row of a table and one synthetic row has, by numpy alone."""
+    once = (np.bincount(table, minlength=n_keys) == 1) & (np.bincount(synthetic, minlength=n_keys) == 1)
+    return int(once[people].sum())
+
+
+@pytest.mark.parametrize("sizes", [(300, 300, 300), (100, 2000, 100)], ids=["even", "many strangers"])
+@pytest.mark.parametrize("runs", [pytest.param(400, id="quick"), pytest.param(4000, id="full", marks=pytest.mark.full)])
+def test_uniques_of_independent_tables_show_no_excess(runs, sizes):
+    """People alone among members and strangers together; those alone among members alone raise alarms."""
+    rng = np.random.default_rng(15)
+    n, h, m = sizes
+    schema = Schema((Column("k", "categorical"),))
+    alarms, values = [], []
+    for i in range(runs):
+        real, holdout, synthetic = (keyed(rng, size) for size in (n, h, m))
+        tables = (pl.DataFrame({"k": t}) for t in (real, synthetic, holdout))
+        found = {r.variant: r for r in divulge.replicated_uniques.run(lay(*tables, schema=schema, seed=i), keys=["k"])}
+        pooled = found["repU pooled"]
+        everybody = np.concatenate([real, holdout])
+        assert (pooled.real.hits, pooled.holdout.hits) == (
+            alone_in(everybody, real, synthetic),
+            alone_in(everybody, holdout, synthetic),
+        )
+        # the same question with the real table as everybody: a stranger must be one more there
+        none = (np.bincount(real, minlength=200) == 0) & (np.bincount(synthetic, minlength=200) == 1)
+        own = newcombe(alone_in(real, real, synthetic), n, int(none[holdout].sum()), h)
+        alarms.append((pooled.difference.low > 0, pooled.verdict == "excess found", own.low > 0))
+        values.append(pooled.difference.value)
+    alarm, verdict, of_own = np.mean(alarms, axis=0)
+    assert alarm <= most(0.025, runs, 3.0)
+    assert verdict <= alarm
+    assert of_own > most(0.025, runs, 3.0)  # what the comparison of before would have done
+    assert abs(np.mean(values)) <= 3 * np.std(values) / math.sqrt(runs)
 
 
 # ---------------------------------------------------------------- households

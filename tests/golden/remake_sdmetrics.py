@@ -2,8 +2,8 @@
 
 Tool: SDMetrics 0.32.0 (MIT). Remade with:
 
-    python -m venv /tmp/golden && /tmp/golden/bin/pip install sdmetrics==0.32.0 "pandas<3" statsmodels
-    /tmp/golden/bin/python tests/golden/remake_sdmetrics.py
+    python -m venv .golden && .golden/bin/pip install sdmetrics==0.32.0 "pandas<3" statsmodels
+    .golden/bin/python tests/golden/remake_sdmetrics.py
 
 The versions and the day of the last run stand in the file itself. SDMetrics is not needed to run the tests.
 """

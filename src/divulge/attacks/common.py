@@ -223,7 +223,7 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
 
 def hold_back(result: Result, why: str) -> Result:
     """Return the result with its verdict turned into "cannot tell", and the reason."""
-    notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
+    notes = [n for n in result.notes if not n.startswith((CANNOT_TELL, INFERENCE_ONLY))]
     return replace(result, verdict="cannot tell", notes=(*notes, f"{CANNOT_TELL}: {why}"))
 
 

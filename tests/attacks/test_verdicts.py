@@ -1,0 +1,94 @@
+"""What a verdict needs: bounds and p-values that say so, and what holds one back."""
+
+import math
+
+import pytest
+from msgspec.structs import replace
+
+from divulge.assessment import in_doubt, over_families
+from divulge.attacks.common import INFERENCE_ONLY, hold_back, verdict_of
+from divulge.estimate import Interval
+from divulge.result import Difference, Result, Risk
+
+
+def interval(low, high):
+    return Interval((low + high) / 2, low, high)
+
+
+ABOVE, ACROSS = interval(0.01, 0.2), interval(-0.01, 0.04)
+
+
+@pytest.mark.parametrize(
+    ("difference", "risk", "p_adjusted", "expected"),
+    [
+        (ABOVE, interval(0.01, 0.2), 0.05, "excess found"),
+        (ABOVE, interval(0.01, 0.2), 0.0501, "cannot tell"),  # the bound alone is not enough
+        (ABOVE, interval(0.01, 0.2), None, "cannot tell"),
+        (ACROSS, interval(-0.01, 0.2), 0.001, "cannot tell"),  # nor is the p-value
+        (interval(0.0, 0.2), interval(0.0, 0.2), 0.001, "cannot tell"),
+        (ACROSS, interval(-0.01, 0.05), 0.3, "none found"),
+        (ACROSS, interval(-0.01, 0.0501), 0.3, "cannot tell"),
+        (ABOVE, interval(0.01, 0.04), 0.2, "cannot tell"),  # small, but above 0
+        (ACROSS, Interval(math.nan, math.nan, math.nan), 0.3, "cannot tell"),
+        (ACROSS, interval(-1, math.inf), 0.3, "cannot tell"),
+    ],
+)
+def test_a_finding_needs_its_bound_and_its_p_value(difference, risk, p_adjusted, expected):
+    assert verdict_of(difference, risk, p_adjusted, 0.05, 0.05) == expected
+
+
+def test_the_p_value_is_held_against_the_level():
+    assert verdict_of(ABOVE, ABOVE, 0.08, 0.1, 0.05) == "excess found"
+    assert verdict_of(ABOVE, ABOVE, 0.02, 0.01, 0.05) == "cannot tell"
+
+
+def result(attack, verdict, p_adjusted, **more):
+    risk = Risk(value=0.1, low=0.05, high=0.2, low_simultaneous=0.05, high_simultaneous=0.2, level=0.95, method="")
+    difference = Difference(value=0.1, low=0.05, high=0.2)
+    return Result(
+        attack=attack, risk=risk, difference=difference, verdict=verdict, p_adjusted=p_adjusted,
+        comparison=object(), **more,
+    )  # fmt: skip
+
+
+def test_a_verdict_held_back_says_why_and_forgets_the_old_reasons():
+    old = result("cap", "none found", 0.5, notes=("binned", INFERENCE_ONLY, "cannot tell: y"))
+    found = hold_back(old, "because")
+    assert (found.verdict, found.notes) == ("cannot tell", ("binned", "cannot tell: because"))
+    assert replace(found, verdict=old.verdict, notes=old.notes) == old
+
+
+def test_findings_are_corrected_for_the_number_of_attacks():
+    """Of four attacks Holm asks p <= .0125 of the best, then .0167."""
+    results = [
+        result("cap", "excess found", 0.010),
+        result("cap", "excess found", 0.030),  # goes with its attack, whose family was corrected before
+        result("disco", "excess found", 0.020),
+        result("copies", "none found", 0.001),  # no finding: a small p of a deficit counts for nothing
+        result("tcap", "cannot tell", 0.3),
+        Result(attack="weap"),
+    ]
+    found = over_families(results, 0.95)
+    assert [r.verdict for r in found] == [
+        "excess found",
+        "excess found",
+        "cannot tell",
+        "none found",
+        "cannot tell",
+        None,
+    ]
+    assert any("not after correction for the number of attacks" in n for n in found[2].notes)
+    assert found[0] == results[0]
+    assert over_families(results, 0.9) == results  # .1 / 3 is more than .02
+    assert [r.verdict for r in over_families(results[2:3], 0.95)] == ["excess found"]
+
+
+def test_a_failing_precondition_takes_the_all_clear_away():
+    results = [result("cap", "none found", 0.5), result("disco", "excess found", 0.01), result("x", "cannot tell", 0.5)]
+    found = in_doubt(results, ["no overlap", "exchangeable"])
+    assert [r.verdict for r in found] == ["cannot tell", "excess found", "cannot tell"]
+    assert found[0].notes == (
+        "cannot tell: a precondition fails (no overlap, exchangeable), so that strangers are no fair comparison",
+    )
+    assert found[1:] == results[1:]
+    assert in_doubt(results, []) == results
