@@ -110,8 +110,7 @@ def figure(name, title, description, panels, caption):
         'style="width:100%;min-width:34rem;height:auto;font-family:inherit">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>'
         + "".join(
-            f'<g transform="translate({LEFT[k % 2]} {TOP[k // 2]})">{panel}</g>'
-            for k, panel in enumerate(panels)
+            f'<g transform="translate({LEFT[k % 2]} {TOP[k // 2]})">{panel}</g>' for k, panel in enumerate(panels)
         )
         + f"</svg></div>"
         '<figcaption style="max-width:none;text-align:left;font-style:normal;font-size:.7rem">'
@@ -154,9 +153,7 @@ def histograms(title, version_1, version_2, own):
         (filled, 'fill="currentColor" fill-opacity="0.25"'),
         (outline, 'stroke="currentColor" stroke-opacity="0.7"'),
     ):
-        steps = " ".join(
-            f"V{PANEL_HEIGHT - c * scale:.1f} H{(k + 1) * width:.1f}" for k, c in enumerate(counts)
-        )
+        steps = " ".join(f"V{PANEL_HEIGHT - c * scale:.1f} H{(k + 1) * width:.1f}" for k, c in enumerate(counts))
         parts.append(f'<path d="M0 {PANEL_HEIGHT} {steps} V{PANEL_HEIGHT}" {style}/>')
     parts += [_text(v * PANEL_WIDTH, PANEL_HEIGHT + 17, f"{v:g}", "middle") for v in (0, 0.25, 0.5, 0.75, 1)]
     x = own * PANEL_WIDTH
@@ -191,8 +188,7 @@ def _frame(title):
 
 def _y_axis():
     return "".join(
-        _text(-6, _y(v) + 4, f"{v:g}", "end")
-        + (_line(0, _y(v), PANEL_WIDTH, _y(v), opacity=0.15) if v else "")
+        _text(-6, _y(v) + 4, f"{v:g}", "end") + (_line(0, _y(v), PANEL_WIDTH, _y(v), opacity=0.15) if v else "")
         for v in (0, 0.25, 0.5, 0.75, 1)
     )
 

@@ -85,7 +85,7 @@ def from_pandas(series: Any) -> pl.Series:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _gathered(from_pandas(pd.Series(dtype.categories)), series.cat.codes.to_numpy())
-    if isinstance(dtype, pd.ArrowDtype):
+    if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"):
         return from_arrow(series.array.__arrow_array__())
     if isinstance(dtype, pd.SparseDtype):
         return from_pandas(series.sparse.to_dense())
@@ -117,14 +117,16 @@ def _text_of_pandas(series: Any) -> pl.Series | None:
 
     if str not in map(type, series.iloc[:100]):
         return None
+    # Where all is text, pandas 2 compares it up to the first null character only; None in front keeps it from that.
+    values = np.concatenate([[None], series.to_numpy(dtype=object)])
     try:
-        codes, levels = pd.factorize(series)  # -1 where missing, be it None, NaN, NaT or NA
+        codes, levels = pd.factorize(values)  # -1 where missing, be it None, NaN, NaT or NA
     except TypeError:  # values that have no hash
         return None
     if set(map(type, levels)) != {str}:
         return None
     # each text is made once, not once a row
-    return _gathered(pl.Series(list(levels), dtype=pl.String), codes)
+    return _gathered(pl.Series(levels.tolist(), dtype=pl.String), codes[1:])
 
 
 def _gathered(levels: pl.Series, codes: NDArray[Any]) -> pl.Series:
