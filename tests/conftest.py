@@ -2,12 +2,20 @@
 
 import gzip
 import itertools
+import os
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
 
 import divulge
+
+# Machines differ in speed, so no example has a deadline; CI draws the same examples each time, people new ones.
+settings.register_profile(
+    "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("divulge")
 
 
 def _values(series):
