@@ -340,7 +340,7 @@ def test_pandas_works_where_pyarrow_is_not_installed():
         objects(pd.NA, "a"),
         objects(pd.NaT, date(2020, 1, 1)),
         objects(Decimal("NaN"), Decimal(1)),
-        objects(np.datetime64("NaT"), np.datetime64("2020-01-01")),
+        objects(np.datetime64("NaT", "D"), np.datetime64("2020-01-01")),
         objects(complex("nan"), 1j),
         pd.Series([pd.NA, 1], dtype="Int64"),
         pd.Series([pd.NA, True], dtype="boolean"),
