@@ -92,9 +92,9 @@ def test_independent_tables_show_no_excess(runs, errors):
         low, high = band(0.95, runs, errors)
         assert low <= difference
         assert low <= risk
-        if attack == 1:  # Newcombe and MOVER of the copies are a little wide by design
-            assert difference <= high
-            assert risk <= high
+        # the wider of two intervals covers a little more than its level; far more would cost power
+        assert difference <= 0.975 + high - 0.95
+        assert risk <= 0.975 + high - 0.95
         assert alarm <= most(0.025, runs, errors)
         assert one_sided <= most(0.05, runs, errors)
         assert abs(mean) <= 3 * seen[:, attack, 4].std() / math.sqrt(runs)
