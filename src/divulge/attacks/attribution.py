@@ -127,7 +127,8 @@ def _nearest(table: ContingencyTable) -> tuple[Ints, _Unseen]:
         raise SettingError("unseen='nearest': the synthetic table has no rows. hint: check the file.")
     votes = np.zeros((table.n_keys, table.n_targets), dtype=np.int64)
     votes[table.key, table.target] = table.s
-    near, _ = nearest_votes(table.key_codes[unseen.keys], table.key_codes[seen], votes[seen])
+    codes = table.key_codes
+    near, _ = nearest_votes(codes[unseen.keys], codes[seen], votes[seen])
     return near, unseen
 
 

@@ -115,8 +115,9 @@ def _dominated(table: ContingencyTable, keys: tuple[str, ...], hit: Floats) -> l
             "people may know it without the table"
         )
     margin = table.target_margin(table.o)
+    codes = table.key_codes
     for j, key in enumerate(sorted(keys)):
-        code = table.key_codes[:, j][table.key]
+        code = codes[:, j][table.key]
         pairs = code.astype(np.int64) * table.n_targets + table.target
         size = np.bincount(pairs, weights=disclosed)
         all_of_level = np.bincount(code, weights=table.o)
