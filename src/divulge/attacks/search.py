@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ def ranked_key_sets(
     names = sorted(case.schema.usable())
     grouper = _Grouper(case, names, targets, with_real=False)
     cost = _SET_COST + case.n_rows("synthetic") * (_ROW_COST + _TARGET_COST * len(targets))
-    compile_it = sum(_n_choose(len(names), k) for k in range(1, max_columns + 1)) * cost > _COMPILE_SECONDS
+    compile_it = sum(comb(len(names), k) for k in range(1, max_columns + 1)) * cost > _COMPILE_SECONDS
     looked_at: list[tuple[str, ...]] = []
     shares = np.empty((0, len(targets)))
     notes: list[str] = []
@@ -138,7 +139,7 @@ def _candidates(
     names: Sequence[str], size: int, looked_at: Sequence[tuple[str, ...]], shares: Floats, limit: int
 ) -> tuple[list[tuple[str, ...]], bool]:
     """Return the key sets of one size to look at, and whether there are more of them than the limit allows."""
-    if _n_choose(len(names), size) <= max(limit, len(names)):
+    if comb(len(names), size) <= max(limit, len(names)):
         return list(combinations(names, size)), False
     smaller = [i for i, s in enumerate(looked_at) if len(s) == size - 1]
     # by rank within each target, so that targets that many sets give away do not crowd the others out
@@ -150,12 +151,6 @@ def _candidates(
         if len(out) >= limit:
             break
     return sorted(out)[:limit] if len(out) <= limit else sorted(list(out)[:limit]), True
-
-
-def _n_choose(n: int, k: int) -> int:
-    from math import comb
-
-    return comb(n, k)
 
 
 def minimal_disclosing(
@@ -181,14 +176,14 @@ def minimal_disclosing(
     grouper = _Grouper(case, names, targets, with_real=True)
     n_real = case.n_rows("real")
     cost = _SET_COST + (case.n_rows("synthetic") + n_real) * (_ROW_COST + _TARGET_COST * len(targets))
-    compile_it = _n_choose(len(names), 2) * cost > _COMPILE_SECONDS
+    compile_it = comb(len(names), 2) * cost > _COMPILE_SECONDS
     found: dict[str, list[Disclosing]] = {t: [] for t in targets}
     notes: list[str] = []
     spent = 0.0
     for size in range(1, max_columns + 1):
-        spent += _n_choose(len(names), size) * cost
+        spent += comb(len(names), size) * cost
         if spent > 4 * _SECONDS:
-            n_sets = _n_choose(len(names), size)
+            n_sets = comb(len(names), size)
             notes.append(f"the search for minimal sets stopped before {size} columns: {n_sets:,} sets are too many")
             break
         open_ = {
