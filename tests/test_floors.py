@@ -9,13 +9,30 @@ SOURCE = Path(__file__).parent.parent / "src" / "divulge"
 
 FLOORS = [
     {"errors", "schema", "intervals", "comparison", "families", "estimate", "result", "crosstab"},
-    {"frames", "values", "files", "encode", "counts", "kernels", "neighbours"},
-    {"case"},
+    {
+        "frames",
+        "values",
+        "files",
+        "encode",
+        "counts",
+        "kernels",
+        "gower",
+        "hamming",
+        "neighbours",
+        "vector",
+        "boxes",
+        "tiles",
+        "scan",
+    },
+    {"case", "distances"},
     {"attacks", "preconditions"},
     {"records", "report", "assessment", "gate"},
     {"cli", "demo", "sdmetrics", "__main__"},
 ]
-ROOM_A, ROOM_B = {"frames", "values", "files"}, {"encode", "counts", "kernels", "neighbours"}
+ROOM_A, ROOM_B = (
+    {"frames", "values", "files"},
+    {"encode", "counts", "kernels", "gower", "hamming", "neighbours", "vector", "boxes", "tiles", "scan"},
+)
 
 
 def floor_of(module: str) -> int:

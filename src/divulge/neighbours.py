@@ -1,93 +1,385 @@
-"""Room B: nearest keys under the Hamming distance, every tie counted.
+"""Room B: exact nearest neighbours under the mixed distance: the nearest, the k nearest, all ties, all within a radius.
 
-A query whose key does not occur is answered by all reference keys that differ from it in the fewest columns. At
-level h, drop h of the columns and group by the rest: a key at distance exactly h agrees with the query in exactly
-one such group, so summing the groups over all choices of h columns adds up the votes of all ties without listing
-them. That costs one group-by for each choice; where there are too many choices, the rest is compared pair by pair.
+Equal rows are searched once and carry a multiplicity. Small tasks are matrices of numpy; larger ones go to compiled
+code, a box tree (`boxes`) or, where a probe shows that boxes keep nothing apart, a scan in 16 bits (`tiles`). Both
+only narrow down candidates: each candidate's distance is computed in float64 from the raw values by the one formula
+of `gower`, so that distances are equal to the last bit whichever way they were found, and ties are true ties.
+Threads, block sizes and the order of rows change no digit.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.counts import Ints, combine
-from divulge.kernels import hamming_votes
+from divulge.errors import SettingError
+from divulge.gower import Floats, Rows, Ruler, blocks, pairwise
+from divulge.kernels import COMPILE_FROM
 
-__all__ = ["nearest_votes"]
+__all__ = ["Index", "Nearest", "Pairs"]
 
-_PAIR_COST = 0.06e-9  # seconds a pair and column, compiled
-_GROUP_COST = 50e-9  # seconds a row and group-by, and for each target
-_VOTE_COST = 12e-9
+Ints = NDArray[np.int64]
+Progress = Callable[[int, int], None]
+"""Called with queries done and queries in all."""
 
 
-def nearest_votes(
-    queries: NDArray[np.int32],
-    references: NDArray[np.int32],
-    votes: Ints,
-) -> tuple[Ints, Ints]:
-    """Return the votes of all references at the smallest Hamming distance of each query, and that distance.
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearest:
+    """The k nearest reference rows of each query, by distance and then by row number."""
+
+    distances: Floats
+    """Shape (n_queries, k), ascending; infinite where the reference has fewer rows."""
+    rows: Ints
+    """Shape (n_queries, k): row numbers in the reference; -1 where there are fewer."""
+    n_ties: Ints
+    """Shape (n_queries,): reference rows exactly at the last of the k distances."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Reference rows of each query, in one long list."""
+
+    start: Ints
+    """Shape (n_queries + 1,): query i has rows[start[i] : start[i + 1]]."""
+    rows: Ints
+    """Row numbers in the reference, ascending within a query."""
+
+    @property
+    def counts(self) -> Ints:
+        """Shape (n_queries,): how many rows each query has."""
+        return np.diff(self.start)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Rows without their repeats, in the order of first appearance."""
+
+    rows: Rows
+    of_row: Ints | None
+    """Shape (n_rows,): which distinct row each row is; None when no row is left out."""
+    times: Ints
+    """Shape (n_distinct,): how many rows each stands for."""
+    start: Ints
+    """Shape (n_distinct + 1,): distinct row u stands for members[start[u] : start[u + 1]]."""
+    members: Ints
+    """Row numbers, ascending within a distinct row."""
+
+    @staticmethod
+    def of(rows: Rows, *, always: bool = False) -> Distinct:
+        """Return the distinct rows; where few repeat they are left in, unless `always`."""
+        n = len(rows)
+        hashes = _hash(rows)
+        _, first, of_hash, times = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
+        alone = len(first) > 0.95 * n and not (always and len(first) < n)
+        if alone or not _equal(rows, rows.take(first[of_hash])):  # two different rows with one hash: 1 in 2**64
+            numbers = np.arange(n + 1)
+            return Distinct(rows, None, np.ones(n, dtype=np.int64), numbers, numbers[:-1])
+        order = np.argsort(first)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[order] = np.arange(len(first))
+        of_row = rank[of_hash]
+        times = times[order].astype(np.int64)
+        members = np.argsort(of_row, kind="stable")
+        return Distinct(rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+
+    def which(self, rows: Ints) -> Ints:
+        """Return the distinct row of each row number; -1 stays -1."""
+        return rows if self.of_row is None else np.where(rows < 0, -1, self.of_row[rows])
+
+
+def _hash(rows: Rows) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of each row: splitmix64 of every entry, salted by its column, added up."""
+    out = np.zeros(len(rows), dtype=np.uint64)
+    columns = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]
+    columns += [rows.codes[:, j].astype(np.float64) for j in range(rows.codes.shape[1])]
+    for first in range(0, len(rows), 16_384):  # stay in cache
+        part = slice(first, first + 16_384)
+        for j, column in enumerate(columns):
+            values = column[part] + 0.0
+            values[np.isnan(values)] = np.nan  # with one bit pattern
+            x = values.view(np.uint64) + np.uint64((j + 1) * 0x9E3779B97F4A7C15 % 2**64)
+            for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+                x ^= x >> np.uint64(shift)
+                x *= np.uint64(multiplier)
+            x ^= x >> np.uint64(31)
+            out[part] += x
+    return out
+
+
+def _equal(a: Rows, b: Rows) -> bool:
+    return bool(np.array_equal(a.codes, b.codes) and np.array_equal(a.numbers, b.numbers, equal_nan=True))
+
+
+class Index:
+    """Reference rows, made ready to be searched.
 
     Parameters
     ----------
-    queries
-        Distinct keys as codes, shape (n, n_columns).
-    references
-        Distinct keys as codes, shape (m, n_columns), m at least 1.
-    votes
-        Shape (m, n_targets): synthetic records of each reference key by target.
+    ruler, reference
+        From `fit_ruler`; at least one row.
+    threads
+        None takes all cores. They change no digit.
+    engine
+        "numpy", "boxes" or "tiles" force one way of searching; None chooses.
 
-    Returns
-    -------
-    votes, distance
-        Shapes (n, n_targets) and (n,), int64.
+    Raises
+    ------
+    SettingError
+        The reference has no rows.
 
     Examples
     --------
-    >>> near, distance = nearest_votes(np.array([[0, 9]], np.int32), np.array([[0, 1], [0, 2], [3, 3]], np.int32),
-    ...                                np.array([[2, 0], [0, 1], [5, 5]]))
-    >>> near.tolist(), distance.tolist()
-    ([[2, 1]], [1])
+    >>> from divulge.gower import Field, fit_ruler
+    >>> people, asked = np.array([1.0, 5.0, 5.0, 11.0]), np.array([4.0, 8.0])
+    >>> marks = np.zeros(4, np.int32), np.zeros(2, np.int32)
+    >>> ruler, (reference, queries) = fit_ruler([Field("x", (people, asked), marks)], ranges_of=[0])
+    >>> found = Index(ruler, reference).nearest(queries)
+    >>> found.distances.ravel().tolist(), found.rows.ravel().tolist(), found.n_ties.tolist()
+    ([0.1, 0.3], [1, 1], [2, 3])
     """
-    n, n_columns = queries.shape
-    out = np.zeros((n, votes.shape[1]), dtype=np.int64)
-    distance = np.full(n, -1, dtype=np.int64)
-    open_ = np.arange(n)
-    for level in range(n_columns + 1):
-        if not len(open_):
-            break
-        choices = comb(n_columns, level)
-        group_time = choices * (len(open_) + len(references)) * (_GROUP_COST + votes.shape[1] * _VOTE_COST)
-        if group_time > len(open_) * len(references) * n_columns * _PAIR_COST and level > 0:
-            out[open_], distance[open_] = hamming_votes(queries[open_], references, votes)
-            return out, distance
-        found = np.zeros((len(open_), votes.shape[1]), dtype=np.int64)
-        for kept in combinations(range(n_columns), n_columns - level):
-            found += _votes_of_equal(queries[open_][:, kept], references[:, kept], votes)
-        hit = found.any(axis=1)
-        out[open_[hit]], distance[open_[hit]] = found[hit], level
-        open_ = open_[~hit]
-    return out, distance
+
+    def __init__(
+        self,
+        ruler: Ruler,
+        reference: Rows,
+        *,
+        threads: int | None = None,
+        engine: str | None = None,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        if not len(reference):
+            raise SettingError("neighbours: the reference table has no rows.")
+        self.ruler, self.n_rows = ruler, len(reference)
+        self._distinct = Distinct.of(reference)
+        self._threads, self._engine, self._progress = threads, engine, progress
+        self._compiled: Any = None
+
+    def nearest(self, queries: Rows, k: int = 1, *, own: Ints | None = None) -> Nearest:
+        """Return the k nearest reference rows of each query.
+
+        Parameters
+        ----------
+        queries
+            Rows under the same ruler.
+        k
+            At least 1.
+        own
+            Shape (n_queries,): the row number of the query itself in the reference, which is left out; -1 where
+            it is not there.
+
+        Returns
+        -------
+        Nearest
+            With infinite distances and rows of -1 where the reference has fewer than k (other) rows.
+        """
+        if k < 1:
+            raise SettingError(f"k: {k} is below 1.")
+        asked, own_distinct, back = self._ask(queries, own)
+        distance, distinct, beyond = self._search(asked, k, None, own_distinct)
+        return self._spread(distance, distinct, beyond, k, own_distinct, own, back)
+
+    def count_within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Ints:
+        """Return how many reference rows lie at most `radius` from each query (one radius, or one each)."""
+        limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
+        asked, own_distinct, back = self._ask(queries, own, limits)
+        counts = self._within(asked, limits if back is None else _first_of(back, limits), own_distinct, listing=False)
+        return counts[0] if back is None else counts[0][back]
+
+    def within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Pairs:
+        """Return which reference rows lie at most `radius` from each query, the border included."""
+        limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
+        own_distinct = None if own is None else self._distinct.which(own)
+        counts, found = self._within(queries, limits, own_distinct, listing=True)
+        query = np.repeat(np.arange(len(queries)), _per_query(found, len(queries)))
+        times = self._distinct.times[found[1]]
+        query = np.repeat(query, times)
+        rows = _members(self._distinct, found[1], times)
+        if own is not None:
+            keep = rows != own[query]
+            query, rows = query[keep], rows[keep]
+        order = np.lexsort((rows, query))
+        return Pairs(np.append(0, np.cumsum(counts)), rows[order])
+
+    def ties(self, queries: Rows, *, own: Ints | None = None) -> tuple[Nearest, Pairs]:
+        """Return the nearest reference row of each query, and all rows at exactly that distance."""
+        found = self.nearest(queries, own=own)
+        single = Pairs(np.arange(len(queries) + 1), found.rows[:, 0])
+        shared = np.flatnonzero(found.n_ties > 1)
+        if not len(shared):
+            return found, single
+        radius = found.distances[shared, 0]
+        more = self.within(queries.take(shared), radius, own=None if own is None else own[shared])
+        start = np.append(0, np.cumsum(found.n_ties))
+        rows = np.empty(int(start[-1]), dtype=np.int64)
+        alone = found.n_ties == 1
+        rows[start[:-1][alone]] = found.rows[alone, 0]
+        rows[np.repeat(~alone, found.n_ties)] = more.rows
+        return found, Pairs(start, rows)
+
+    # ------------------------------------------------------------ equal queries are asked once
+
+    def _ask(
+        self, queries: Rows, own: Ints | None, limits: Floats | None = None
+    ) -> tuple[Rows, Ints | None, Ints | None]:
+        """Return the distinct queries, which reference row each of them is, and where their answers go."""
+        own_distinct = None if own is None else self._distinct.which(own)
+        if own is not None or (limits is not None and np.ptp(limits) > 0):
+            # a query that is a reference row leaves itself out: only queries that are all reference rows may be merged
+            if own is None or limits is not None or self._distinct.of_row is None or (own < 0).any():
+                return queries, own_distinct, None
+            _, first, back = np.unique(own_distinct, return_index=True, return_inverse=True)
+            assert own_distinct is not None
+            return queries.take(first), own_distinct[first], back
+        distinct = Distinct.of(queries)
+        return distinct.rows, None, distinct.of_row
+
+    def _spread(
+        self,
+        distance: Floats,
+        distinct: Ints,
+        beyond: Ints,
+        k: int,
+        own_distinct: Ints | None,
+        own: Ints | None,
+        back: Ints | None,
+    ) -> Nearest:
+        """Return the rows behind the distinct rows: at equal distances the lowest row numbers first."""
+        times = np.where(distinct >= 0, self._distinct.times[distinct], 0)
+        if own_distinct is not None:
+            times -= distinct == own_distinct[:, None]
+        if back is not None:
+            distance, distinct, beyond, times = distance[back], distinct[back], beyond[back], times[back]
+        if self._distinct.of_row is None:
+            ties = (distance == distance[:, -1:]).sum(axis=1) + beyond
+            return Nearest(distance, distinct, np.where(np.isfinite(distance[:, -1]), ties, 0))
+        n = len(distance)
+        reached = np.minimum(times.cumsum(axis=1), k)
+        last = np.argmax(reached >= np.minimum(k, reached[:, -1:]), axis=1)
+        at_last = distance[np.arange(n), last]
+        ties = (times * (distance == at_last[:, None])).sum(axis=1) + np.where(at_last == distance[:, -1], beyond, 0)
+        # one row more than needed of each distinct row: the query itself may be among them
+        taken = np.minimum(self._distinct.times[distinct], k + 1)
+        taken[distinct < 0] = 0
+        query, slot = np.nonzero(taken)
+        rows = _members(self._distinct, distinct[query, slot], taken[query, slot])
+        query, far = (np.repeat(x, taken[query, slot]) for x in (query, distance[query, slot]))
+        if own is not None:
+            keep = rows != own[query]
+            query, far, rows = query[keep], far[keep], rows[keep]
+        order = np.lexsort((rows, far, query))
+        query, far, rows = query[order], far[order], rows[order]
+        place = np.arange(len(query)) - np.searchsorted(query, np.arange(n))[query]
+        keep = place < k
+        out, numbers = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64)
+        out[query[keep], place[keep]], numbers[query[keep], place[keep]] = far[keep], rows[keep]
+        return Nearest(out, numbers, np.where(np.isfinite(out[:, -1]), ties, 0))
+
+    # ------------------------------------------------------------ three ways to search distinct rows
+
+    def _search(self, queries: Rows, k: int, radius: Floats | None, own: Ints | None) -> tuple[Floats, Ints, Ints]:
+        """Return the k nearest distinct rows of each query, and how many rows beyond them tie with the last."""
+        engine = self._choose(len(queries))
+        if engine == "numpy":
+            return _nearest_numpy(self.ruler, queries, self._distinct, k, own)
+        return self._compiled_index(engine, queries).nearest(queries, k, own)
+
+    def _within(
+        self, queries: Rows, radius: Floats, own: Ints | None, *, listing: bool
+    ) -> tuple[Ints, tuple[Ints, Ints]]:
+        """Return the rows within each query's radius: their number, and (query, distinct row) pairs if wanted."""
+        engine = self._choose(len(queries))
+        if engine == "numpy":
+            return _within_numpy(self.ruler, queries, self._distinct, radius, own, listing)
+        return self._compiled_index(engine, queries).within(queries, radius, own, listing)
+
+    def _choose(self, n_queries: int) -> str:
+        if self._engine is not None:
+            return self._engine
+        small = n_queries * len(self._distinct.times) < COMPILE_FROM
+        return "numpy" if small else "compiled"
+
+    def _compiled_index(self, engine: str, queries: Rows) -> Any:
+        if self._compiled is None:
+            from divulge.scan import CompiledIndex
+
+            self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
+        return self._compiled
 
 
-def _votes_of_equal(queries: NDArray[np.int32], references: NDArray[np.int32], votes: Ints) -> Ints:
-    """Return the summed votes of the references that equal each query in all columns, shape (n, n_targets)."""
-    if queries.shape[1] == 0:
-        return np.broadcast_to(votes.sum(axis=0), (len(queries), votes.shape[1])).copy()
-    stacked = np.concatenate([references, queries])
-    sizes = [int(x) + 1 for x in stacked.max(axis=0)]
-    ids, _ = combine([stacked[:, j] for j in range(stacked.shape[1])], sizes)
-    of_reference, of_query = ids[: len(references)], ids[len(references) :]
-    order = np.argsort(of_reference, kind="stable")
-    ordered = of_reference[order]
-    start = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    group_ids = ordered[start]
-    place = np.minimum(np.searchsorted(group_ids, of_query), len(group_ids) - 1)
-    equal = np.flatnonzero(group_ids[place] == of_query)
-    out = np.zeros((len(queries), votes.shape[1]), dtype=np.int64)
-    if len(equal):  # not so at level 0, when all queries are keys that do not occur
-        out[equal] = np.add.reduceat(votes[order], start, axis=0)[place[equal]]
+def _first_of(back: Ints, values: Floats) -> Floats:
+    out = np.empty(int(back.max(initial=-1)) + 1)
+    out[back] = values
     return out
+
+
+def _per_query(found: tuple[Ints, Ints], n_queries: int) -> Ints:
+    return np.bincount(found[0], minlength=n_queries)
+
+
+def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:
+    """Return the first so many rows of each distinct row."""
+    if distinct.of_row is None:
+        return which
+    place = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
+    return distinct.members[np.repeat(distinct.start[which], taken) + place]
+
+
+def _own_times(distinct: Distinct, part: slice, own: Ints | None, matrix: Floats) -> Ints:
+    """Return how many rows each cell of the matrix stands for, and set what stands for none to infinity."""
+    times = np.broadcast_to(distinct.times, matrix.shape)
+    if own is None:
+        return times
+    times = times.copy()
+    query = np.flatnonzero(own[part] >= 0)
+    times[query, own[part][query]] -= 1
+    matrix[times == 0] = np.inf
+    return times
+
+
+def _nearest_numpy(
+    ruler: Ruler, queries: Rows, reference: Distinct, k: int, own: Ints | None
+) -> tuple[Floats, Ints, Ints]:
+    """The search by full matrices: the oracle of the compiled ones."""
+    n, m = len(queries), len(reference.times)
+    distance, rows = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64)
+    beyond = np.zeros(n, dtype=np.int64)
+    for part in blocks(n, m):
+        matrix = pairwise(ruler, _slice(queries, part), reference.rows)
+        times = _own_times(reference, part, own, matrix)
+        if k == 1:
+            order = matrix.argmin(axis=1)[:, None]
+        else:
+            order = np.argsort(matrix, axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(matrix, order, axis=1)
+        width = order.shape[1]
+        distance[part, :width] = found
+        rows[part, :width] = np.where(np.isfinite(found), order, -1)
+        if width == k:
+            tied = np.where(matrix == found[:, -1:], times, 0).sum(axis=1)
+            listed = np.where(found == found[:, -1:], np.take_along_axis(times, order, axis=1), 0).sum(axis=1)
+            beyond[part] = np.where(np.isfinite(found[:, -1]), tied - listed, 0)
+    return distance, rows, beyond
+
+
+def _within_numpy(
+    ruler: Ruler, queries: Rows, reference: Distinct, radius: Floats, own: Ints | None, listing: bool
+) -> tuple[Ints, tuple[Ints, Ints]]:
+    counts = np.zeros(len(queries), dtype=np.int64)
+    found: list[tuple[Ints, Ints]] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for part in blocks(len(queries), len(reference.times)):
+        matrix = pairwise(ruler, _slice(queries, part), reference.rows)
+        times = _own_times(reference, part, own, matrix)
+        inside = (matrix <= radius[part, None]) & np.isfinite(matrix)
+        counts[part] = (times * inside).sum(axis=1)
+        if listing:
+            query, row = np.nonzero(inside)
+            found.append((query + part.start, row))
+    return counts, (np.concatenate([q for q, _ in found]), np.concatenate([r for _, r in found]))
+
+
+def _slice(rows: Rows, part: slice) -> Rows:
+    return Rows(rows.numbers[part], rows.codes[part])

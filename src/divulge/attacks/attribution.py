@@ -29,7 +29,7 @@ from divulge.case import Case
 from divulge.counts import ContingencyTable, Ints
 from divulge.errors import SettingError
 from divulge.estimate import Outcomes
-from divulge.neighbours import nearest_votes
+from divulge.hamming import nearest_votes
 from divulge.result import Baseline, Rate, Result, Value
 
 __all__ = ["baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"]

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge import kernels
+from divulge.hamming import nearest_votes
 from divulge.kernels import disclosed, disclosed_numpy, hamming_votes, hamming_votes_numpy
-from divulge.neighbours import nearest_votes
 
 
 def brute(queries, references, votes):

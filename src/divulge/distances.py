@@ -1,0 +1,177 @@
+"""Floor 2: the distances of a case: which columns count, under which ruler, and searches that are remembered.
+
+Ranges are those of real and holdout together, fixed once for every search, so that a distance to members and a
+distance to strangers are lengths on one ruler. "people" are the real rows followed by the holdout rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case import Case
+from divulge.errors import SettingError
+from divulge.gower import Field, Floats, Rows, fit_ruler
+from divulge.neighbours import Index, Nearest, Pairs
+from divulge.schema import check_columns
+
+__all__ = ["Distances", "distance_columns", "distances_of"]
+
+Ints = NDArray[np.int64]
+_NUMBERS = ("numeric", "datetime")
+_TABLES = ("real", "synthetic", "holdout")
+
+
+def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[str]]:
+    """Return the columns that a distance compares, and notes about those it leaves out.
+
+    None takes all but constants, identifiers, free text, the unit and ignored columns: a column in which every value
+    is different adds the same 1 to every distance and hides the rest.
+
+    Raises
+    ------
+    SettingError
+        No column is left, one is named twice, or a text stands where a list is meant.
+    ColumnError
+        A column that the tables do not have.
+    """
+    if columns is not None:
+        if isinstance(columns, str):
+            raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
+        check_columns("columns", columns, case.columns)
+        if len(set(columns)) < len(columns):
+            raise SettingError("columns: a column is named twice. hint: name each once.")
+        if not columns:
+            raise SettingError("columns: none given. hint: leave it out to compare all that can be compared.")
+        return tuple(columns), []
+    used = tuple(case.schema.usable())
+    if not used:
+        raise SettingError(
+            "distance: no column to compare: all are constant, identifiers, free text, unit or ignored. "
+            "hint: `divulge schema` shows why; set kinds there."
+        )
+    away = {"unit", "ignore"}
+    out = [c for c in case.columns if c not in used and not away & set(case.schema[c].roles)]
+    notes = [f"left out of the distance: {', '.join(f'{c!r} ({case.schema[c].kind})' for c in out)}"] if out else []
+    return used, notes
+
+
+class Distances:
+    """Nearest neighbours between the tables of a case, each search done once."""
+
+    def __init__(self, case: Case, columns: Sequence[str], weights: Mapping[str, float] | None = None) -> None:
+        weights = weights or {}
+        people = [i for i in range(len(case.tables)) if i != 1]
+        fields = [_field(case, c, float(weights.get(c, 1.0))) for c in columns]
+        self.ruler, rows = fit_ruler(fields, ranges_of=people)
+        self.columns = tuple(sorted(columns))
+        self._rows = dict(zip(_TABLES, rows, strict=False))
+        self._rows["people"] = Rows.stack([rows[i] for i in people])
+        self._index: dict[str, Index] = {}
+        self._found: dict[Any, Any] = {}
+
+    def rows(self, role: str) -> Rows:
+        """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
+        return self._rows[role]
+
+    def n_rows(self, role: str) -> int:
+        """Return how many rows a table has; 0 when there is none."""
+        return len(self._rows[role]) if role in self._rows else 0
+
+    def nearest(self, queries: str, reference: str, k: int = 1) -> Nearest:
+        """Return the k nearest rows of one table for each row of another; a row is never its own neighbour.
+
+        More neighbours that were found before answer for fewer, distances and rows alike; `n_ties` is that of the
+        k asked for.
+        """
+        key = ("nearest", queries, reference, k)
+        if key not in self._found:
+            self._found[key] = self.index(reference).nearest(self._rows[queries], k, own=self._own(queries, reference))
+        return self._found[key]  # type: ignore[no-any-return] # the key says what it is
+
+    def ties(self, queries: str, reference: str) -> tuple[Nearest, Pairs]:
+        """Return the nearest rows, and all rows at exactly that distance."""
+        key = ("ties", queries, reference)
+        if key not in self._found:
+            self._found[key] = self.index(reference).ties(self._rows[queries], own=self._own(queries, reference))
+        return self._found[key]  # type: ignore[no-any-return] # the key says what it is
+
+    def count_within(self, queries: str, reference: str, radius: float | Floats) -> Ints:
+        """Return how many rows of one table lie within a radius of each row of another."""
+        return self.index(reference).count_within(self._rows[queries], radius, own=self._own(queries, reference))
+
+    def index(self, role: str) -> Index:
+        """Return the index of a table's rows."""
+        if role not in self._index:
+            self._index[role] = Index(self.ruler, self._rows[role])
+        return self._index[role]
+
+    def attraction(self, chosen: NDArray[np.bool_] | None = None) -> Floats:
+        """Return how much each person attracts: the synthetic rows whose nearest person they are, ties shared.
+
+        Parameters
+        ----------
+        chosen
+            Shape (n_synthetic,): count these synthetic rows alone; None counts all.
+
+        Returns
+        -------
+        ndarray
+            Shape (n_real + n_holdout,); it adds up to the number of synthetic rows counted. Shares of ties are kept
+            as whole multiples of 2**-36, so that the order of rows changes no digit.
+        """
+        found, pairs = self.ties("synthetic", "people")
+        credit = np.repeat((2.0**36 / found.n_ties).round().astype(np.int64), found.n_ties)
+        if chosen is not None:
+            credit *= np.repeat(chosen, found.n_ties)
+        total = np.zeros(self.n_rows("people"), dtype=np.int64)
+        np.add.at(total, pairs.rows, credit)
+        return total / 2.0**36
+
+    def _own(self, queries: str, reference: str) -> Ints | None:
+        n = self.n_rows(queries)
+        if queries == reference:
+            return np.arange(n)
+        if reference == "people" and queries in ("real", "holdout"):
+            return np.arange(n) + (self.n_rows("real") if queries == "holdout" else 0)
+        if queries == "people" and reference in ("real", "holdout"):
+            own = np.arange(n) - (self.n_rows("real") if reference == "holdout" else 0)
+            return np.where((own >= 0) & (own < self.n_rows(reference)), own, -1)
+        return None
+
+
+def distances_of(
+    case: Case, columns: Sequence[str] | None = None, weights: Mapping[str, float] | None = None
+) -> Distances:
+    """Return the distances of a case over some columns; the case remembers those over its default columns.
+
+    Raises
+    ------
+    SettingError
+        The rows live elsewhere; no column to compare.
+    """
+    if not case.in_memory:
+        raise SettingError(
+            "distance: this measure needs every row in memory, and a table lives elsewhere. "
+            "hint: collect it first (.collect(), .pl())."
+        )
+    used = tuple(sorted(distance_columns(case, columns)[0]))
+    key = (used, tuple(sorted((weights or {}).items())))
+    if key not in case.remembered:
+        case.remembered[key] = Distances(case, used, weights)
+    return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+
+
+def _field(case: Case, column: str, weight: float) -> Field:
+    """Return one column as numbers or categories, as its kind says."""
+    pooled = case.pooled(column)
+    codes = case.codes(column, binned=False)
+    if case.schema[column].kind not in _NUMBERS:
+        return Field(column, None, codes, weight)
+    levels = np.concatenate([[np.nan], pooled.numbers()])
+    is_number = ~np.isnan(levels)
+    marks = np.where(is_number, 0, np.cumsum(~is_number)).astype(np.int32)  # missing is 1, then the other values
+    return Field(column, tuple(levels[c] for c in codes), tuple(marks[c] for c in codes), weight)
