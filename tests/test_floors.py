@@ -31,7 +31,7 @@ FLOORS = [
 ]
 ROOM_A, ROOM_B = (
     {"frames", "values", "files"},
-    {"encode", "counts", "kernels", "gower", "hamming", "neighbours", "vector", "boxes", "tiles", "scan"},
+    {"encode", "counts", "kernels", "gower", "hamming", "neighbours", "vector", "boxes", "tiles", "engine"},
 )
 
 

@@ -15,6 +15,7 @@ _HOMES = {
     "divulge.attacks.attribution": ("baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"),
     "divulge.attacks.copying": ("copies",),
     "divulge.attacks.disclosive": ("abstention", "disco", "prc", "rapid"),
+    "divulge.attacks.exposure": ("exposure",),
     "divulge.attacks.uniqueness": (
         "delta_presence",
         "k_anonymity",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from divulge.attacks.attribution import baseline_cap, cap, cap_minimum, dcap, modal_guess, tcap, weap
     from divulge.attacks.copying import copies
     from divulge.attacks.disclosive import abstention, disco, prc, rapid
+    from divulge.attacks.exposure import exposure
     from divulge.attacks.uniqueness import (
         delta_presence,
         k_anonymity,

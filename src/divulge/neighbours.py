@@ -194,9 +194,8 @@ class Index:
         limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
         own_distinct = None if own is None else self._distinct.which(own)
         counts, found = self._within(queries, limits, own_distinct, listing=True)
-        query = np.repeat(np.arange(len(queries)), _per_query(found, len(queries)))
         times = self._distinct.times[found[1]]
-        query = np.repeat(query, times)
+        query = np.repeat(found[0], times)
         rows = _members(self._distinct, found[1], times)
         if own is not None:
             keep = rows != own[query]
@@ -285,7 +284,7 @@ class Index:
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _nearest_numpy(self.ruler, queries, self._distinct, k, own)
-        return self._compiled_index(engine, queries).nearest(queries, k, own)
+        return self._compiled_index(engine).nearest(queries, k, own)
 
     def _within(
         self, queries: Rows, radius: Floats, own: Ints | None, *, listing: bool
@@ -294,7 +293,7 @@ class Index:
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _within_numpy(self.ruler, queries, self._distinct, radius, own, listing)
-        return self._compiled_index(engine, queries).within(queries, radius, own, listing)
+        return self._compiled_index(engine).within(queries, radius, own, listing)
 
     def _choose(self, n_queries: int) -> str:
         if self._engine is not None:
@@ -302,9 +301,9 @@ class Index:
         small = n_queries * len(self._distinct.times) < COMPILE_FROM
         return "numpy" if small else "compiled"
 
-    def _compiled_index(self, engine: str, queries: Rows) -> Any:
+    def _compiled_index(self, engine: str) -> Any:
         if self._compiled is None:
-            from divulge.scan import CompiledIndex
+            from divulge.engine import CompiledIndex
 
             self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
         return self._compiled
@@ -314,10 +313,6 @@ def _first_of(back: Ints, values: Floats) -> Floats:
     out = np.empty(int(back.max(initial=-1)) + 1)
     out[back] = values
     return out
-
-
-def _per_query(found: tuple[Ints, Ints], n_queries: int) -> Ints:
-    return np.bincount(found[0], minlength=n_queries)
 
 
 def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:

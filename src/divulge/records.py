@@ -8,12 +8,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from divulge.attacks.exposure import People, people_of
 from divulge.case import Case
+from divulge.distances import distances_of
 from divulge.result import Result
 
 __all__ = ["exposed_strangers", "per_record"]
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+_UNUSUAL = 0.01
+"""A record stands out as unusual when at most this share of real records is at least as exposed."""
+_CLOSER = 2.0
+_NAMED = 3  # sets of columns named in a reason
 
 
 def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
@@ -23,7 +31,16 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     `replicated_unique` (alone on a tested key set, among strangers too where there are any, and exactly one
     synthetic row has the key); `n_disclosed` and
     `disclosed` (targets which the synthetic class names with certainty and rightly); `highest_cap` and
-    `highest_cap_target`. None when rows are counted elsewhere.
+    `highest_cap_target`; `reasons` (in words, why the record stands out; column names alone). None when rows are
+    counted elsewhere.
+
+    With the results of `exposure`, beside these: `exposure` (V_k, the mean distance to the nearest other people) and
+    `exposure_rank` (share of real records at least as exposed); `distance_to_synthetic` and `distance_to_person` (to
+    the nearest synthetic row, and to the nearest other person of real and holdout); `hit_score`, `p_value` and
+    `flagged` (see `divulge.exposure`; null without a holdout); `nearest_synthetic` (number of the synthetic row, the
+    lowest of those that tie); `attraction` (synthetic rows whose nearest person this is, ties shared).
+
+    Flagged records come first, then those with the graver signs, then those with the higher scores.
     """
     if not case.in_memory:
         return None
@@ -43,7 +60,22 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
         }
     )
     order = ["copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
-    return frame.sort(order, descending=[True, True, True, True, False], nulls_last=True)
+    told = [_copy_reasons(n, copied, results)]
+    found = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
+    if found is not None:
+        columns = found.keys or None
+        settings = {name: found.settings[name] for name in ("k", "fdr", "neighbour")}
+        people = people_of(case, columns=columns, **settings)
+        attraction = distances_of(case, columns).attraction()[:n]
+        frame = pl.concat([frame, _exposure_columns(people, attraction)], how="horizontal")
+        told.append(_distance_reasons(people, copied, settings["fdr"]))
+        order = ["flagged", "_score", *order[:-1], "hit_score", "row"]
+        # among the flagged the score decides, among the others the graver signs do
+        frame = frame.with_columns(_score=pl.when(pl.col("flagged")).then(pl.col("hit_score")))
+    told += [_sets_reason("alone on", _uniques(n, results)), _disclosed_reason(frame)]
+    frame = frame.with_columns(reasons=_joined(told))
+    down = [name != "row" for name in order]
+    return frame.sort(order, descending=down, nulls_last=True).drop("_score", strict=False)
 
 
 def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
@@ -57,19 +89,58 @@ def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
     return float((copied | unique).mean())
 
 
+# ---------------------------------------------------------------- columns
+
+
+def _exposure_columns(people: People, attraction: Floats) -> pl.DataFrame:
+    own = people.real
+    n = len(own.score)
+    frame = pl.DataFrame(
+        {
+            "exposure": own.outlierness,
+            "exposure_rank": _share_at_least(own.outlierness),
+            "distance_to_synthetic": own.to_synthetic,
+            "distance_to_person": own.to_person,
+            "hit_score": own.score,
+            "p_value": pl.Series([None] * n, dtype=pl.Float64) if people.p_value is None else people.p_value,
+            "flagged": pl.Series([None] * n, dtype=pl.Boolean) if people.flagged is None else people.flagged,
+            "nearest_synthetic": own.synthetic_row,
+            "attraction": attraction,
+        }
+    )
+    return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _share_at_least(values: Floats) -> Floats:
+    """Return for each value the share of records whose value is at least as high; nan where there is none."""
+    known = np.sort(values[~np.isnan(values)])
+    rank = (len(known) - np.searchsorted(known, values, side="left")) / max(1, len(values))
+    return np.where(np.isnan(values), np.nan, rank)
+
+
 def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
     """Return who is copied, who is a replicated unique, and by target who is disclosed."""
-    variants = {(r.attack, r.variant) for r in results}
-    unique = "repU pooled" if ("replicated_uniques", "repU pooled") in variants else "repU"
     hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
-    return _any_hit(n, results, "copies", "exact", role), _any_hit(n, results, "replicated_uniques", unique, role), hits
+    unique = _any_hit(n, [r for r in results if _is_unique(r, results)], role)
+    copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")], role)
+    return copied, unique, hits
 
 
-def _any_hit(n: int, results: Sequence[Result], attack: str, variant: str, role: str) -> Bools:
+def _is_unique(result: Result, results: Sequence[Result]) -> bool:
+    """Return whether a result says who is a replicated unique: among all people, where there are strangers."""
+    variants = {(r.attack, r.variant) for r in results}
+    wanted = "repU pooled" if ("replicated_uniques", "repU pooled") in variants else "repU"
+    return (result.attack, result.variant) == ("replicated_uniques", wanted)
+
+
+def _uniques(n: int, results: Sequence[Result]) -> list[tuple[tuple[str, ...], Bools]]:
+    return [(r.keys, _hit(n, r, "real")) for r in results if _is_unique(r, results)]
+
+
+def _any_hit(n: int, results: Sequence[Result], role: str) -> Bools:
     out = np.zeros(n, dtype=bool)
     for result in results:
-        if (result.attack, result.variant) == (attack, variant):
-            out |= _hit(n, result, role)
+        out |= _hit(n, result, role)
     return out
 
 
@@ -101,3 +172,21 @@ def _names(hits: dict[str, Bools], n: int) -> pl.Series:
     ]
     frame = pl.DataFrame([p.rename(str(i)) for i, p in enumerate(parts)])
     return frame.select(pl.concat_str(pl.all()).str.strip_chars_end(", ")).to_series()
+
+
+# ---------------------------------------------------------------- reasons
+
+
+def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series:
+    """Return that a record is copied whole, or nearly, or nearly on some columns."""
+    near = [(r.keys, _hit(n, r, "real")) for r in results if r.attack == "copies" and r.variant.startswith("near")]
+    whole = np.zeros(n, dtype=bool)
+    for keys, hit in near:
+        if not keys:
+            whole |= hit
+    on_subsets = _sets_reason("near-copied on", [(k, h & ~copied & ~whole) for k, h in near if k])
+    return _where(copied, "whole record copied").zip_with_else(_where(whole, "near-copied"), on_subsets)
+
+
+def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
+    ...

@@ -1,6 +1,6 @@
 """Floor 3: one file a family; importing this package enters every attack into the catalogue."""
 
-from divulge.attacks import attribution, copying, disclosive, uniqueness
+from divulge.attacks import attribution, copying, disclosive, exposure, uniqueness
 from divulge.attacks.catalogue import CATALOGUE, Attack
 
-__all__ = ["CATALOGUE", "Attack", "attribution", "copying", "disclosive", "uniqueness"]
+__all__ = ["CATALOGUE", "Attack", "attribution", "copying", "disclosive", "exposure", "uniqueness"]

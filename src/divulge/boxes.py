@@ -1,0 +1,481 @@
+"""Room B: a tree of boxes over rows of numbers and categories, and the search through it (compiled).
+
+The tree is loaded in one go. A set of rows is halved by the column in which random pairs of its rows differ most:
+numbers at the median, categories by groups of values, until at most 64 rows are left (a leaf). Nodes then take up
+their descendants until each has up to 16 children, because 16 boxes are bounded at once. A box knows, for each
+number, the smallest and the largest value of its rows, and for each category a mask of 32 bits, one for each
+(code mod 32). A query walks down, nearest child first, and leaves out what lies beyond the best distance so far;
+it starts with the distance to the neighbours of the query before it.
+
+Bounds are float32. Numbers are cut to the range, centred at the median and scaled to the weight of their column:
+each step can only make a bound smaller, up to rounding, for which `slack` allows. What is within the bound is
+measured in float64 by `exact`, and only that decides. A missing number is nan: it adds nothing to a bound.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from divulge.kernels import compiled
+from divulge.vector import LEAF, NODE, leaf_bounds, lowest_bit, node_bounds
+
+__all__ = ["Asked", "Exact", "Tree", "add", "build", "exact", "fill_leaves", "search", "split", "widen"]
+
+_SAMPLE = 128  # pairs of rows that choose the column of a split
+_NO_CHILD = -2147483648
+_FAR = np.float32(3e38)
+
+
+class Tree(NamedTuple):
+    """The tree as arrays; a child of -1 - x is leaf x."""
+
+    low: Any  # float32 (n_nodes, n_numbers, 16)
+    high: Any
+    masks: Any  # uint32 (n_nodes, n_codes, 16)
+    child: Any  # int32 (n_nodes, 16)
+    numbers: Any  # float32 (n_leaves, n_numbers, 64)
+    codes: Any  # uint8 (n_leaves, n_codes, 64)
+    first: Any  # int64 (n_leaves + 1,): rows of leaf x are order[first[x] : first[x + 1]]
+    order: Any  # int64 (n_rows,)
+    group: Any  # int64 (n_groups + 1,)
+    weight: Any  # float32 (n_groups,)
+
+
+class Asked(NamedTuple):
+    """The queries, as the tree is searched."""
+
+    numbers: Any  # float32 (n, n_numbers)
+    codes: Any  # uint8 (n, n_codes)
+    bits: Any  # uint32 (n, n_codes)
+
+
+class Exact(NamedTuple):
+    """What the defining formula needs of queries and reference rows."""
+
+    numbers: Any  # float64 (n, n_numbers)
+    codes: Any  # int32 (n, n_codes)
+    reference_numbers: Any  # float64 (m, n_numbers)
+    reference_codes: Any  # int32 (m, n_codes)
+    span: Any
+    number_weight: Any
+    group: Any
+    group_weight: Any
+    total: float
+    times: Any  # int64 (m,): how many rows each reference row stands for
+    own: Any  # int64 (n,): the reference row that the query itself is, or -1
+
+
+# ---------------------------------------------------------------- building
+
+
+@compiled
+def _middle(values: Any, n: int, place: int) -> Any:
+    """Return what stands at a place among n values once they are sorted (Hoare's selection; reorders them)."""
+    low, high = 0, n - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            break
+    return values[place]
+
+
+@compiled
+def _contrast(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int, contrast: Any) -> None:
+    """Add up, by column, how far apart pairs of rows from the two ends of a set are."""
+    n_numbers, n_codes = numbers.shape[1], codes.shape[1]
+    contrast[:] = 0.0
+    n_pairs = min((last - first) // 2, _SAMPLE)
+    step = (last - first) / (2.0 * n_pairs)
+    for r in range(n_pairs):
+        a, b = order[first + int(r * step)], order[first + int((r + n_pairs) * step)]
+        for j in range(n_numbers):
+            d = abs(numbers[a, j] - numbers[b, j])
+            if d > 0:
+                contrast[j] += d
+        for j in range(n_codes):
+            if codes[a, j] != codes[b, j]:
+                contrast[n_numbers + j] += weight[j]
+
+
+@compiled
+def _partition_number(numbers: Any, column: int, order: Any, first: int, last: int, values: Any) -> int:
+    """Put the rows below the median (missing ones too) in front; return where the others begin, -1 if none would."""
+    n = last - first
+    below = np.float32(-3e38)
+    for r in range(n):
+        v = numbers[order[first + r], column]
+        values[r] = v if v == v else below
+    half = n // 2
+    if n > 2 * LEAF:
+        half = (n // 2 + LEAF // 2) // LEAF * LEAF  # full leaves
+    elif n > LEAF:
+        half = LEAF
+    pivot = _middle(values, n, half)
+    n_less, n_equal = 0, 0
+    for r in range(n):
+        n_less += values[r] < pivot
+        n_equal += values[r] == pivot
+    strict = n_less > 0 and (n_less + n_equal >= n or half - n_less <= n_less + n_equal - half)
+    if not strict and n_less + n_equal >= n:
+        return -1
+    i, j = first, last - 1
+    while i <= j:
+        v = numbers[order[i], column]
+        v = v if v == v else below
+        if v < pivot or (not strict and v == pivot):
+            i += 1
+        else:
+            order[i], order[j] = order[j], order[i]
+            j -= 1
+    return i
+
+
+@compiled
+def _partition_code(codes: Any, column: int, order: Any, first: int, last: int, count: Any, side: Any) -> int:
+    """Deal the values out to two sides, commonest first, always to the smaller; return where the second begins."""
+    count[:] = 0
+    for r in range(first, last):
+        count[codes[order[r], column]] += 1
+    left, right = 0, 0
+    side[:] = 2
+    while True:
+        most, which = 0, -1
+        for v in range(256):
+            if side[v] == 2 and count[v] > most:
+                most, which = count[v], v
+        if which < 0:
+            break
+        if left <= right:
+            side[which] = 0
+            left += most
+        else:
+            side[which] = 1
+            right += most
+    if left == 0 or right == 0:
+        return -1
+    i, j = first, last - 1
+    while i <= j:
+        if side[codes[order[i], column]] == 0:
+            i += 1
+        else:
+            order[i], order[j] = order[j], order[i]
+            j -= 1
+    return i
+
+
+@compiled
+def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int) -> int:
+    """Halve the rows order[first:last] by the column that separates them best; return where the second half begins."""
+    n_numbers, n_codes = numbers.shape[1], codes.shape[1]
+    contrast = np.empty(n_numbers + n_codes)
+    values = np.empty(last - first, dtype=np.float32)
+    count, side = np.empty(256, dtype=np.int64), np.empty(256, dtype=np.int64)
+    _contrast(numbers, codes, weight, order, first, last, contrast)
+    for attempt in range(2):
+        if attempt == 1:  # the sampled pairs are equal: try each column once
+            for j in range(n_numbers + n_codes):
+                contrast[j] = 1.0 if contrast[j] == 0.0 else -1.0
+        while True:
+            best = -1
+            for j in range(n_numbers + n_codes):
+                if contrast[j] > 0 and (best < 0 or contrast[j] > contrast[best]):
+                    best = j
+            if best < 0:
+                break
+            if best < n_numbers:
+                middle = _partition_number(numbers, best, order, first, last, values)
+            else:
+                middle = _partition_code(codes, best - n_numbers, order, first, last, count, side)
+            if middle > 0:
+                return middle
+            contrast[best] = -1.0
+    return (first + last) // 2  # all rows are equal: any cut will do
+
+
+@compiled
+def build(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int) -> Any:
+    """Return the binary tree over order[first:last]: where each node begins and ends, and its left child or -1."""
+    room = 64
+    begin, end, left = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    begin[0], end[0], left[0] = first, last, -1
+    n, k = 1, 0
+    while k < n:
+        if end[k] - begin[k] > LEAF:
+            middle = split(numbers, codes, weight, order, begin[k], end[k])
+            if n + 2 > room:
+                room *= 2
+                wider = np.empty((3, room), np.int64)
+                wider[0, :n], wider[1, :n], wider[2, :n] = begin[:n], end[:n], left[:n]
+                begin, end, left = wider[0], wider[1], wider[2]
+            left[k] = n
+            begin[n], end[n], left[n] = begin[k], middle, -1
+            begin[n + 1], end[n + 1], left[n + 1] = middle, end[k], -1
+            n += 2
+        k += 1
+    return begin[:n].copy(), end[:n].copy(), left[:n].copy()
+
+
+@compiled
+def fill_leaves(
+    numbers: Any, codes: Any, order: Any, begin: Any, end: Any, x: int, y: int,
+    leaf_numbers: Any, leaf_codes: Any, low: Any, high: Any, masks: Any,
+) -> None:  # fmt: skip
+    """Write the rows of the leaves x to y, column by column, and their boxes."""
+    n_numbers, n_codes = numbers.shape[1], codes.shape[1]
+    for leaf in range(x, y):
+        n = end[leaf] - begin[leaf]
+        for j in range(n_numbers):
+            least, most = np.float32(np.inf), np.float32(-np.inf)
+            for r in range(n):
+                v = numbers[order[begin[leaf] + r], j]
+                leaf_numbers[leaf, j, r] = v
+                if v == v:
+                    least, most = min(least, v), max(most, v)
+                else:  # a missing number is near to everything
+                    least, most = np.float32(-np.inf), np.float32(np.inf)
+            low[leaf, j], high[leaf, j] = least, most
+        for j in range(n_codes):
+            mask = np.uint32(0)
+            for r in range(n):
+                v = codes[order[begin[leaf] + r], j]
+                leaf_codes[leaf, j, r] = v
+                mask |= np.uint32(1) << np.uint32(v & 31)
+            masks[leaf, j] = mask
+
+
+@compiled
+def widen(size: Any, left: Any, leaf_of: Any, low: Any, high: Any, masks: Any) -> Any:
+    """Turn the binary tree into one of up to 16 children a node; boxes of inner nodes are put together on the way.
+
+    low, high, masks hold the boxes of all binary nodes, those of the leaves filled in.
+    """
+    n_binary, n_numbers, n_codes = len(left), low.shape[1], masks.shape[1]
+    for k in range(n_binary - 1, -1, -1):  # children come after their parents
+        if left[k] >= 0:
+            a, b = left[k], left[k] + 1
+            for j in range(n_numbers):
+                low[k, j], high[k, j] = min(low[a, j], low[b, j]), max(high[a, j], high[b, j])
+            for j in range(n_codes):
+                masks[k, j] = masks[a, j] | masks[b, j]
+    room = n_binary // 2 + 2
+    child, top = np.full((room, NODE), -1, np.int64), np.empty(room + NODE, np.int64)
+    depth = np.zeros(room + NODE, np.int64)
+    top[0] = 0
+    n, k = 1, 0
+    while k < n:
+        kids = child[k]
+        kids[0] = top[k]
+        n_kids = 1
+        while n_kids < NODE:  # replace the largest inner child by its two children
+            best = -1
+            for i in range(n_kids):
+                if left[kids[i]] >= 0 and (best < 0 or size[kids[i]] > size[kids[best]]):
+                    best = i
+            if best < 0:
+                break
+            a = left[kids[best]]
+            kids[best], kids[n_kids] = a, a + 1
+            n_kids += 1
+        for i in range(n_kids):
+            if left[kids[i]] >= 0:
+                top[n], depth[n] = kids[i], depth[k] + 1
+                n += 1
+        k += 1
+    node_low = np.full((n, n_numbers, NODE), np.inf, np.float32)
+    node_high = np.full((n, n_numbers, NODE), -np.inf, np.float32)
+    node_masks = np.zeros((n, n_codes, NODE), np.uint32)
+    out = np.full((n, NODE), _NO_CHILD, np.int32)
+    following = 1
+    for k in range(n):
+        for i in range(NODE):
+            kid = child[k, i]
+            if kid < 0:
+                continue
+            node_low[k, :, i], node_high[k, :, i], node_masks[k, :, i] = low[kid], high[kid], masks[kid]
+            if left[kid] < 0:
+                out[k, i] = -1 - leaf_of[kid]
+            else:
+                out[k, i] = following
+                following += 1
+    return node_low, node_high, node_masks, out, depth[:n].max()
+
+
+# ---------------------------------------------------------------- searching
+
+
+@compiled
+def exact(e: Any, query: int, row: int) -> float:
+    """Return the distance of a query to a reference row, by the definition."""
+    s = 0.0
+    for j in range(e.numbers.shape[1]):
+        d = abs(e.numbers[query, j] - e.reference_numbers[row, j]) / e.span[j]
+        if d > 0:
+            s += min(d, 1.0) * e.number_weight[j]
+    for g in range(len(e.group_weight)):
+        n = 0
+        for j in range(e.group[g], e.group[g + 1]):
+            n += e.codes[query, j] != e.reference_codes[row, j]
+        s += n * e.group_weight[g]
+    return s / e.total
+
+
+@compiled
+def add(k: int, filled: int, beyond: int, distance: float, row: int, times: int, kept: Any, rows: Any, counts: Any) -> Any:
+    """Put a row among the k nearest, which stand in the order of distance and row number.
+
+    `beyond` counts the rows that tie with the last of k and have no place. Returns the new `filled` and `beyond`.
+    """
+    if filled == k:
+        last = kept[k - 1]
+        if distance > last:
+            return filled, beyond
+        if distance == last and row > rows[k - 1]:
+            return filled, beyond + times
+        pushed = counts[k - 1]
+        place = k - 1
+    else:
+        pushed, last = 0, np.inf
+        place = filled
+        filled += 1
+    while place > 0 and (kept[place - 1] > distance or (kept[place - 1] == distance and rows[place - 1] > row)):
+        kept[place], rows[place], counts[place] = kept[place - 1], rows[place - 1], counts[place - 1]
+        place -= 1
+    kept[place], rows[place], counts[place] = distance, row, times
+    if pushed:
+        beyond = beyond + pushed if kept[k - 1] == last else 0
+    return filled, beyond
+
+
+@compiled
+def search(
+    queries: Any, first: int, last: int, k: int, radius: Any, listing: bool, tree: Any, asked: Any, e: Any, room: int,
+    out_distance: Any, out_row: Any, out_beyond: Any, visited: Any,
+) -> Any:  # fmt: skip
+    """Search queries[first:last]: the k nearest rows of each, or (k = 0) all rows within its radius.
+
+    k > 0 fills out_distance, out_row (n, k) and out_beyond; k = 0 counts into out_beyond, and with `listing` returns
+    the pairs (query, row). `room` is the size of the stack; visited[0] counts leaves.
+    """
+    stack, stack_bound = np.empty(room, np.int32), np.empty(room, np.float32)
+    node_bound, leaf_bound = np.empty(NODE, np.float32), np.empty(LEAF, np.float32)
+    kept, rows, counts = np.empty(k + 1), np.empty(k + 1, np.int64), np.empty(k + 1, np.int64)
+    found_query, found_row = np.empty(64, np.int64), np.empty(64, np.int64)
+    n_found, n_leaves, filled = 0, 0, 0
+    relative = np.float32(2.4e-7) * np.float32(asked.numbers.shape[1] + len(tree.weight) + 4)
+    for x in range(first, last):
+        i = queries[x]
+        own = e.own[i]
+        absolute = np.float32(1e-30)
+        for j in range(asked.numbers.shape[1]):
+            v = abs(asked.numbers[i, j])
+            if v == v:
+                absolute += np.float32(2.4e-7) * v
+        limit = radius[i] if k == 0 else np.inf
+        if k > 0 and x > first and filled == k:  # the neighbours of the query before: no further than these
+            farthest = 0.0
+            for h in range(k):
+                if rows[h] == own:
+                    farthest = np.inf
+                    break
+                farthest = max(farthest, exact(e, i, rows[h]))
+            limit = farthest
+        total = np.float32(min(limit * e.total, 1e30))
+        bound = total + (absolute + relative * total)
+        filled, beyond = 0, 0
+        top = 1
+        stack[0], stack_bound[0] = 0, np.float32(0)
+        while top > 0:
+            top -= 1
+            if stack_bound[top] > bound:
+                continue
+            at = stack[top]
+            if at >= 0:
+                bits = node_bounds(
+                    tree.low, tree.high, tree.masks, at, asked.numbers, asked.bits, i, tree.group, tree.weight,
+                    bound, node_bound,
+                )  # fmt: skip
+                base = top
+                while bits != 0:
+                    j = lowest_bit(bits)
+                    bits &= bits - np.uint64(1)
+                    kid = tree.child[at, j]
+                    if kid != _NO_CHILD:
+                        place = top  # nearest on top
+                        top += 1
+                        while place > base and stack_bound[place - 1] < node_bound[j]:
+                            stack[place], stack_bound[place] = stack[place - 1], stack_bound[place - 1]
+                            place -= 1
+                        stack[place], stack_bound[place] = kid, node_bound[j]
+                continue
+            n_leaves += 1
+            leaf = -1 - at
+            bits = leaf_bounds(
+                tree.numbers, tree.codes, leaf, asked.numbers, asked.codes, i, tree.group, tree.weight,
+                bound, leaf_bound,
+            )  # fmt: skip
+            start = tree.first[leaf]
+            n = tree.first[leaf + 1] - start
+            if n < LEAF:
+                bits &= (np.uint64(1) << np.uint64(n)) - np.uint64(1)
+            best = -1
+            if k > 0 and bits != 0:  # the nearest first: it makes the limit small
+                rest = bits
+                while rest != 0:
+                    j = lowest_bit(rest)
+                    rest &= rest - np.uint64(1)
+                    if best < 0 or leaf_bound[j] < leaf_bound[best]:
+                        best = j
+            while bits != 0:
+                if best >= 0:
+                    j = best
+                    best = -1
+                    bits &= ~(np.uint64(1) << np.uint64(j))
+                else:
+                    j = lowest_bit(bits)
+                    bits &= bits - np.uint64(1)
+                    if leaf_bound[j] > bound:
+                        continue
+                row = tree.order[start + j]
+                times = e.times[row]
+                if row == own:
+                    times -= 1
+                    if times == 0:
+                        continue
+                d = exact(e, i, row)
+                if d > limit:
+                    continue
+                if k == 0:
+                    beyond += times
+                    if listing:
+                        if n_found == len(found_query):
+                            found_query = np.append(found_query, np.empty(n_found, np.int64))
+                            found_row = np.append(found_row, np.empty(n_found, np.int64))
+                        found_query[n_found], found_row[n_found] = i, row
+                        n_found += 1
+                    continue
+                filled, beyond = add(k, filled, beyond, d, row, times, kept, rows, counts)
+                if filled == k and kept[k - 1] < limit:
+                    limit = kept[k - 1]
+                    total = np.float32(limit * e.total)
+                    bound = total + (absolute + relative * total)
+        out_beyond[i] = beyond
+        for h in range(filled):
+            out_distance[i, h], out_row[i, h] = kept[h], rows[h]
+    visited[0] += n_leaves
+    return found_query[:n_found].copy(), found_row[:n_found].copy()

@@ -1,0 +1,322 @@
+"""Room B: the compiled searches behind `neighbours.Index`: prepares arrays, chooses tree or scan, runs threads.
+
+A probe of 64 queries goes through the tree. Where it has to look into a large part of all leaves, boxes keep nothing
+apart and the scan takes over, unless the nearest distances are too short for 16 bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge import boxes, tiles
+from divulge.gower import Floats, Rows, Ruler
+from divulge.vector import LEAF, MISSING, NO_LIMIT, TILE
+
+if TYPE_CHECKING:
+    from divulge.neighbours import Distinct, Progress
+
+__all__ = ["CompiledIndex"]
+
+Ints = NDArray[np.int64]
+
+_PROBE = 64
+_PRUNED = 0.3  # share of leaves beyond which the scan is faster
+_SUBTREES = 8  # parts of the tree that threads build side by side
+_GROUP = 255  # mismatches that a byte can count
+
+
+class CompiledIndex:
+    """Distinct reference rows, ready for compiled search."""
+
+    def __init__(
+        self, ruler: Ruler, reference: Distinct, engine: str, threads: int | None, progress: Progress
+    ) -> None:
+        self._ruler, self._reference, self._engine = ruler, reference, engine
+        self._threads, self._progress = threads or os.cpu_count() or 1, progress
+        self._group, self._group_weight = _short_groups(ruler)
+        numbers = reference.rows.numbers
+        known = np.where(np.isfinite(numbers), numbers, np.nan) if numbers.size else numbers
+        self._centre = np.array([_median(known[:, j]) for j in range(numbers.shape[1])])
+        self._tree: boxes.Tree | None = None
+        self._room = 0
+        self._order_by: list[tuple[str, int]] = []
+
+    def nearest(self, queries: Rows, k: int, own: Ints | None) -> tuple[Floats, Ints, Ints]:
+        """Return distances and distinct rows, shapes (n, k), and how many rows beyond them tie with the last."""
+        distance, row, beyond, _ = self._run(queries, k, np.empty(0), own, listing=False)
+        return distance, row, beyond
+
+    def within(
+        self, queries: Rows, radius: Floats, own: Ints | None, listing: bool
+    ) -> tuple[Ints, tuple[Ints, Ints]]:
+        """Return how many rows lie within the radius of each query, and the pairs (query, distinct row) if wanted."""
+        _, _, counts, found = self._run(queries, 0, np.ascontiguousarray(radius, dtype=np.float64), own, listing)
+        return counts, found
+
+    # ------------------------------------------------------------ one search
+
+    def _run(
+        self, queries: Rows, k: int, radius: Floats, own: Ints | None, listing: bool
+    ) -> tuple[Floats, Ints, Ints, tuple[Ints, Ints]]:
+        n = len(queries)
+        out = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        pairs: list[tuple[Ints, Ints]] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+        e = self._exact(queries, own)
+        if self._engine != "tiles":
+            tree, asked = self._built(), self._asked(queries)
+            visited = np.zeros(1, dtype=np.int64)
+            probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
+            boxes.search(probe, 0, len(probe), k, radius, False, tree, asked, e, self._room, *out, visited)
+            share = visited[0] / (len(probe) * (len(tree.first) - 1))
+            if self._engine == "boxes" or share <= _PRUNED or not self._fits(out[0][probe], radius):
+                order = self._query_order(asked)
+                self._threaded(
+                    n,
+                    max(64, min(4096, n // (8 * self._threads))),
+                    lambda a, b: boxes.search(
+                        order, a, b, k, radius, listing, tree, asked, e, self._room, *out, np.zeros(1, dtype=np.int64)
+                    ),
+                    pairs,
+                )
+                return *out, _joined(pairs)
+            farthest = self._reach(out[0][probe], radius)
+        else:
+            farthest = 1.0
+        packed = self._packed(queries, farthest)
+        order = np.arange(n)
+        self._threaded(
+            n,
+            tiles.BLOCK,
+            lambda a, b: tiles.scan(order, a, b, k, radius, listing, packed, e, *out),
+            pairs,
+        )
+        return *out, _joined(pairs)
+
+    def _threaded(
+        self, n: int, step: int, work: Callable[[int, int], tuple[Ints, Ints]], pairs: list[tuple[Ints, Ints]]
+    ) -> None:
+        """Run the work on parts of the queries; an interruption waits for the parts begun and drops the rest."""
+        parts = ((a, min(a + step, n)) for a in range(0, n, step))
+        done = 0
+        if self._threads == 1 or n <= step:
+            for a, b in parts:
+                pairs.append(work(a, b))
+                self._progress(b, n)
+            return
+        with ThreadPoolExecutor(self._threads) as pool:
+            # a few parts wait in line for each thread, so that none idles and few are left when interrupted
+            waiting = {pool.submit(_several, work, some) for some in _handfuls(parts, 4 * self._threads, step)}
+            queue = _handfuls(parts, None, step)
+            try:
+                while waiting:
+                    finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in finished:
+                        for b, found in future.result():
+                            done += b
+                            pairs.append(found)
+                    waiting |= {pool.submit(_several, work, some) for some in islice(queue, len(finished))}
+                    self._progress(done, n)
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    def _exact(self, queries: Rows, own: Ints | None) -> boxes.Exact:
+        rows, ruler = self._reference.rows, self._ruler
+        bounds, weights = ruler.groups()
+        return boxes.Exact(
+            np.ascontiguousarray(queries.numbers), np.ascontiguousarray(queries.codes),
+            np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
+            ruler.span, ruler.number_weight, bounds, weights, ruler.total, self._reference.times,
+            np.full(len(queries), -1, dtype=np.int64) if own is None else np.ascontiguousarray(own),
+        )  # fmt: skip
+
+    # ------------------------------------------------------------ the tree
+
+    def _scaled(self, rows: Rows) -> NDArray[np.float32]:
+        """Return the numbers cut to the range, centred and scaled: a difference is at most what it adds to a distance."""
+        ruler = self._ruler
+        cut = np.clip(rows.numbers, ruler.low, ruler.low + ruler.span)
+        return np.ascontiguousarray(((cut - self._centre) / ruler.span * ruler.number_weight).astype(np.float32))
+
+    def _asked(self, queries: Rows) -> boxes.Asked:
+        bits = np.uint32(1) << (queries.codes & 31).astype(np.uint32)
+        return boxes.Asked(self._scaled(queries), (queries.codes & 255).astype(np.uint8), np.ascontiguousarray(bits))
+
+    def _built(self) -> boxes.Tree:
+        if self._tree is None:
+            self._tree = self._build()
+        return self._tree
+
+    def _build(self) -> boxes.Tree:
+        rows = self._reference.rows
+        numbers, codes = self._scaled(rows), np.ascontiguousarray((rows.codes & 255).astype(np.uint8))
+        weight = self._ruler.code_weight.astype(np.float32)
+        order = np.arange(len(rows))
+        begin, end, left = self._binary(numbers, codes, weight, order)
+        leaves = np.flatnonzero(left < 0)
+        leaves = leaves[np.argsort(begin[leaves], kind="stable")]
+        leaf_of = np.full(len(left), -1, dtype=np.int64)
+        leaf_of[leaves] = np.arange(len(leaves))
+        n_numbers, n_codes = numbers.shape[1], codes.shape[1]
+        leaf_numbers = np.full((len(leaves), n_numbers, LEAF), 1e30, dtype=np.float32)
+        leaf_codes = np.zeros((len(leaves), n_codes, LEAF), dtype=np.uint8)
+        low, high = (np.empty((len(leaves), n_numbers), dtype=np.float32) for _ in range(2))
+        masks = np.empty((len(leaves), n_codes), dtype=np.uint32)
+        self._side_by_side(
+            lambda x, y: boxes.fill_leaves(
+                numbers, codes, order, begin[leaves], end[leaves], x, y, leaf_numbers, leaf_codes, low, high, masks
+            ),
+            len(leaves),
+        )
+        every = [np.zeros((len(left), a.shape[1]), dtype=a.dtype) for a in (low, high, masks)]
+        for box, of_leaf in zip(every, (low, high, masks), strict=True):
+            box[leaves] = of_leaf
+        node_low, node_high, node_masks, child, depth = boxes.widen(end - begin, left, leaf_of, *every)
+        self._room = (int(depth) + 2) * 16
+        return boxes.Tree(
+            node_low, node_high, node_masks, child, leaf_numbers, leaf_codes, np.append(begin[leaves], len(rows)),
+            order, self._group, self._group_weight.astype(np.float32),
+        )  # fmt: skip
+
+    def _binary(
+        self, numbers: NDArray[np.float32], codes: NDArray[np.uint8], weight: NDArray[np.float32], order: Ints
+    ) -> tuple[Ints, Ints, Ints]:
+        """Return the binary tree: its top split here, the subtrees built side by side and numbered behind it."""
+        begin, end, left = [0], [len(order)], [-1]
+        k, n_subtrees = 0, 1
+        while k < len(left) and n_subtrees < _SUBTREES:
+            if end[k] - begin[k] > 64 * LEAF:
+                middle = int(boxes.split(numbers, codes, weight, order, begin[k], end[k]))
+                left[k] = len(left)
+                begin += [begin[k], middle]
+                end += [middle, end[k]]
+                left += [-1, -1]
+                n_subtrees += 1
+            k += 1
+        tops = [k for k in range(len(left)) if left[k] < 0]
+        parts: list[Any] = [None] * len(tops)
+
+        def subtree(x: int, y: int) -> None:
+            for t in range(x, y):
+                parts[t] = boxes.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]])
+
+        self._side_by_side(subtree, len(tops), each=1)
+        b, e, c = ([np.array(x)] for x in (begin, end, left))
+        offset = len(left)
+        for top, (some_begin, some_end, some_left) in zip(tops, parts, strict=True):
+            # the first node of a subtree is `top` itself; its others follow
+            moved = np.where(some_left >= 0, some_left - 1 + offset, -1)
+            c[0][top] = moved[0]
+            b.append(some_begin[1:])
+            e.append(some_end[1:])
+            c.append(moved[1:])
+            offset += len(some_left) - 1
+        return np.concatenate(b), np.concatenate(e), np.concatenate(c)
+
+    def _side_by_side(self, work: Callable[[int, int], None], n: int, each: int | None = None) -> None:
+        step = each or max(1, -(-n // (4 * self._threads)))
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))
+
+    def _query_order(self, asked: boxes.Asked) -> Ints:
+        """Return an order in which queries that walk the same way stand together."""
+        n = len(asked.codes)
+        if n < 200_000:
+            return np.arange(n)
+        key = np.zeros(n, dtype=np.uint64)
+        for j in range(asked.codes.shape[1]):
+            key = key * np.uint64(31) + asked.codes[:, j]
+        return np.argsort(key * np.uint64(0x9E3779B97F4A7C15), kind="stable")
+
+    # ------------------------------------------------------------ the scan
+
+    def _reach(self, distances: Floats, radius: Floats) -> float:
+        """Return a sum of terms that few searches go beyond."""
+        far = radius if len(radius) else distances[:, -1]
+        far = far[np.isfinite(far)]
+        return float(far.max(initial=0.0)) * self._ruler.total
+
+    def _unit(self, farthest: float) -> float:
+        heaviest = max(self._ruler.number_weight.max(initial=0.0), self._group_weight.max(initial=0.0))
+        return float(NO_LIMIT / max(heaviest, 1.5 * farthest))
+
+    def _fits(self, distances: Floats, radius: Floats) -> bool:
+        """Return whether 16 bits tell near rows from far ones: typical distances are many roundings long."""
+        far = radius if len(radius) else distances[:, -1]
+        far = far[np.isfinite(far)]
+        if not len(far) or not self._ruler.span.size:
+            return True
+        slack = self._ruler.span.size + 2
+        return float(np.median(far)) * self._ruler.total * self._unit(self._reach(distances, radius)) >= 20 * slack
+
+    def _packed(self, queries: Rows, farthest: float) -> tiles.Tiles:
+        ruler, rows = self._ruler, self._reference.rows
+        unit = self._unit(farthest)
+        gaps = np.isnan(rows.numbers).any(axis=0) | np.isnan(queries.numbers).any(axis=0)
+        columns = np.argsort(gaps, kind="stable")
+        scale = ruler.number_weight * unit / ruler.span
+
+        def in_units(numbers: Floats) -> NDArray[np.int16]:
+            cut = np.clip(numbers, ruler.low, ruler.low + ruler.span) - ruler.low
+            whole = np.where(np.isnan(cut), MISSING, np.rint(cut * scale))
+            return np.ascontiguousarray(whole.astype(np.int16)[:, columns])
+
+        return tiles.Tiles(
+            _tiled(in_units(rows.numbers)), _tiled((rows.codes & 255).astype(np.uint8)),
+            in_units(queries.numbers), np.ascontiguousarray((queries.codes & 255).astype(np.uint8)),
+            self._group, np.minimum(np.floor(self._group_weight * unit), NO_LIMIT).astype(np.int16),
+            int((~gaps).sum()), unit * ruler.total, ruler.span.size + 2,
+        )  # fmt: skip
+
+
+def _several(
+    work: Callable[[int, int], tuple[Ints, Ints]], parts: list[tuple[int, int]]
+) -> list[tuple[int, tuple[Ints, Ints]]]:
+    return [(b - a, work(a, b)) for a, b in parts]
+
+
+def _handfuls(parts: Iterator[tuple[int, int]], n: int | None, step: int) -> Iterator[list[tuple[int, int]]]:
+    """Give out up to n lists of parts of at least some 256 queries each, so that handing out costs little."""
+    each = max(1, 256 // step)
+    given = 0
+    while n is None or given < n:
+        some = list(islice(parts, each))
+        if not some:
+            return
+        yield some
+        given += 1
+
+
+def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    return np.concatenate([q for q, _ in pairs]), np.concatenate([r for _, r in pairs])
+
+
+def _short_groups(ruler: Ruler) -> tuple[Ints, Floats]:
+    """Return the groups of equal weight, cut so that a byte can count the mismatches of each."""
+    bounds, weights = ruler.groups()
+    starts, out = [], []
+    for first, last, weight in zip(bounds[:-1], bounds[1:], weights, strict=True):
+        for start in range(first, last, _GROUP):
+            starts.append(start)
+            out.append(weight)
+    return np.append(starts, bounds[-1]).astype(np.int64), np.array(out, dtype=np.float64)
+
+
+def _median(values: Floats) -> float:
+    values = values[~np.isnan(values)]
+    return float(np.median(values)) if len(values) else 0.0
+
+
+def _tiled(columns: NDArray[Any]) -> NDArray[Any]:
+    """Return rows as tiles of 128, column by column; the last one is filled up with zeros."""
+    n, d = columns.shape
+    whole = np.zeros((-(-n // TILE) * TILE, d), dtype=columns.dtype)
+    whole[:n] = columns
+    return np.ascontiguousarray(whole.reshape(-(-n // TILE), TILE, d).transpose(0, 2, 1))
