@@ -180,7 +180,7 @@ def _partition_code(codes: Any, column: int, order: Any, first: int, last: int, 
 
 
 @compiled
-def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int) -> int:
+def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int) -> Any:
     """Halve the rows order[first:last] by the column that separates them best; return where the second half begins."""
     n_numbers, n_codes = numbers.shape[1], codes.shape[1]
     contrast = np.empty(n_numbers + n_codes)
@@ -320,23 +320,33 @@ def widen(size: Any, left: Any, leaf_of: Any, low: Any, high: Any, masks: Any) -
 
 
 @compiled
-def exact(e: Any, query: int, row: int) -> float:
+def exact(
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
+    group: Any, group_weight: Any, total: float, query: int, row: int,
+) -> Any:  # fmt: skip
     """Return the distance of a query to a reference row, by the definition."""
     s = 0.0
-    for j in range(e.numbers.shape[1]):
-        d = abs(e.numbers[query, j] - e.reference_numbers[row, j]) / e.span[j]
-        if d > 0:
-            s += min(d, 1.0) * e.number_weight[j]
-    for g in range(len(e.group_weight)):
+    for j in range(numbers.shape[1]):
+        d = abs(numbers[query, j] - reference_numbers[row, j]) / span[j]
+        d = d if d > 0.0 else 0.0  # nan: one of them is missing
+        s += (d if d < 1.0 else 1.0) * number_weight[j]
+    n = 0
+    if len(group_weight) == 1:  # a loop over all columns is quicker than one between bounds
+        for j in range(codes.shape[1]):
+            n += 1 if codes[query, j] != reference_codes[row, j] else 0
+        return (s + n * group_weight[0]) / total
+    for g in range(len(group_weight)):
         n = 0
-        for j in range(e.group[g], e.group[g + 1]):
-            n += e.codes[query, j] != e.reference_codes[row, j]
-        s += n * e.group_weight[g]
-    return s / e.total
+        for j in range(group[g], group[g + 1]):
+            n += 1 if codes[query, j] != reference_codes[row, j] else 0
+        s += n * group_weight[g]
+    return s / total
 
 
 @compiled
-def add(k: int, filled: int, beyond: int, distance: float, row: int, times: int, kept: Any, rows: Any, counts: Any) -> Any:
+def add(
+    k: int, filled: int, beyond: int, distance: float, row: int, times: int, kept: Any, rows: Any, counts: Any
+) -> Any:
     """Put a row among the k nearest, which stand in the order of distance and row number.
 
     `beyond` counts the rows that tie with the last of k and have no place. Returns the new `filled` and `beyond`.
@@ -372,18 +382,34 @@ def search(
     k > 0 fills out_distance, out_row (n, k) and out_beyond; k = 0 counts into out_beyond, and with `listing` returns
     the pairs (query, row). `room` is the size of the stack; visited[0] counts leaves.
     """
+    # what a named tuple holds costs a reference count each time it is asked for: take everything out once
+    low, high, masks, child, leaf_numbers, leaf_codes, first_row, order, group, weight = tree
+    asked_numbers, asked_codes, asked_bits = asked
+    (
+        numbers,
+        codes,
+        reference_numbers,
+        reference_codes,
+        span,
+        number_weight,
+        all_of,
+        all_weight,
+        whole,
+        times_of,
+        own_of,
+    ) = e
     stack, stack_bound = np.empty(room, np.int32), np.empty(room, np.float32)
     node_bound, leaf_bound = np.empty(NODE, np.float32), np.empty(LEAF, np.float32)
     kept, rows, counts = np.empty(k + 1), np.empty(k + 1, np.int64), np.empty(k + 1, np.int64)
     found_query, found_row = np.empty(64, np.int64), np.empty(64, np.int64)
     n_found, n_leaves, filled = 0, 0, 0
-    relative = np.float32(2.4e-7) * np.float32(asked.numbers.shape[1] + len(tree.weight) + 4)
+    relative = np.float32(2.4e-7) * np.float32(asked_numbers.shape[1] + len(weight) + 4)
     for x in range(first, last):
         i = queries[x]
-        own = e.own[i]
+        own = own_of[i]
         absolute = np.float32(1e-30)
-        for j in range(asked.numbers.shape[1]):
-            v = abs(asked.numbers[i, j])
+        for j in range(asked_numbers.shape[1]):
+            v = abs(asked_numbers[i, j])
             if v == v:
                 absolute += np.float32(2.4e-7) * v
         limit = radius[i] if k == 0 else np.inf
@@ -393,9 +419,24 @@ def search(
                 if rows[h] == own:
                     farthest = np.inf
                     break
-                farthest = max(farthest, exact(e, i, rows[h]))
+                farthest = max(
+                    farthest,
+                    exact(
+                        numbers,
+                        codes,
+                        reference_numbers,
+                        reference_codes,
+                        span,
+                        number_weight,
+                        all_of,
+                        all_weight,
+                        whole,
+                        i,
+                        rows[h],
+                    ),
+                )
             limit = farthest
-        total = np.float32(min(limit * e.total, 1e30))
+        total = np.float32(min(limit * whole, 1e30))
         bound = total + (absolute + relative * total)
         filled, beyond = 0, 0
         top = 1
@@ -407,14 +448,14 @@ def search(
             at = stack[top]
             if at >= 0:
                 bits = node_bounds(
-                    tree.low, tree.high, tree.masks, at, asked.numbers, asked.bits, i, tree.group, tree.weight,
+                    low, high, masks, at, asked_numbers, asked_bits, i, group, weight,
                     bound, node_bound,
                 )  # fmt: skip
                 base = top
                 while bits != 0:
                     j = lowest_bit(bits)
                     bits &= bits - np.uint64(1)
-                    kid = tree.child[at, j]
+                    kid = child[at, j]
                     if kid != _NO_CHILD:
                         place = top  # nearest on top
                         top += 1
@@ -426,11 +467,11 @@ def search(
             n_leaves += 1
             leaf = -1 - at
             bits = leaf_bounds(
-                tree.numbers, tree.codes, leaf, asked.numbers, asked.codes, i, tree.group, tree.weight,
+                leaf_numbers, leaf_codes, leaf, asked_numbers, asked_codes, i, group, weight,
                 bound, leaf_bound,
             )  # fmt: skip
-            start = tree.first[leaf]
-            n = tree.first[leaf + 1] - start
+            start = first_row[leaf]
+            n = first_row[leaf + 1] - start
             if n < LEAF:
                 bits &= (np.uint64(1) << np.uint64(n)) - np.uint64(1)
             best = -1
@@ -451,13 +492,25 @@ def search(
                     bits &= bits - np.uint64(1)
                     if leaf_bound[j] > bound:
                         continue
-                row = tree.order[start + j]
-                times = e.times[row]
+                row = order[start + j]
+                times = times_of[row]
                 if row == own:
                     times -= 1
                     if times == 0:
                         continue
-                d = exact(e, i, row)
+                d = exact(
+                    numbers,
+                    codes,
+                    reference_numbers,
+                    reference_codes,
+                    span,
+                    number_weight,
+                    all_of,
+                    all_weight,
+                    whole,
+                    i,
+                    row,
+                )
                 if d > limit:
                     continue
                 if k == 0:
@@ -472,7 +525,7 @@ def search(
                 filled, beyond = add(k, filled, beyond, d, row, times, kept, rows, counts)
                 if filled == k and kept[k - 1] < limit:
                     limit = kept[k - 1]
-                    total = np.float32(limit * e.total)
+                    total = np.float32(limit * whole)
                     bound = total + (absolute + relative * total)
         out_beyond[i] = beyond
         for h in range(filled):

@@ -7,18 +7,19 @@ distance to strangers are lengths on one ruler. "people" are the real rows follo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case import Case
+from divulge.case import Case, lay
 from divulge.errors import SettingError
+from divulge.frames import table_of
 from divulge.gower import Field, Floats, Rows, fit_ruler
 from divulge.neighbours import Index, Nearest, Pairs
-from divulge.schema import check_columns
+from divulge.schema import Schema, check_columns
 
-__all__ = ["Distances", "distance_columns", "distances_of"]
+__all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
 
 Ints = NDArray[np.int64]
 _NUMBERS = ("numeric", "datetime")
@@ -62,11 +63,22 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
 class Distances:
     """Nearest neighbours between the tables of a case, each search done once."""
 
-    def __init__(self, case: Case, columns: Sequence[str], weights: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        case: Case,
+        columns: Sequence[str],
+        weights: Mapping[str, float] | None = None,
+        ranges_of: Sequence[int] | None = None,
+    ) -> None:
+        if not case.in_memory:
+            raise SettingError(
+                "distance: this measure needs every row in memory, and a table lives elsewhere. "
+                "hint: collect it first (.collect(), .pl())."
+            )
         weights = weights or {}
         people = [i for i in range(len(case.tables)) if i != 1]
         fields = [_field(case, c, float(weights.get(c, 1.0))) for c in columns]
-        self.ruler, rows = fit_ruler(fields, ranges_of=people)
+        self.ruler, rows = fit_ruler(fields, ranges_of=people if ranges_of is None else ranges_of)
         self.columns = tuple(sorted(columns))
         self._rows = dict(zip(_TABLES, rows, strict=False))
         self._rows["people"] = Rows.stack([rows[i] for i in people])
@@ -153,16 +165,83 @@ def distances_of(
     SettingError
         The rows live elsewhere; no column to compare.
     """
-    if not case.in_memory:
-        raise SettingError(
-            "distance: this measure needs every row in memory, and a table lives elsewhere. "
-            "hint: collect it first (.collect(), .pl())."
-        )
     used = tuple(sorted(distance_columns(case, columns)[0]))
     key = (used, tuple(sorted((weights or {}).items())))
     if key not in case.remembered:
         case.remembered[key] = Distances(case, used, weights)
     return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+
+
+class Neighbours(NamedTuple):
+    """The nearest rows of one table for each row of another."""
+
+    distances: Floats
+    """Shape (n_queries, k), ascending, in [0, 1]; infinite where the reference has fewer than k rows."""
+    indices: Ints
+    """Shape (n_queries, k): row numbers in the reference, the lowest first among ties; -1 where there are fewer."""
+    n_ties: Ints
+    """Shape (n_queries,): how many reference rows lie exactly at the last of the k distances."""
+
+
+def nearest(
+    queries: Any,
+    reference: Any,
+    k: int = 1,
+    *,
+    ranges_from: Any = None,
+    columns: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    schema: Schema | None = None,
+    missing: Sequence[str] = (),
+) -> Neighbours:
+    """Return the k nearest rows of one table for each row of another, exactly.
+
+    The distance is Gower's: the mean over the shared columns of |a - b| / range, at most 1, for numbers and
+    datetimes, and of 0 or 1 for categories; missing against missing is 0, missing against a value 1.
+
+    Parameters
+    ----------
+    queries, reference
+        Frames of any kind that divulge reads; columns are matched by name.
+    k
+        Neighbours of each query.
+    ranges_from
+        A frame whose smallest and largest values fix the ranges; None pools both tables. For several searches to be
+        comparable they must share it.
+    columns
+        The columns to compare. None takes all that both tables have but constants, identifiers and free text.
+    weights
+        Weight of a column, by name; 1 where it is not given, 0 leaves a column out.
+    schema, missing
+        Kinds of columns where they should not be inferred; texts that stand for missing.
+
+    Raises
+    ------
+    DivulgeError
+        A table that cannot be read, k below 1, no column in common, an unknown column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [20.5, 40.5, 60.5], "sex": ["f", "m", "m"]})
+    >>> found = nearest(pl.DataFrame({"age": [44.5], "sex": ["m"]}), people)
+    >>> found.distances.tolist(), found.indices.tolist(), found.n_ties.tolist()
+    ([[0.05]], [[1]], [1])
+
+    References
+    ----------
+    Gower (1971), A general coefficient of similarity and some of its properties.
+    """
+    tables = [table_of(reference, "reference"), table_of(queries, "queries")]
+    if ranges_from is not None:
+        tables.append(table_of(ranges_from, "ranges_from"))
+    case = lay(*tables, schema=schema, missing=missing)
+    used, _ = distance_columns(case, columns)
+    if weights:
+        check_columns("weights", list(weights), used)
+    found = Distances(case, used, weights, ranges_of=[2] if ranges_from is not None else [0, 1])
+    near = found.nearest("synthetic", "real", k)
+    return Neighbours(near.distances, near.rows, near.n_ties)
 
 
 def _field(case: Case, column: str, weight: float) -> Field:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge import boxes, tiles
-from divulge.gower import Floats, Rows, Ruler
+from divulge.gower import Floats, Rows, Ruler, pairwise
 from divulge.vector import LEAF, MISSING, NO_LIMIT, TILE
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["CompiledIndex"]
 Ints = NDArray[np.int64]
 
 _PROBE = 64
-_PRUNED = 0.3  # share of leaves beyond which the scan is faster
+_PRUNED = 0.12  # share of leaves beyond which the scan is faster
 _SUBTREES = 8  # parts of the tree that threads build side by side
 _GROUP = 255  # mismatches that a byte can count
 
@@ -35,9 +35,7 @@ _GROUP = 255  # mismatches that a byte can count
 class CompiledIndex:
     """Distinct reference rows, ready for compiled search."""
 
-    def __init__(
-        self, ruler: Ruler, reference: Distinct, engine: str, threads: int | None, progress: Progress
-    ) -> None:
+    def __init__(self, ruler: Ruler, reference: Distinct, engine: str, threads: int | None, progress: Progress) -> None:
         self._ruler, self._reference, self._engine = ruler, reference, engine
         self._threads, self._progress = threads or os.cpu_count() or 1, progress
         self._group, self._group_weight = _short_groups(ruler)
@@ -53,9 +51,7 @@ class CompiledIndex:
         distance, row, beyond, _ = self._run(queries, k, np.empty(0), own, listing=False)
         return distance, row, beyond
 
-    def within(
-        self, queries: Rows, radius: Floats, own: Ints | None, listing: bool
-    ) -> tuple[Ints, tuple[Ints, Ints]]:
+    def within(self, queries: Rows, radius: Floats, own: Ints | None, listing: bool) -> tuple[Ints, tuple[Ints, Ints]]:
         """Return how many rows lie within the radius of each query, and the pairs (query, distinct row) if wanted."""
         _, _, counts, found = self._run(queries, 0, np.ascontiguousarray(radius, dtype=np.float64), own, listing)
         return counts, found
@@ -86,9 +82,11 @@ class CompiledIndex:
                     pairs,
                 )
                 return *out, _joined(pairs)
-            farthest = self._reach(out[0][probe], radius)
         else:
-            farthest = 1.0
+            probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
+            out[0][probe] = self._sampled(queries.take(probe), k)
+        farthest = self._reach(out[0][probe], radius)
+        out[0][probe] = np.inf
         packed = self._packed(queries, farthest)
         order = np.arange(n)
         self._threaded(
@@ -140,7 +138,7 @@ class CompiledIndex:
     # ------------------------------------------------------------ the tree
 
     def _scaled(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the numbers cut to the range, centred and scaled: a difference is at most what it adds to a distance."""
+        """Return the numbers cut to the range, centred and scaled: differences are at most what they add."""
         ruler = self._ruler
         cut = np.clip(rows.numbers, ruler.low, ruler.low + ruler.span)
         return np.ascontiguousarray(((cut - self._centre) / ruler.span * ruler.number_weight).astype(np.float32))
@@ -236,6 +234,13 @@ class CompiledIndex:
         return np.argsort(key * np.uint64(0x9E3779B97F4A7C15), kind="stable")
 
     # ------------------------------------------------------------ the scan
+
+    def _sampled(self, queries: Rows, k: int) -> Floats:
+        """Return upper limits of the k nearest distances of some queries: those to a sample of rows."""
+        n = len(self._reference.rows)
+        some = self._reference.rows.take(np.linspace(0, n - 1, min(n, 2048)).astype(np.int64))
+        near = np.sort(pairwise(self._ruler, queries, some), axis=1)[:, :k]
+        return np.pad(near, ((0, 0), (0, k - near.shape[1])), constant_values=np.inf)
 
     def _reach(self, distances: Floats, radius: Floats) -> float:
         """Return a sum of terms that few searches go beyond."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,8 +146,10 @@ def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler,
         for i in range(n_tables)
     )
     total = float(np.sum([f.weight for f in used]))
-    arrays = (np.array(x, dtype=np.float64) for x in (low, span, number_weight, [w for w, _ in codes]))
-    return Ruler(*arrays, total=total), rows
+    low_, span_, number, code = (
+        np.array(x, dtype=np.float64) for x in (low, span, number_weight, [w for w, _ in codes])
+    )
+    return Ruler(low_, span_, number, code, total), rows
 
 
 def encode_rows(parts: Sequence[Floats]) -> tuple[Codes, ...]:
@@ -171,10 +174,10 @@ def _tamed(values: tuple[Floats, ...]) -> tuple[Floats, ...]:
     return tuple(v * scale + 0.0 for v in values)
 
 
-def _columns(parts: Sequence[NDArray[np.generic]], n_rows: int, dtype: type) -> NDArray:  # type: ignore[type-arg] # of either kind
+def _columns(parts: Sequence[NDArray[Any]], n_rows: int, dtype: type) -> NDArray[Any]:
     if not parts:
         return np.empty((n_rows, 0), dtype=dtype)
-    out = np.empty((n_rows, len(parts)), dtype=dtype)
+    out: NDArray[Any] = np.empty((n_rows, len(parts)), dtype=dtype)
     for j, part in enumerate(parts):
         out[:, j] = part
     return out

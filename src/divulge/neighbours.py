@@ -230,8 +230,8 @@ class Index:
             # a query that is a reference row leaves itself out: only queries that are all reference rows may be merged
             if own is None or limits is not None or self._distinct.of_row is None or (own < 0).any():
                 return queries, own_distinct, None
-            _, first, back = np.unique(own_distinct, return_index=True, return_inverse=True)
             assert own_distinct is not None
+            _, first, back = np.unique(own_distinct, return_index=True, return_inverse=True)
             return queries.take(first), own_distinct[first], back
         distinct = Distinct.of(queries)
         return distinct.rows, None, distinct.of_row
@@ -264,8 +264,9 @@ class Index:
         taken = np.minimum(self._distinct.times[distinct], k + 1)
         taken[distinct < 0] = 0
         query, slot = np.nonzero(taken)
-        rows = _members(self._distinct, distinct[query, slot], taken[query, slot])
-        query, far = (np.repeat(x, taken[query, slot]) for x in (query, distance[query, slot]))
+        each = taken[query, slot]
+        rows = _members(self._distinct, distinct[query, slot], each)
+        query, far = np.repeat(query, each), np.repeat(distance[query, slot], each)
         if own is not None:
             keep = rows != own[query]
             query, far, rows = query[keep], far[keep], rows[keep]
@@ -284,7 +285,8 @@ class Index:
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _nearest_numpy(self.ruler, queries, self._distinct, k, own)
-        return self._compiled_index(engine).nearest(queries, k, own)
+        found: tuple[Floats, Ints, Ints] = self._compiled_index(engine).nearest(queries, k, own)
+        return found
 
     def _within(
         self, queries: Rows, radius: Floats, own: Ints | None, *, listing: bool
@@ -293,7 +295,8 @@ class Index:
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _within_numpy(self.ruler, queries, self._distinct, radius, own, listing)
-        return self._compiled_index(engine).within(queries, radius, own, listing)
+        found: tuple[Ints, tuple[Ints, Ints]] = self._compiled_index(engine).within(queries, radius, own, listing)
+        return found
 
     def _choose(self, n_queries: int) -> str:
         if self._engine is not None:
@@ -320,7 +323,7 @@ def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:
     if distinct.of_row is None:
         return which
     place = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
-    return distinct.members[np.repeat(distinct.start[which], taken) + place]
+    return np.asarray(distinct.members[np.repeat(distinct.start[which], taken) + place])
 
 
 def _own_times(distinct: Distinct, part: slice, own: Ints | None, matrix: Floats) -> Ints:
@@ -345,10 +348,7 @@ def _nearest_numpy(
     for part in blocks(n, m):
         matrix = pairwise(ruler, _slice(queries, part), reference.rows)
         times = _own_times(reference, part, own, matrix)
-        if k == 1:
-            order = matrix.argmin(axis=1)[:, None]
-        else:
-            order = np.argsort(matrix, axis=1, kind="stable")[:, :k]
+        order = matrix.argmin(axis=1)[:, None] if k == 1 else np.argsort(matrix, axis=1, kind="stable")[:, :k]
         found = np.take_along_axis(matrix, order, axis=1)
         width = order.shape[1]
         distance[part, :width] = found

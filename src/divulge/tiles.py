@@ -37,18 +37,18 @@ class Tiles(NamedTuple):
 
 
 @compiled
-def _in_units(tiles: Any, limit: float) -> int:
+def _in_units(per_distance: float, slack: int, limit: float) -> int:
     """Return the largest bound that a row within the limit may have."""
-    units = np.ceil(limit * tiles.per_distance) + tiles.slack
+    units = np.ceil(limit * per_distance) + slack
     return NO_LIMIT if not units < NO_LIMIT else int(units)
 
 
 @compiled
-def _most_mismatches(tiles: Any, limit: int) -> int:
+def _most_mismatches(unit: Any, limit: int) -> int:
     """Return how many mismatches a row within the limit may have at most; 255 for any number."""
     least = NO_LIMIT
-    for g in range(len(tiles.unit)):
-        least = min(least, tiles.unit[g])
+    for g in range(len(unit)):
+        least = min(least, unit[g])
     if limit == NO_LIMIT or least == 0:
         return 255
     return min(255, limit // least)
@@ -60,8 +60,22 @@ def scan(
     out_distance: Any, out_row: Any, out_beyond: Any,
 ) -> Any:  # fmt: skip
     """Search queries[first:last] (at most `BLOCK`) through all rows; results as those of `boxes.search`."""
+    (
+        numbers,
+        codes,
+        reference_numbers,
+        reference_codes,
+        span,
+        number_weight,
+        all_of,
+        all_weight,
+        whole,
+        times_of,
+        own_of,
+    ) = e
+    tile_numbers, tile_codes, asked, asked_codes, group, unit, n_whole, per_distance, slack = tiles
     n = last - first
-    n_rows = len(e.times)
+    n_rows = len(times_of)
     bound, within = np.empty(TILE, np.int16), np.empty(2, np.uint64)
     kept, rows, counts = np.empty((n, k + 1)), np.empty((n, k + 1), np.int64), np.empty((n, k + 1), np.int64)
     filled, beyond = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -70,15 +84,15 @@ def scan(
     n_found = 0
     for x in range(n):
         limit[x] = radius[queries[first + x]] if k == 0 else np.inf
-        border[x] = _in_units(tiles, limit[x])
-        most[x] = _most_mismatches(tiles, border[x])
-    for tile in range(tiles.codes.shape[0]):
+        border[x] = _in_units(per_distance, slack, limit[x])
+        most[x] = _most_mismatches(unit, border[x])
+    for tile in range(tile_codes.shape[0]):
         left = n_rows - tile * TILE
         for x in range(n):
             i = queries[first + x]
             if not tile_bounds(
-                tiles.numbers, tiles.codes, tile, tiles.asked, tiles.asked_codes, i, tiles.group, tiles.unit,
-                tiles.n_whole, np.uint8(most[x]), np.int16(border[x]), bound, within,
+                tile_numbers, tile_codes, tile, asked, asked_codes, i, group, unit,
+                n_whole, np.uint8(most[x]), np.int16(border[x]), bound, within,
             ):  # fmt: skip
                 continue
             if left < TILE:
@@ -105,12 +119,24 @@ def scan(
                     if step > 0 and (j == best or bound[j] > border[x]):
                         continue
                     row = tile * TILE + j
-                    times = e.times[row]
-                    if row == e.own[i]:
+                    times = times_of[row]
+                    if row == own_of[i]:
                         times -= 1
                         if times == 0:
                             continue
-                    d = exact(e, i, row)
+                    d = exact(
+                        numbers,
+                        codes,
+                        reference_numbers,
+                        reference_codes,
+                        span,
+                        number_weight,
+                        all_of,
+                        all_weight,
+                        whole,
+                        i,
+                        row,
+                    )
                     if d > limit[x]:
                         continue
                     if k == 0:
@@ -125,8 +151,8 @@ def scan(
                     filled[x], beyond[x] = add(k, filled[x], beyond[x], d, row, times, kept[x], rows[x], counts[x])
                     if filled[x] == k and kept[x, k - 1] < limit[x]:
                         limit[x] = kept[x, k - 1]
-                        border[x] = _in_units(tiles, limit[x])
-                        most[x] = _most_mismatches(tiles, border[x])
+                        border[x] = _in_units(per_distance, slack, limit[x])
+                        most[x] = _most_mismatches(unit, border[x])
     for x in range(n):
         i = queries[first + x]
         out_beyond[i] = beyond[x]
