@@ -21,10 +21,24 @@ import numpy as np
 from divulge.kernels import compiled
 from divulge.vector import LEAF, NODE, leaf_bounds, lowest_bit, node_bounds
 
-__all__ = ["Asked", "Exact", "Tree", "add", "build", "exact", "fill_leaves", "search", "split", "widen"]
+__all__ = [
+    "NO_CHILD",
+    "Asked",
+    "Exact",
+    "Tree",
+    "add",
+    "build",
+    "exact",
+    "fill_leaves",
+    "longer",
+    "put_together",
+    "search",
+    "split",
+    "widen",
+]
 
 _SAMPLE = 128  # pairs of rows that choose the column of a split
-_NO_CHILD = -2147483648
+NO_CHILD = -2147483648
 _FAR = np.float32(3e38)
 
 
@@ -99,7 +113,8 @@ def _middle(values: Any, n: int, place: int) -> Any:
 def _contrast(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int, contrast: Any) -> None:
     """Add up, by column, how far apart pairs of rows from the two ends of a set are."""
     n_numbers, n_codes = numbers.shape[1], codes.shape[1]
-    contrast[:] = 0.0
+    for j in range(n_numbers + n_codes):
+        contrast[j] = 0.0
     n_pairs = min((last - first) // 2, _SAMPLE)
     step = (last - first) / (2.0 * n_pairs)
     for r in range(n_pairs):
@@ -149,11 +164,11 @@ def _partition_number(numbers: Any, column: int, order: Any, first: int, last: i
 @compiled
 def _partition_code(codes: Any, column: int, order: Any, first: int, last: int, count: Any, side: Any) -> int:
     """Deal the values out to two sides, commonest first, always to the smaller; return where the second begins."""
-    count[:] = 0
+    for v in range(256):
+        count[v], side[v] = 0, 2
     for r in range(first, last):
         count[codes[order[r], column]] += 1
     left, right = 0, 0
-    side[:] = 2
     while True:
         most, which = 0, -1
         for v in range(256):
@@ -198,10 +213,11 @@ def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: i
                     best = j
             if best < 0:
                 break
-            if best < n_numbers:
-                middle = _partition_number(numbers, best, order, first, last, values)
+            column = np.int64(best)
+            if column < n_numbers:
+                middle = _partition_number(numbers, column, order, first, last, values)
             else:
-                middle = _partition_code(codes, best - n_numbers, order, first, last, count, side)
+                middle = _partition_code(codes, column - n_numbers, order, first, last, count, side)
             if middle > 0:
                 return middle
             contrast[best] = -1.0
@@ -209,26 +225,24 @@ def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: i
 
 
 @compiled
-def build(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int) -> Any:
-    """Return the binary tree over order[first:last]: where each node begins and ends, and its left child or -1."""
-    room = 64
-    begin, end, left = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+def build(
+    numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int, begin: Any, end: Any, left: Any
+) -> Any:
+    """Fill in the binary tree over order[first:last]: where each node begins and ends, and its left child or -1.
+
+    The arrays need two places a row at most. Returns the number of nodes.
+    """
     begin[0], end[0], left[0] = first, last, -1
     n, k = 1, 0
     while k < n:
         if end[k] - begin[k] > LEAF:
             middle = split(numbers, codes, weight, order, begin[k], end[k])
-            if n + 2 > room:
-                room *= 2
-                wider = np.empty((3, room), np.int64)
-                wider[0, :n], wider[1, :n], wider[2, :n] = begin[:n], end[:n], left[:n]
-                begin, end, left = wider[0], wider[1], wider[2]
             left[k] = n
             begin[n], end[n], left[n] = begin[k], middle, -1
             begin[n + 1], end[n + 1], left[n + 1] = middle, end[k], -1
             n += 2
         k += 1
-    return begin[:n].copy(), end[:n].copy(), left[:n].copy()
+    return n
 
 
 @compiled
@@ -260,60 +274,45 @@ def fill_leaves(
 
 
 @compiled
-def widen(size: Any, left: Any, leaf_of: Any, low: Any, high: Any, masks: Any) -> Any:
-    """Turn the binary tree into one of up to 16 children a node; boxes of inner nodes are put together on the way.
-
-    low, high, masks hold the boxes of all binary nodes, those of the leaves filled in.
-    """
-    n_binary, n_numbers, n_codes = len(left), low.shape[1], masks.shape[1]
-    for k in range(n_binary - 1, -1, -1):  # children come after their parents
+def put_together(left: Any, low: Any, high: Any, masks: Any) -> None:
+    """Fill in the boxes of the inner nodes of the binary tree from those of its leaves."""
+    for k in range(len(left) - 1, -1, -1):  # children come after their parents
         if left[k] >= 0:
             a, b = left[k], left[k] + 1
-            for j in range(n_numbers):
+            for j in range(low.shape[1]):
                 low[k, j], high[k, j] = min(low[a, j], low[b, j]), max(high[a, j], high[b, j])
-            for j in range(n_codes):
+            for j in range(masks.shape[1]):
                 masks[k, j] = masks[a, j] | masks[b, j]
-    room = n_binary // 2 + 2
-    child, top = np.full((room, NODE), -1, np.int64), np.empty(room + NODE, np.int64)
-    depth = np.zeros(room + NODE, np.int64)
-    top[0] = 0
+
+
+@compiled
+def widen(size: Any, left: Any, child: Any, top: Any, depth: Any) -> Any:
+    """Choose the binary nodes that are children of each wide node: the largest are replaced by their own children.
+
+    child (n, 16) comes filled with -1; top and depth take the binary node that each wide one stands for and how
+    deep it lies. Returns the number of wide nodes.
+    """
+    top[0], depth[0] = 0, 0
     n, k = 1, 0
     while k < n:
-        kids = child[k]
-        kids[0] = top[k]
+        child[k, 0] = top[k]
         n_kids = 1
-        while n_kids < NODE:  # replace the largest inner child by its two children
+        while n_kids < NODE:
             best = -1
             for i in range(n_kids):
-                if left[kids[i]] >= 0 and (best < 0 or size[kids[i]] > size[kids[best]]):
+                if left[child[k, i]] >= 0 and (best < 0 or size[child[k, i]] > size[child[k, best]]):
                     best = i
             if best < 0:
                 break
-            a = left[kids[best]]
-            kids[best], kids[n_kids] = a, a + 1
+            a = left[child[k, best]]
+            child[k, best], child[k, n_kids] = a, a + 1
             n_kids += 1
         for i in range(n_kids):
-            if left[kids[i]] >= 0:
-                top[n], depth[n] = kids[i], depth[k] + 1
+            if left[child[k, i]] >= 0:
+                top[n], depth[n] = child[k, i], depth[k] + 1
                 n += 1
         k += 1
-    node_low = np.full((n, n_numbers, NODE), np.inf, np.float32)
-    node_high = np.full((n, n_numbers, NODE), -np.inf, np.float32)
-    node_masks = np.zeros((n, n_codes, NODE), np.uint32)
-    out = np.full((n, NODE), _NO_CHILD, np.int32)
-    following = 1
-    for k in range(n):
-        for i in range(NODE):
-            kid = child[k, i]
-            if kid < 0:
-                continue
-            node_low[k, :, i], node_high[k, :, i], node_masks[k, :, i] = low[kid], high[kid], masks[kid]
-            if left[kid] < 0:
-                out[k, i] = -1 - leaf_of[kid]
-            else:
-                out[k, i] = following
-                following += 1
-    return node_low, node_high, node_masks, out, depth[:n].max()
+    return n
 
 
 # ---------------------------------------------------------------- searching
@@ -370,6 +369,15 @@ def add(
     if pushed:
         beyond = beyond + pushed if kept[k - 1] == last else 0
     return filled, beyond
+
+
+@compiled
+def longer(values: Any) -> Any:
+    """Return the values at the beginning of an array twice as long."""
+    out = np.empty(2 * len(values), values.dtype)
+    for i in range(len(values)):
+        out[i] = values[i]
+    return out
 
 
 @compiled
@@ -456,7 +464,7 @@ def search(
                     j = lowest_bit(bits)
                     bits &= bits - np.uint64(1)
                     kid = child[at, j]
-                    if kid != _NO_CHILD:
+                    if kid != NO_CHILD:
                         place = top  # nearest on top
                         top += 1
                         while place > base and stack_bound[place - 1] < node_bound[j]:
@@ -517,8 +525,7 @@ def search(
                     beyond += times
                     if listing:
                         if n_found == len(found_query):
-                            found_query = np.append(found_query, np.empty(n_found, np.int64))
-                            found_row = np.append(found_row, np.empty(n_found, np.int64))
+                            found_query, found_row = longer(found_query), longer(found_row)
                         found_query[n_found], found_row[n_found] = i, row
                         n_found += 1
                     continue
@@ -531,4 +538,4 @@ def search(
         for h in range(filled):
             out_distance[i, h], out_row[i, h] = kept[h], rows[h]
     visited[0] += n_leaves
-    return found_query[:n_found].copy(), found_row[:n_found].copy()
+    return found_query[:n_found], found_row[:n_found]

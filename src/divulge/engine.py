@@ -176,11 +176,30 @@ class CompiledIndex:
         every = [np.zeros((len(left), a.shape[1]), dtype=a.dtype) for a in (low, high, masks)]
         for box, of_leaf in zip(every, (low, high, masks), strict=True):
             box[leaves] = of_leaf
-        node_low, node_high, node_masks, child, depth = boxes.widen(end - begin, left, leaf_of, *every)
-        self._room = (int(depth) + 2) * 16
+        boxes.put_together(left, *every)
+        return self._wide(
+            end - begin, left, leaf_of, every, leaf_numbers, leaf_codes, np.append(begin[leaves], len(rows)), order
+        )
+
+    def _wide(
+        self, size: Ints, left: Ints, leaf_of: Ints, every: list[Any], leaf_numbers: Any, leaf_codes: Any, first: Ints,
+        order: Ints,
+    ) -> boxes.Tree:  # fmt: skip
+        room = len(left) // 2 + 2 + boxes.NODE
+        child, top, depth = np.full((room, boxes.NODE), -1), np.empty(room, np.int64), np.empty(room, np.int64)
+        n = boxes.widen(size, left, child, top, depth)
+        child = child[:n]
+        self._room = (int(depth[:n].max()) + 2) * boxes.NODE
+        is_leaf, is_inner = (child >= 0) & (left[child] < 0), (child >= 0) & (left[child] >= 0)
+        numbered = np.full(child.shape, boxes.NO_CHILD, dtype=np.int32)
+        numbered[is_leaf] = -1 - leaf_of[child[is_leaf]]
+        numbered[is_inner] = 1 + np.arange(is_inner.sum())  # in the order in which `widen` met them
+        low, high, masks = (np.ascontiguousarray(a[child].transpose(0, 2, 1)) for a in every)
+        absent = np.broadcast_to((child < 0)[:, None, :], low.shape)
+        low[absent], high[absent] = np.inf, -np.inf
         return boxes.Tree(
-            node_low, node_high, node_masks, child, leaf_numbers, leaf_codes, np.append(begin[leaves], len(rows)),
-            order, self._group, self._group_weight.astype(np.float32),
+            low, high, masks, numbered, leaf_numbers, leaf_codes, first, order, self._group,
+            self._group_weight.astype(np.float32),
         )  # fmt: skip
 
     def _binary(
@@ -203,7 +222,10 @@ class CompiledIndex:
 
         def subtree(x: int, y: int) -> None:
             for t in range(x, y):
-                parts[t] = boxes.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]])
+                room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many places as the worst tree; few are touched
+                nodes = [np.empty(room, dtype=np.int64) for _ in range(3)]
+                n = boxes.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
+                parts[t] = [a[:n].copy() for a in nodes]
 
         self._side_by_side(subtree, len(tops), each=1)
         b, e, c = ([np.array(x)] for x in (begin, end, left))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from divulge.boxes import add, exact
+from divulge.boxes import add, exact, longer
 from divulge.kernels import compiled
 from divulge.vector import NO_LIMIT, TILE, lowest_bit, tile_bounds
 
@@ -143,8 +143,7 @@ def scan(
                         beyond[x] += times
                         if listing:
                             if n_found == len(found_query):
-                                found_query = np.append(found_query, np.empty(n_found, np.int64))
-                                found_row = np.append(found_row, np.empty(n_found, np.int64))
+                                found_query, found_row = longer(found_query), longer(found_row)
                             found_query[n_found], found_row[n_found] = i, row
                             n_found += 1
                         continue
@@ -158,4 +157,4 @@ def scan(
         out_beyond[i] = beyond[x]
         for h in range(filled[x]):
             out_distance[i, h], out_row[i, h] = kept[x, h], rows[x, h]
-    return found_query[:n_found].copy(), found_row[:n_found].copy()
+    return found_query[:n_found], found_row[:n_found]
