@@ -312,9 +312,11 @@ PARTS: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
 # ---------------------------------------------------------------- running and writing
 
 
-def environment() -> dict[str, Any]:
+def environment(
+    names: tuple[str, ...] = ("divulge", "sdmetrics", "numpy", "numba", "pandas", "polars"),
+) -> dict[str, Any]:
     packages = {}
-    for name in ("divulge", "sdmetrics", "numpy", "numba", "pandas", "polars"):
+    for name in names:
         try:
             packages[name] = version(name)
         except PackageNotFoundError:

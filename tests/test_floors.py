@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "divulge"
 
 FLOORS = [
-    {"errors", "schema", "intervals", "comparison", "families", "estimate", "result", "crosstab"},
+    {"errors", "schema", "intervals", "comparison", "families", "estimate", "result", "crosstab", "attraction"},
     {
         "frames",
         "values",
@@ -26,7 +26,7 @@ FLOORS = [
     },
     {"case", "distances"},
     {"attacks", "preconditions"},
-    {"records", "report", "assessment", "gate"},
+    {"records", "control", "report", "assessment", "gate"},
     {"cli", "demo", "sdmetrics", "__main__"},
 ]
 ROOM_A, ROOM_B = (

@@ -283,3 +283,22 @@ def test_weights_by_name():
         divulge.nearest(a, a, weights={"z": 1})
     with pytest.raises(SettingError, match="negative"):
         divulge.nearest(a, a, weights={"c": -1})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_attraction_shares_ties(engine, monkeypatch):
+    monkeypatch.setattr("divulge.neighbours._LISTED", 40)
+    for seed in range(60):
+        rng, ruler, reference, queries, _ = tables(seed)
+        matrix = pairwise(ruler, queries, reference)
+        tied = matrix == matrix.min(axis=1, keepdims=True)
+        share = tied / tied.sum(axis=1, keepdims=True)
+        index = Index(ruler, reference, engine=engine)
+        np.testing.assert_allclose(index.attraction(queries), share.sum(axis=0), atol=1e-9)
+        chosen = rng.random(len(queries)) < 0.5
+        np.testing.assert_allclose(index.attraction(queries, chosen), share[chosen].sum(axis=0), atol=1e-9)
+        limit = pairwise(ruler, reference, reference).mean(axis=1)
+        limited = (share * (matrix < limit)).sum(axis=0)
+        np.testing.assert_allclose(index.attraction(queries, closer_than=limit), limited, atol=1e-9)
+        order = rng.permutation(len(queries))
+        assert np.array_equal(index.attraction(queries.take(order)), index.attraction(queries))

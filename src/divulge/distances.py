@@ -121,27 +121,22 @@ class Distances:
             self._index[role] = Index(self.ruler, self._rows[role])
         return self._index[role]
 
-    def attraction(self, chosen: NDArray[np.bool_] | None = None) -> Floats:
+    def attraction(self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None) -> Floats:
         """Return how much each person attracts: the synthetic rows whose nearest person they are, ties shared.
 
         Parameters
         ----------
         chosen
             Shape (n_synthetic,): count these synthetic rows alone; None counts all.
+        closer_than
+            Shape (n_real + n_holdout,): a person attracts only rows closer than this; None sets no limit.
 
         Returns
         -------
         ndarray
-            Shape (n_real + n_holdout,); it adds up to the number of synthetic rows counted. Shares of ties are kept
-            as whole multiples of 2**-36, so that the order of rows changes no digit.
+            Shape (n_real + n_holdout,); without a limit it adds up to the number of synthetic rows counted.
         """
-        found, pairs = self.ties("synthetic", "people")
-        credit = np.repeat((2.0**36 / found.n_ties).round().astype(np.int64), found.n_ties)
-        if chosen is not None:
-            credit *= np.repeat(chosen, found.n_ties)
-        total = np.zeros(self.n_rows("people"), dtype=np.int64)
-        np.add.at(total, pairs.rows, credit)
-        return total / 2.0**36
+        return self.index("people").attraction(self._rows["synthetic"], chosen, closer_than)
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)

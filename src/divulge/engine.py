@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from divulge import boxes, tiles
 from divulge.gower import Floats, Rows, Ruler, pairwise
-from divulge.vector import LEAF, MISSING, NO_LIMIT, TILE
+from divulge.vector import LEAF, MISSING, NO_LIMIT, NODE, TILE
 
 if TYPE_CHECKING:
     from divulge.neighbours import Distinct, Progress
@@ -185,11 +185,11 @@ class CompiledIndex:
         self, size: Ints, left: Ints, leaf_of: Ints, every: list[Any], leaf_numbers: Any, leaf_codes: Any, first: Ints,
         order: Ints,
     ) -> boxes.Tree:  # fmt: skip
-        room = len(left) // 2 + 2 + boxes.NODE
-        child, top, depth = np.full((room, boxes.NODE), -1), np.empty(room, np.int64), np.empty(room, np.int64)
+        room = len(left) // 2 + 2 + NODE
+        child, top, depth = np.full((room, NODE), -1), np.empty(room, np.int64), np.empty(room, np.int64)
         n = boxes.widen(size, left, child, top, depth)
         child = child[:n]
-        self._room = (int(depth[:n].max()) + 2) * boxes.NODE
+        self._room = (int(depth[:n].max()) + 2) * NODE
         is_leaf, is_inner = (child >= 0) & (left[child] < 0), (child >= 0) & (left[child] >= 0)
         numbered = np.full(child.shape, boxes.NO_CHILD, dtype=np.int32)
         numbered[is_leaf] = -1 - leaf_of[child[is_leaf]]

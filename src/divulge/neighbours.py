@@ -9,6 +9,7 @@ Threads, block sizes and the order of rows change no digit.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +21,11 @@ from divulge.errors import SettingError
 from divulge.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels import COMPILE_FROM
 
-__all__ = ["Index", "Nearest", "Pairs"]
+__all__ = ["Index", "Nearest", "Pairs", "warm_up"]
 
 Ints = NDArray[np.int64]
+_ONE = 2.0**36  # parts of a credit
+_LISTED = 20_000_000  # tied rows listed at once: 320 MB
 Progress = Callable[[int, int], None]
 """Called with queries done and queries in all."""
 
@@ -85,6 +88,10 @@ class Distinct:
         times = times[order].astype(np.int64)
         members = np.argsort(of_row, kind="stable")
         return Distinct(rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+
+    def first(self) -> Ints:
+        """Return the first row that each distinct row stands for."""
+        return self.members[self.start[:-1]]
 
     def which(self, rows: Ints) -> Ints:
         """Return the distinct row of each row number; -1 stays -1."""
@@ -219,6 +226,52 @@ class Index:
         rows[np.repeat(~alone, found.n_ties)] = more.rows
         return found, Pairs(start, rows)
 
+    def attraction(
+        self, queries: Rows, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None
+    ) -> Floats:
+        """Return how many queries each reference row attracts: those it is the nearest row of, ties shared.
+
+        Parameters
+        ----------
+        queries
+            Rows under the same ruler.
+        chosen
+            Shape (n_queries,): count these queries alone; None counts all.
+        closer_than
+            Shape (n_reference,): a row attracts only queries that are closer to it than this; equal rows must have
+            equal values. None sets no limit.
+
+        Returns
+        -------
+        ndarray
+            Shape (n_reference,). A share 1 / n of a tie of n rows is a whole multiple of 2**-36, so that sums are
+            exact and the order of rows changes no digit. Ties are walked through in parts that fit into memory.
+        """
+        asked = Distinct.of(queries)
+        times = asked.times
+        if chosen is not None:
+            times = np.asarray(chosen, dtype=np.int64)
+            if asked.of_row is not None:
+                times = np.bincount(asked.of_row, weights=times, minlength=len(asked.times)).astype(np.int64)
+        some = np.flatnonzero(times > 0)
+        rows, times = asked.rows.take(some), times[some]
+        found = self.nearest(rows)
+        credit = times * (_ONE / np.maximum(found.n_ties, 1)).round().astype(np.int64)
+        total = np.zeros(len(self._distinct.times), dtype=np.int64)
+        limit = None if closer_than is None else closer_than[self._distinct.first()]
+
+        def add(query: Ints, which: Ints) -> None:
+            near = slice(None) if limit is None else found.distances[query, 0] < limit[which]
+            np.add.at(total, which[near], credit[query][near])
+
+        alone = np.flatnonzero(found.n_ties == 1)
+        add(alone, self._distinct.which(found.rows[alone, 0]))
+        shared = np.flatnonzero(found.n_ties > 1)
+        for part in _parts(shared, found.n_ties[shared]):
+            _, pairs = self._within(rows.take(part), found.distances[part, 0], None, listing=True)
+            add(part[pairs[0]], pairs[1])
+        return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
+
     # ------------------------------------------------------------ equal queries are asked once
 
     def _ask(
@@ -299,7 +352,7 @@ class Index:
         return found
 
     def _choose(self, n_queries: int) -> str:
-        if self._engine is not None:
+        if self._engine is not None and n_queries:
             return self._engine
         small = n_queries * len(self._distinct.times) < COMPILE_FROM
         return "numpy" if small else "compiled"
@@ -310,6 +363,11 @@ class Index:
 
             self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
         return self._compiled
+
+
+def _parts(queries: Ints, n_ties: Ints) -> list[Ints]:
+    """Cut the queries where the ties listed for them would become too many."""
+    return np.split(queries, np.flatnonzero(np.diff(np.cumsum(n_ties) // _LISTED)) + 1) if len(queries) else []
 
 
 def _first_of(back: Ints, values: Floats) -> Floats:
@@ -378,3 +436,18 @@ def _within_numpy(
 
 def _slice(rows: Rows, part: slice) -> Rows:
     return Rows(rows.numbers[part], rows.codes[part])
+
+
+def warm_up(n_rows: int) -> None:
+    """Load (or compile) the search in the background, when tables of so many rows will need it.
+
+    That takes half a second from the cache, and several without one; meanwhile files are read and columns coded.
+    """
+    if n_rows * n_rows >= COMPILE_FROM:
+        threading.Thread(target=_search_something, daemon=True).start()
+
+
+def _search_something() -> None:
+    one = np.ones(1)
+    rows = Rows(np.arange(8.0)[:, None], np.zeros((8, 1), dtype=np.int32))
+    Index(Ruler(0 * one, 7 * one, one, one, 2.0), rows, engine="boxes", threads=1).nearest(rows)

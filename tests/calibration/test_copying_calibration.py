@@ -1,0 +1,207 @@
+"""Do exact, near and partial copies find what was planted, and only that?
+
+Theory: when a share phi of the synthetic rows are copies of distinct members (as many synthetic rows as members) and
+strangers are matched at a rate p_C by chance, members are matched at phi + (1 - phi) p_C, so that the residual is phi.
+Quick forms run always, in a band of 3 standard errors; full forms (``-m full``) repeat more, in the 95% band.
+"""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.attacks import subsets
+from divulge.case import lay
+from divulge.schema import Column, Schema
+
+KEYS = [f"k{j}" for j in range(6)]
+HALF = ("k0", "k1", "k2")
+SCHEMA = Schema((*(Column(k, "numeric") for k in KEYS), Column("secret", "categorical")))
+
+
+def runs(quick, full):
+    return pytest.mark.parametrize(
+        ("runs", "errors"),
+        [pytest.param(quick, 3.0, id="quick"), pytest.param(full, 1.96, id="full", marks=pytest.mark.full)],
+    )
+
+
+def most(rate, runs, errors):
+    return rate + errors * math.sqrt(rate * (1 - rate) / runs)
+
+
+def people(rng, n):
+    """Six numbers that depend on each other, shape (n, 6), and a secret of four equal levels, shape (n,)."""
+    z = rng.standard_normal((n, 1))
+    return 0.5 * z + rng.standard_normal((n, 6)), rng.integers(0, 4, n)
+
+
+def frame(keys, secret):
+    return pl.DataFrame({k: c for k, c in zip(KEYS, keys.T, strict=True)} | {"secret": [f"s{v}" for v in secret]})
+
+
+# ---------------------------------------------------------------- D4: which leak which measure sees
+
+
+def leaky(rng, leak, n=300, share=0.25):
+    """Real, synthetic and holdout tables with one kind of leak."""
+    (real, told), (keys, secret), (others, theirs) = (people(rng, n) for _ in range(3))
+    k = round(share * n)
+    who = rng.choice(n, k, replace=False)
+    if leak == "full copy":
+        keys[:k], secret[:k] = real[who], told[who]
+    elif leak == "keys copied":
+        keys[:k] = real[who]
+    elif leak == "jitter":
+        keys[:k], secret[:k] = real[who] + 0.05 * real.std(axis=0) * rng.standard_normal((k, 6)), told[who]
+    elif leak == "half copied":
+        keys[:k, :3] = real[who, :3]
+    elif leak == "secrets permuted":
+        secret = rng.permutation(secret)
+    order = rng.permutation(n)
+    return frame(real, told), frame(keys[order], secret[order]), frame(others, theirs)
+
+
+MATRIX = [  # residual of exact copies, of near copies on the keys, and on the whole row (where the secret counts too)
+    ("none", 0, 0, 0),
+    ("full copy", 0.25, 0.25, 0.25),
+    ("keys copied", 0.0625, 0.25, 0.0625),
+    ("jitter", 0, 0.25, 0.25),
+    ("half copied", 0, 0, 0),
+    ("secrets permuted", 0, 0, 0),
+]
+
+
+@runs(12, 100)
+@pytest.mark.parametrize(("leak", "exact", "near", "row"), MATRIX)
+def test_each_measure_sees_the_leaks_it_should(leak, exact, near, row, runs, errors):
+    found = []
+    for i in range(runs):
+        rng = np.random.default_rng([i, 4])
+        laid = lay(*leaky(rng, leak), schema=SCHEMA, seed=i)
+        whole = divulge.copies.run(laid, variants=["exact", "near"])
+        keys = divulge.copies.run(laid, columns=KEYS, variants=["near"])
+        found.append([whole[0].risk.value, keys[0].risk.value, whole[1].risk.value])
+    mean = np.mean(found, axis=0)
+    assert np.abs(mean - [exact, near, row]).max() <= 0.02
+
+
+@pytest.mark.parametrize("how", ["all sets", "search"])
+@runs(5, 60)
+def test_half_a_row_is_found_on_its_own_columns(monkeypatch, how, runs, errors):
+    """No measure of the whole row sees this leak; near copies on the three columns must: .25, and a verdict."""
+    if how == "search":
+        monkeypatch.setattr(subsets, "_ALL_PAIRS", 0)
+    risks, found = [], 0
+    for i in range(runs):
+        tables = leaky(np.random.default_rng([i, 5]), "half copied")
+        results = divulge.copies(tables[0], tables[1], holdout=tables[2], schema=SCHEMA, seed=i)
+        assert not any(r.verdict == "excess found" for r in results if not r.keys)
+        on_half = [r for r in results if r.keys == HALF]
+        found += any(r.verdict == "excess found" for r in on_half)
+        risks += [r.risk.value for r in on_half]
+    assert found >= 0.9 * runs
+    assert abs(np.mean(risks) - 0.25) <= 0.02
+
+
+# ---------------------------------------------------------------- D2: how many were planted
+
+
+@runs(40, 400)
+@pytest.mark.parametrize("share", [0, 0.01, 0.05, 0.1, 0.25, 0.5])
+def test_planted_near_copies_are_the_risk_of_near_copies(share, runs, errors, n=500):
+    """Copies with a jitter of 2% of a standard deviation in every number: none is exact."""
+    risks, covered, alarms = [], 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 2, round(100 * share)])
+        (real, told), (keys, secret), (others, theirs) = (people(rng, n) for _ in range(3))
+        k = round(share * n)
+        who = rng.choice(n, k, replace=False)
+        keys[:k], secret[:k] = real[who] + 0.02 * rng.standard_normal((k, 6)), told[who]
+        laid = lay(frame(real, told), frame(keys, secret), frame(others, theirs), schema=SCHEMA, seed=i)
+        exact, near = divulge.copies.run(laid, variants=["exact", "near"])
+        assert exact.real.hits == 0
+        risks.append(near.risk.value)
+        covered += near.risk.low <= share <= near.risk.high
+        alarms += near.difference.low > 0
+    assert abs(np.mean(risks) - share) <= 0.003 + 3 * np.std(risks) / math.sqrt(runs)
+    assert covered / runs >= 0.93 - errors * math.sqrt(0.93 * 0.07 / runs) * (errors > 2)
+    if share == 0:
+        assert alarms / runs <= most(0.025, runs, errors)
+    if share >= 0.05:
+        assert alarms / runs >= 0.9
+
+
+# ---------------------------------------------------------------- no leak: no verdict, whatever the table
+
+
+def shares():
+    rng = np.random.default_rng(7)
+    return [np.cumsum(rng.dirichlet(np.full(n, 1.5), size=3), axis=1) for n in (2, 3, 4, 5, 6, 8, 4, 4)]
+
+
+SHARES = shares()
+
+
+def coarse(rng, n):
+    latent = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    return pl.DataFrame(
+        {f"c{j}": [f"v{v}" for v in (rng.random((n, 1)) > p[latent][:, :-1]).sum(axis=1)] for j, p in enumerate(SHARES)}
+    )
+
+
+def numbers(rng, n):
+    return frame(*people(rng, n))
+
+
+def mixed(rng, n):
+    x = people(rng, n)[0]
+    heavy = np.where(x[:, 2] > 0.5, np.round(1000 * x[:, 2]), 0.0)
+    return coarse(rng, n).with_columns(age=np.round(x[:, 0], 1), size=x[:, 1], gain=heavy)
+
+
+def homes(rng, n):
+    """Homes of three who share all but four columns."""
+    whole = mixed(rng, n // 3)[np.repeat(np.arange(n // 3), 3)]
+    own = mixed(rng, len(whole)).select("c0", "c1", "c2", "age")
+    names = rng.integers(0, 2**60, n // 3).astype(str)
+    return whole.with_columns(*own.get_columns(), home=pl.Series(np.repeat(names, 3)))
+
+
+def poor(rng, n):
+    """What a poor generator makes: each column right, nothing in common."""
+    table = mixed(rng, n)
+    return table.select(pl.Series(c.name, c.gather(rng.permutation(n))) for c in table)
+
+
+HONEST = {
+    "numbers": (numbers, numbers, (200, 200, 200)),
+    "coarse": (coarse, coarse, (300, 300, 300)),
+    "mixed": (mixed, mixed, (300, 300, 300)),
+    "few strangers": (mixed, mixed, (500, 400, 60)),
+    "few members": (coarse, coarse, (60, 400, 500)),
+    "homes": (homes, homes, (240, 240, 240)),
+    "poor": (mixed, poor, (300, 300, 300)),
+}
+
+
+@runs(8, 200)
+@pytest.mark.parametrize("kind", HONEST)
+@pytest.mark.parametrize("recurs", [3.0, -9.0], ids=["as it is", "twenty sets"])
+def test_honest_tables_have_no_leak(monkeypatch, kind, recurs, runs, errors):
+    """A finding anywhere in the family counts. A search that takes any set, however little it recurs, must hold too."""
+    monkeypatch.setattr(subsets, "_ALL_PAIRS", 0)
+    monkeypatch.setattr(subsets, "_RECURS", recurs)
+    real, synthetic, sizes = HONEST[kind]
+    unit = {"unit": "home"} if kind == "homes" else {}
+    wrong, n_sets = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 9])
+        tables = [make(rng, n) for make, n in zip((real, synthetic, real), sizes, strict=True)]
+        results = divulge.copies(tables[0], tables[1], holdout=tables[2], seed=i, **unit)
+        wrong += any(r.verdict == "excess found" for r in results)
+        n_sets += sum(bool(r.keys) for r in results)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert recurs > 0 or n_sets >= 3 * runs  # the family was large
