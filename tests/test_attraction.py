@@ -27,6 +27,7 @@ def test_the_numbers_of_a_small_table():
     assert (found.share, found.null_share, found.n_credits) == (0.8, 0.5, 5)
     assert found.risk.value == pytest.approx(0.6)
     assert found.difference.value == pytest.approx(0.3)
+    assert (found.real.n, found.real.hits, found.holdout.n, found.holdout.rate) == (4, 4, 4, 0.25)
     assert found.difference.low == pytest.approx(found.risk.low / 2)
     assert found.difference.high == pytest.approx(found.risk.high / 2)
 
@@ -83,6 +84,22 @@ def test_two_shares_are_put_together_with_their_correlation():
     sd = math.sqrt((p * (1 - p) + ratio**2 * q * (1 - q) + 2 * ratio * p * q) / 1000)
     assert found.risk.value == pytest.approx(0)
     assert found.risk.high - found.risk.low == pytest.approx(2 * 1.96 * sd, rel=0.12)
+
+
+def test_shares_that_are_large_gain_what_the_other_loses():
+    """Of 100 rows 59 go to members and 20 to strangers, one each: limits by hand, MOVER with the correlation."""
+    members, strangers = np.full(60, 1.0), np.full(20, 1.0)
+    members[0] = 0
+    found, one, two = of(members, strangers, 100), wilson(59, 100), wilson(20, 100)
+    correlation = -math.sqrt(0.59 * 0.2 / (0.41 * 0.8))
+
+    def distance(a, b):
+        return math.sqrt(a * a + b * b - 2 * correlation * a * b)
+
+    value = 0.59 - 3 * 0.2
+    assert found.risk.value == pytest.approx(value)
+    assert found.risk.low == pytest.approx(value - distance(0.59 - one.low, 3 * (two.high - 0.2)))
+    assert found.risk.high == pytest.approx(value + distance(one.high - 0.59, 3 * (0.2 - two.low)))
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)

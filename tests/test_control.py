@@ -10,7 +10,7 @@ import pytest
 import divulge
 from divulge.attacks.exposure import people_of
 from divulge.case import lay
-from divulge.control import KINDS, _smallest_shares, check_share, planted, positive_control
+from divulge.control import KINDS, _moved, _smallest_shares, check_share, planted, positive_control
 from divulge.errors import SettingError
 from divulge.report import view
 from divulge.report.json_schema import assessment_schema
@@ -117,6 +117,24 @@ def test_without_numbers_one_category_comes_from_another_row():
     away = (new[at][:, None] != old).sum(axis=2).min(axis=1)
     assert (away <= 1).all()
     assert (away == 1).mean() > 0.9
+
+
+def test_a_number_moves_to_every_other_level_in_reach_and_never_stays():
+    x = pl.DataFrame({"x": [float(i) for i in range(400)]})
+    case = lay(x, x, x)
+    own = np.full(600, 201, dtype=np.int32)  # the number 200; 1% of the range is 3.99
+    moved = _moved(case, "x", own, np.random.default_rng(0))
+    assert sorted(set(moved.tolist())) == [198, 199, 200, 202, 203, 204]
+
+
+def test_donors_do_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(1)
+    tables = [pl.DataFrame({c: rng.choice(list("abcdefgh"), 200) for c in "uvwxyz"}) for _ in range(3)]
+    orders = [rng.permutation(200) for _ in tables]
+    one, other = (
+        planted(lay(*t), "near copies", 0.2)[0] for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)])
+    )
+    assert as_multiset(rows(one, 1, list("uvwxyz"))) == as_multiset(rows(other, 1, list("uvwxyz")))
 
 
 def test_a_number_with_no_other_level_in_reach_stays():

@@ -18,6 +18,7 @@ FLOORS = [
         "kernels",
         "gower",
         "hamming",
+        "votes",
         "neighbours",
         "vector",
         "boxes",
@@ -31,7 +32,7 @@ FLOORS = [
 ]
 ROOM_A, ROOM_B = (
     {"frames", "values", "files"},
-    {"encode", "counts", "kernels", "gower", "hamming", "neighbours", "vector", "boxes", "tiles", "engine"},
+    {"encode", "counts", "kernels", "gower", "hamming", "votes", "neighbours", "vector", "boxes", "tiles", "engine"},
 )
 
 

@@ -15,7 +15,15 @@ _HOMES = {
     "divulge.attacks.attribution": ("baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"),
     "divulge.attacks.copying": ("copies",),
     "divulge.attacks.disclosive": ("abstention", "disco", "prc", "rapid"),
+    "divulge.attacks.distance": ("dcr", "identical_match_share", "nndr"),
     "divulge.attacks.exposure": ("exposure",),
+    "divulge.attacks.nearest_tests": (
+        "authenticity",
+        "dcr_baseline",
+        "epsilon_identifiability",
+        "hitting_rate",
+        "nnaa",
+    ),
     "divulge.attacks.uniqueness": (
         "delta_presence",
         "k_anonymity",
@@ -25,6 +33,7 @@ _HOMES = {
     ),
     "divulge.case": ("infer_schema",),
     "divulge.counts": ("ContingencyTable",),
+    "divulge.distances": ("Neighbours", "nearest"),
     "divulge.errors": ("ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError"),
     "divulge.files": ("read", "read_schema"),
     "divulge.report.report": ("Report",),
@@ -40,7 +49,15 @@ if TYPE_CHECKING:
     from divulge.attacks.attribution import baseline_cap, cap, cap_minimum, dcap, modal_guess, tcap, weap
     from divulge.attacks.copying import copies
     from divulge.attacks.disclosive import abstention, disco, prc, rapid
+    from divulge.attacks.distance import dcr, identical_match_share, nndr
     from divulge.attacks.exposure import exposure
+    from divulge.attacks.nearest_tests import (
+        authenticity,
+        dcr_baseline,
+        epsilon_identifiability,
+        hitting_rate,
+        nnaa,
+    )
     from divulge.attacks.uniqueness import (
         delta_presence,
         k_anonymity,
@@ -50,6 +67,7 @@ if TYPE_CHECKING:
     )
     from divulge.case import infer_schema
     from divulge.counts import ContingencyTable
+    from divulge.distances import Neighbours, nearest
     from divulge.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
     from divulge.files import read, read_schema
     from divulge.report.report import Report

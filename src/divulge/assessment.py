@@ -18,6 +18,8 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.common import ACCEPTABLE, conclude, finite, hold_back
 from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.case import Case, lay
+from divulge.control import check_share
+from divulge.control import positive_control as controlled
 from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.estimate import Comparison, Family, holm, max_t, resample
 from divulge.frames import fingerprint
@@ -66,6 +68,7 @@ def assess(
     missing: Sequence[str] = (),
     search: Search = "default",
     acceptable: float = ACCEPTABLE,
+    positive_control: float | None = None,
     seed: int = 0,
     level: float = 0.95,
     jobs: int = 2,
@@ -94,6 +97,9 @@ def assess(
         verdict; "off" tests no key set when none is given.
     acceptable
         A risk whose simultaneous upper limit is at most this counts as none found.
+    positive_control
+        Share of the synthetic rows, in (0, 0.5], that become copies of real people in three further runs, which say
+        whether the attacks see them. Needs a holdout. None leaves it out.
     seed, level, jobs
         Of the random steps; of the intervals; threads of the key set search (they change no digit).
     progress
@@ -111,6 +117,8 @@ def assess(
         raise SettingError(f"acceptable: {acceptable} is outside (0, 1). hint: 0.05 is the default.")
     if jobs < 1:
         raise SettingError(f"jobs: {jobs} is below 1.")
+    if positive_control is not None:
+        check_share(positive_control, holdout is not None)
     progress("reading columns", 0, 1)
     case = lay(
         real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
@@ -124,7 +132,16 @@ def assess(
     results, failed = _run(case, plan.tasks, progress)
     progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
-    results = in_doubt(over_families(correct(case, results, acceptable), level), failing)
+
+    def judged(case: Case, results: list[Result]) -> list[Result]:
+        return in_doubt(over_families(correct(case, results, acceptable), level), failing)
+
+    def again(planted: Case) -> tuple[list[Result], str]:
+        found = judged(planted, _run(planted, plan.tasks, progress)[0])
+        return found, overall(found, case.has_holdout, level, failing)["verdict"]
+
+    results = judged(case, results)
+    control = [] if positive_control is None else controlled(case, positive_control, again, results)
     progress("gathering records", len(plan.tasks), len(plan.tasks))
     settings = {
         "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search,
@@ -148,6 +165,7 @@ def assess(
         verdict=overall(results, case.has_holdout, level, failing),
         records=per_record(case, results),
         exposed_strangers=exposed_strangers(case, results),
+        positive_control=control,
     )
 
 
@@ -177,7 +195,7 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
         if away:
             raise SettingError(f"{what}: {away[0]!r} is also the unit or to be ignored. hint: decide for one.")
     wanted = targets or [c for c in usable if c not in keys]
-    tasks = [_Task("copies", {})]
+    tasks = [_Task("copies", {}), *_on_rows(case)]
     if not wanted:
         if keys:
             return _Plan(
@@ -213,6 +231,15 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
         plan.minimal, notes = minimal_disclosing(case, wanted, jobs=jobs)
         plan.notes += notes
     return plan
+
+
+def _on_rows(case: Case) -> list[_Task]:
+    """Return the attacks that compare whole rows by distance; none when no column can be compared."""
+    names = (
+        "dcr", "nndr", "identical_match_share", "hitting_rate", "authenticity", "epsilon_identifiability", "nnaa",
+        "dcr_baseline", "exposure",
+    )  # fmt: skip
+    return [_Task(name, {}) for name in names] if case.schema.usable() else []
 
 
 def _on_pair(case: Case, keys: Sequence[str], target: str) -> Iterator[_Task]:

@@ -6,10 +6,10 @@ lean on the same few people, so that a binomial test over rows finds leaks where
 with twenty rows a person, at a nominal 5%). The people are the units: their labels are permuted, and the interval is
 Welch's on their credits.
 
-Welch's alone has no width where credits show no spread (a table copied row for row, or no copy at all). So at each end
-the wider of two is taken: Welch's, and the limits of independent synthetic rows: Wilson's for the share of rows credited
-to members and to strangers, at the number of independent rows that would vary as much as the credits do, put together
-by MOVER with the correlation of two shares of one table. For all rows, where the shares add up to 1, this is
+Welch's alone has no width where credits show no spread (a table copied row for row, or no copy at all). So at each
+end the wider of two is taken: Welch's, and the limits of independent synthetic rows: Wilson's for the share of rows
+credited to members and to strangers, at the number of independent rows that would vary as much as the credits do, put
+together by MOVER with the correlation of two shares of one table. For all rows, where the shares add up to 1, this is
 Wilson's interval of the share, mapped.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.comparison import _NO_SPREAD, Floats, Ints
+from divulge.comparison import _NO_SPREAD, Floats, Ints, Tally
 from divulge.errors import SettingError
 from divulge.families import max_t
 from divulge.intervals import _UNDEFINED, Interval, _check_level, _t, _z, smallest_detectable_sd, wilson
@@ -35,6 +35,10 @@ class _Credits:
     n: int
     n_clusters: int
     variance: float  # of the total, over samples of clusters; nan for less than two
+
+    @property
+    def tally(self) -> Tally:
+        return Tally(self.total, self.n, self.total / self.n if self.n else math.nan, self.n_clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class Attraction:
     difference: Interval
     """Credits of members less their null share of the credits, over m."""
     risk: Interval
-    """f = n_T (mean_T c - mean_C c) / m: the fraction of synthetic rows that are copied. Negative when strangers attract
-    more; never clipped."""
+    """f = n_T (mean_T c - mean_C c) / m: the fraction of synthetic rows that are copied. Negative when strangers
+    attract more; never clipped."""
     p_value: float
     """Two-sided, by permutation of who is a member; households move together."""
     method: str
@@ -65,6 +69,16 @@ class Attraction:
     _members: _Credits = field(repr=False)
     _strangers: _Credits = field(repr=False)
     _rows: float = field(repr=False)  # synthetic rows that count as independent at most
+
+    @property
+    def real(self) -> Tally:
+        """The members: their credits, and how many people they are."""
+        return self._members.tally
+
+    @property
+    def holdout(self) -> Tally:
+        """The strangers."""
+        return self._strangers.tally
 
     def at(self, level: float) -> tuple[Interval, Interval]:
         """Return difference and risk at another level, for simultaneous intervals."""
@@ -98,8 +112,8 @@ def attraction(
     Parameters
     ----------
     members, strangers
-        Credits of each person, shapes (n_T,) and (n_C,), at least 0. Together at most `n_synthetic`; less where only some
-        synthetic rows are counted, chosen without looking at who is a member.
+        Credits of each person, shapes (n_T,) and (n_C,), at least 0. Together at most `n_synthetic`; less where only
+        some synthetic rows are counted, chosen without looking at who is a member.
     n_synthetic
         m, rows of the whole synthetic table.
     cluster_members, cluster_strangers
@@ -128,7 +142,7 @@ def attraction(
     >>> found.share, found.null_share, round(found.risk.value, 3)
     (0.8, 0.5, 0.6)
     """
-    z = _z(level)
+    _check_level(level)
     members, strangers = (np.asarray(c, dtype=np.float64) for c in (members, strangers))
     for credits in (members, strangers):
         if credits.ndim != 1 or not np.all(credits >= 0):
@@ -146,15 +160,14 @@ def attraction(
     if not undefined:
         p_value = float(
             max_t(
-                members[:, None],
-                strangers[:, None],
+                members[:, None] / max(1, repeats),  # the order of draws follows the values
+                strangers[:, None] / max(1, repeats),
                 cluster_members=cluster_members,
                 cluster_strangers=cluster_strangers,
                 level=level,
                 rng=rng,
             ).p_value[0]
         )
-    assert z > 0
     return Attraction(
         share=a.total / given if given else math.nan,
         null_share=a.n / n if n else math.nan,
@@ -233,7 +246,7 @@ def _mover(a: _Credits, b: _Credits, m: int, rows: float, level: float) -> tuple
     one, two = wilson(p * rows, rows, level), wilson(q * rows, rows, level)
     # two shares of one table: what the one gains the other loses
     spread = math.sqrt(p * (1 - p) * q * (1 - q))
-    correlation = -1.0 if p + q > 1 - 1e-12 else (-p * q / spread if spread > 0 else 0.0)
+    correlation = -1.0 if p + q > 1 - 1e-9 else (-p * q / spread if spread > 0 else 0.0)
     below = _combined(p - one.low, ratio * (two.high - q), correlation)
     above = _combined(one.high - p, ratio * (q - two.low), correlation)
     return p - ratio * q - below, p - ratio * q + above

@@ -72,6 +72,8 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
         click.option("--acceptable", type=float, default=0.05, show_default=True,
                      help="A risk whose upper limit is at most this counts as none found."),
+        click.option("--positive-control", type=float, default=None, metavar="F",
+                     help="Plant copies of people into the share F of the synthetic rows, and say what the run sees."),
         click.option("--fail-on", multiple=True, metavar="RULE",
                      help="Exit with 1 when it holds: 'cap.high > 0.05', 'excess'."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of every random step."),
@@ -128,6 +130,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
             keys=options["keys"] or None, targets=options["targets"] or None, schema=schema, unit=options["unit"],
             ignore=options["ignore"], missing=options["missing"], search=options["search"],
             acceptable=options["acceptable"], seed=options["seed"], level=options["level"],
+            positive_control=options["positive_control"],
             jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
         )  # fmt: skip
     report.data["command"] = _command()

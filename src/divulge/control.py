@@ -95,22 +95,25 @@ def _one(case: Case, kind: str, share: float, run: Run, without: Sequence[Result
         "verdict": verdict,
         "n_judged": len(judged),
         "found": _found(judged, without),
-        "people": _flags(altered, results, people),
+        "people": _flags(case, altered, results, people),
         "attacks": attacks,
-        "smallest_share": min((a["smallest_share"] for a in attacks), default=None),
+        "smallest_share": min((s for a in attacks if (s := a["smallest_share"]) <= 1), default=None),
     }
 
 
 def _found(judged: Sequence[Result], without: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return the comparisons that show an excess, clearest first, and whether they did without the plant too."""
-    before = {_name(r) for r in without if r.verdict == "excess found"}
+    """Return the comparisons that show an excess, clearest first, and whether they did without the plant too.
+
+    None where the run without the plant did not make the comparison: searches choose columns by the synthetic table.
+    """
+    before = {_name(r): r.verdict == "excess found" for r in without}
     out = [
         {
             "attack": label(r),
             "risk": r.risk.value,
             "low": r.risk.low_simultaneous,
             "high": r.risk.high_simultaneous,
-            "without": _name(r) in before,
+            "without": before.get(_name(r)),
         }
         for r in judged
         if r.verdict == "excess found" and r.risk is not None
@@ -118,19 +121,25 @@ def _found(judged: Sequence[Result], without: Sequence[Result]) -> list[dict[str
     return sorted(out, key=lambda f: (-(f["low"] or 0.0), f["attack"]))
 
 
-def _flags(case: Case, results: Sequence[Result], people: Ints) -> dict[str, int] | None:
-    """Return how many of the planted people were flagged by name, and how many others; None without flags."""
-    for r in results:
-        if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None:
-            flagged = people_of(case, columns=r.keys or None, **_settings(r)).flagged
-            if flagged is not None:
-                n = int(flagged[people].sum())
-                return {"planted": len(people), "flagged": n, "others_flagged": int(flagged.sum()) - n}
-    return None
+def _flags(case: Case, altered: Case, results: Sequence[Result], people: Ints) -> dict[str, int] | None:
+    """Return how many planted people were flagged, how many others, and how many without the plant.
 
-
-def _settings(result: Result) -> dict[str, Any]:
-    return {n: result.settings[n] for n in ("k", "fdr", "neighbour")}
+    None where `exposure` did not run.
+    """
+    hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
+    if hit is None:
+        return None
+    settings: dict[str, Any] = {n: hit.settings[n] for n in ("k", "fdr", "neighbour")}
+    before, after = (people_of(c, columns=hit.keys or None, **settings).flagged for c in (case, altered))
+    if before is None or after is None:
+        return None
+    n = int(after[people].sum())
+    return {
+        "planted": len(people),
+        "flagged": n,
+        "others_flagged": int(after.sum()) - n,
+        "flagged_without": int(before.sum()),
+    }
 
 
 def _smallest_shares(results: Sequence[Result], without: Sequence[Result], share: float) -> list[dict[str, Any]]:
@@ -227,7 +236,7 @@ def _changed(case: Case, columns: Sequence[str], rows: Codes, donors: Codes, rng
     """Return the rows with each number moved a little; where none can move, one category comes from a donor."""
     out = rows.copy()
     numeric = [case.schema[c].kind in ("numeric", "datetime") for c in columns]
-    for j in np.flatnonzero(numeric):
+    for j in np.flatnonzero(numeric).tolist():
         out[:, j] = _moved(case, columns[j], rows[:, j], rng)
     categories = np.flatnonzero(~np.array(numeric))
     if not len(categories):
@@ -252,7 +261,8 @@ def _moved(case: Case, column: str, codes: Codes, rng: np.random.Generator) -> C
     values = levels[code - 1]
     number = np.where(codes > 0, levels[np.maximum(codes, 1) - 1], np.nan)
     reach = _CLOSE * float(np.ptp(seen)) if len(seen) else 0.0
-    first, last = (np.searchsorted(values, number + s * reach, side) for s, side in ((-1, "left"), (1, "right")))
+    first = np.searchsorted(values, number - reach, "left")
+    last = np.searchsorted(values, number + reach, "right")
     drawn = rng.random(len(codes))  # one draw a row, whatever its reach
     place = np.searchsorted(values, number)
     n_others = last - first - 1

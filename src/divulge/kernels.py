@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compiled", "disclosed", "disclosed_numpy", "hamming_votes", "hamming_votes_numpy", "in_threads"]
+__all__ = ["compiled", "disclosed", "disclosed_numpy", "in_threads"]
 
 COMPILE_FROM = 4_000_000
 """Pairs of rows below which numpy is used and nothing is compiled (2,000 x 2,000)."""
@@ -43,110 +43,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return] # numba has no types
+        return numba.njit(nogil=True, cache=True, error_model="numpy")(function)  # type: ignore[no-any-return] # numba has no types
     except RuntimeError:  # "no locator available": neither the package folder nor a cache folder is writable
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return] # numba has no types
-
-
-def hamming_votes_numpy(
-    queries: NDArray[np.int32],
-    references: NDArray[np.int32],
-    votes: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the votes of all references at the smallest Hamming distance of each query, and that distance.
-
-    Parameters
-    ----------
-    queries
-        Shape (n, n_columns).
-    references
-        Shape (m, n_columns), m at least 1.
-    votes
-        Shape (m, n_targets): what each reference adds.
-
-    Returns
-    -------
-    votes, distance
-        Shapes (n, n_targets) and (n,).
-    """
-    n, n_columns = queries.shape
-    out = np.zeros((n, votes.shape[1]), dtype=np.int64)
-    distance = np.zeros(n, dtype=np.int64)
-    columns = np.ascontiguousarray(references.T)
-    dtype = np.uint8 if n_columns < 256 else np.int64
-    block = max(1, 2_000_000 // max(votes.size, 1))
-    for a in range(0, n, block):
-        asked = queries[a : a + block]
-        mismatches = np.zeros((len(asked), len(references)), dtype=dtype)
-        for j in range(n_columns):
-            mismatches += (asked[:, j, None] != columns[j]).view(np.uint8)
-        distance[a : a + block] = mismatches.min(axis=1)
-        # a product of matrices would wake the threads of BLAS, which then spin for longer than all this takes
-        row, tie = np.nonzero(mismatches == distance[a : a + block, None])
-        out[a : a + block] = np.add.reduceat(votes[tie], np.searchsorted(row, np.arange(len(asked))), axis=0)
-    return out, distance
-
-
-def _hamming_votes_loop(
-    queries: Any, columns: Any, votes: Any, out: Any, distance: Any
-) -> None:  # pragma: no cover # runs compiled
-    # Every inner loop runs over bytes next to each other, so that the compiler makes vector code of it: 0.05 ns a
-    # pair and column with AVX-512, 1 ns where the smallest of a tile is kept in a plain (64-bit) integer.
-    n, n_columns = queries.shape
-    m = columns.shape[1]
-    tile = 2048  # stays in the first cache
-    mismatches = np.empty(tile, dtype=np.uint8)
-    for i in range(n):
-        best = np.uint8(255)
-        for first in range(0, m, tile):
-            size = min(tile, m - first)
-            differ = mismatches[:size]
-            differ[:] = 0
-            for j in range(n_columns):
-                value = queries[i, j]
-                column = columns[j, first : first + size]
-                for r in range(size):
-                    differ[r] += np.uint8(column[r] != value)
-            least = np.uint8(255)
-            for r in range(size):
-                least = differ[r] if differ[r] < least else least  # min() widens to 64 bits
-            if least > best:
-                continue
-            if least < best:
-                best = least
-                out[i, :] = 0
-            for r in range(size):
-                if differ[r] == best:
-                    for t in range(votes.shape[1]):
-                        out[i, t] += votes[first + r, t]
-        distance[i] = best
-
-
-def hamming_votes(
-    queries: NDArray[np.int32],
-    references: NDArray[np.int32],
-    votes: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what `hamming_votes_numpy` returns, compiled where the task is large enough to pay for it."""
-    if len(queries) * len(references) < COMPILE_FROM or queries.shape[1] > 250:
-        return hamming_votes_numpy(queries, references, votes)
-    dtype = _narrowest(max(int(queries.max(initial=0)), int(references.max(initial=0))))
-    out = np.zeros((len(queries), votes.shape[1]), dtype=np.int64)
-    distance = np.zeros(len(queries), dtype=np.int64)
-    columns = np.ascontiguousarray(references.T.astype(dtype))
-    narrow = np.ascontiguousarray(queries.astype(dtype))
-    loop = compiled(_hamming_votes_loop)
-    n_threads = os.cpu_count() or 1
-    parts = zip(*(np.array_split(a, 4 * n_threads) for a in (narrow, out, distance)), strict=True)
-    # the loop lets go of the interpreter's lock
-    in_threads(lambda part: loop(part[0], columns, votes, part[1], part[2]), parts, COMPILE_FROM)
-    return out, distance
-
-
-def _narrowest(largest: int) -> type[np.integer[Any]]:
-    if largest < 2**8:
-        return np.uint8
-    return np.uint16 if largest < 2**16 else np.int32
+        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return] # numba has no types
 
 
 def disclosed_numpy(

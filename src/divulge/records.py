@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 _UNUSUAL = 0.01
 """A record stands out as unusual when at most this share of real records is at least as exposed."""
 _CLOSER = 2.0
-_NAMED = 3  # sets of columns named in a reason
+_SETTINGS = ("k", "fdr", "neighbour")
+_NAMED = 2  # sets of columns named in a reason
 
 
 def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
@@ -63,16 +64,17 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     told = [_copy_reasons(n, copied, results)]
     found = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
     if found is not None:
-        columns = found.keys or None
-        settings = {name: found.settings[name] for name in ("k", "fdr", "neighbour")}
-        people = people_of(case, columns=columns, **settings)
-        attraction = distances_of(case, columns).attraction()[:n]
+        people = people_of(case, columns=found.keys or None, **{s: found.settings[s] for s in _SETTINGS})
+        attraction = distances_of(case, found.keys or None).attraction()[:n]
         frame = pl.concat([frame, _exposure_columns(people, attraction)], how="horizontal")
-        told.append(_distance_reasons(people, copied, settings["fdr"]))
-        order = ["flagged", "_score", *order[:-1], "hit_score", "row"]
+        told.append(_distance_reasons(people, copied, found.settings["fdr"]))
         # among the flagged the score decides, among the others the graver signs do
-        frame = frame.with_columns(_score=pl.when(pl.col("flagged")).then(pl.col("hit_score")))
-    told += [_sets_reason("alone on", _uniques(n, results)), _disclosed_reason(frame)]
+        frame = frame.with_columns(_score=pl.when("flagged").then("hit_score"))
+        order = ["_score", *order[:-1], "hit_score", "row"]
+        unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
+        told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
+    told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))
+    told.append(frame.select(pl.when(pl.col("n_disclosed") > 0).then(pl.col("disclosed") + " disclosed")).to_series())
     frame = frame.with_columns(reasons=_joined(told))
     down = [name != "row" for name in order]
     return frame.sort(order, descending=down, nulls_last=True).drop("_score", strict=False)
@@ -121,20 +123,16 @@ def _share_at_least(values: Floats) -> Floats:
 def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
     """Return who is copied, who is a replicated unique, and by target who is disclosed."""
     hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
-    unique = _any_hit(n, [r for r in results if _is_unique(r, results)], role)
+    unique = _any_hit(n, _uniques(results), role)
     copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")], role)
     return copied, unique, hits
 
 
-def _is_unique(result: Result, results: Sequence[Result]) -> bool:
-    """Return whether a result says who is a replicated unique: among all people, where there are strangers."""
-    variants = {(r.attack, r.variant) for r in results}
-    wanted = "repU pooled" if ("replicated_uniques", "repU pooled") in variants else "repU"
-    return (result.attack, result.variant) == ("replicated_uniques", wanted)
-
-
-def _uniques(n: int, results: Sequence[Result]) -> list[tuple[tuple[str, ...], Bools]]:
-    return [(r.keys, _hit(n, r, "real")) for r in results if _is_unique(r, results)]
+def _uniques(results: Sequence[Result]) -> list[Result]:
+    """Return the results that say who is a replicated unique: among all people, where there are strangers."""
+    found = [r for r in results if r.attack == "replicated_uniques"]
+    wanted = "repU pooled" if any(r.variant == "repU pooled" for r in found) else "repU"
+    return [r for r in found if r.variant == wanted]
 
 
 def _any_hit(n: int, results: Sequence[Result], role: str) -> Bools:
@@ -180,13 +178,63 @@ def _names(hits: dict[str, Bools], n: int) -> pl.Series:
 def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series:
     """Return that a record is copied whole, or nearly, or nearly on some columns."""
     near = [(r.keys, _hit(n, r, "real")) for r in results if r.attack == "copies" and r.variant.startswith("near")]
-    whole = np.zeros(n, dtype=bool)
+    whole = copied.copy()
     for keys, hit in near:
         if not keys:
             whole |= hit
-    on_subsets = _sets_reason("near-copied on", [(k, h & ~copied & ~whole) for k, h in near if k])
-    return _where(copied, "whole record copied").zip_with_else(_where(whole, "near-copied"), on_subsets)
+    on_some = _sets_reason("near-copied on ", [(keys, hit) for keys, hit in near if keys], n)
+    texts = {"a": _where(copied, "whole record copied"), "b": _where(whole, "whole record near-copied"), "c": on_some}
+    return pl.DataFrame(texts).select(pl.coalesce("a", "b", "c")).to_series()
 
 
 def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
-    ...
+    """Return how much closer a synthetic row is than another person, and whether the record is flagged for it."""
+    own = people.real
+    flagged = np.zeros(len(own.score), dtype=bool) if people.flagged is None else people.flagged
+    equal, alone = own.to_synthetic == 0, own.to_person > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = own.to_person / own.to_synthetic
+    frame = pl.DataFrame({"ratio": ratio, "flagged": flagged, "equal": equal, "alone": alone, "copied": copied})
+    times = pl.when(pl.col("ratio") >= 10).then(pl.col("ratio").round(0).cast(pl.Int64, strict=False).cast(pl.String))
+    times = times.otherwise(pl.col("ratio").round(1).cast(pl.String))
+    text = (
+        pl.when(pl.col("equal") & pl.col("copied"))
+        .then(pl.when("alone").then(pl.lit("nobody else has it")).otherwise(pl.lit("another person has it too")))
+        .when("equal")
+        .then(
+            pl.lit("a synthetic row equals it on the columns compared, ")
+            + pl.when("alone").then(pl.lit("nobody else does")).otherwise(pl.lit("another person does too"))
+        )
+        .when((pl.col("ratio") >= _CLOSER) | (pl.col("flagged") & (pl.col("ratio") > 1)))
+        .then(pl.format("nearest synthetic row is {} times closer than the nearest other person", times))
+        .when(pl.col("flagged"))
+        .then(pl.lit("synthetic rows lie closer than to strangers"))
+    )
+    told = frame.select(text + pl.when("flagged").then(pl.lit(f" (flagged at FDR {fdr:g})")).otherwise(pl.lit("")))
+    return told.to_series()
+
+
+def _sets_reason(what: str, sets: Sequence[tuple[tuple[str, ...], Bools]], n: int) -> pl.Series:
+    """Return the sets of columns on which a record was hit: the smallest by name, the others by number."""
+    hits = np.zeros(n, dtype=np.int64)
+    texts = []
+    for keys, hit in sorted(sets, key=lambda s: (len(s[0]), s[0])):
+        texts.append(_where(hit & (hits < _NAMED), " + ".join(keys)))
+        hits += hit
+    if not texts:
+        return pl.Series([None] * n, dtype=pl.String)
+    frame = pl.DataFrame([t.rename(str(i)) for i, t in enumerate(texts)])
+    named = pl.concat_str(pl.all(), separator=", ", ignore_nulls=True)
+    more = pl.lit(pl.Series(hits - _NAMED))
+    rest = pl.when(more > 0).then(pl.format(" and {} more sets of columns", more)).otherwise(pl.lit(""))
+    return frame.select(pl.when(pl.lit(pl.Series(hits > 0))).then(pl.lit(what) + named + rest)).to_series()
+
+
+def _where(mask: Bools, text: str) -> pl.Series:
+    return pl.select(pl.when(pl.Series(mask)).then(pl.lit(text))).to_series()
+
+
+def _joined(told: Sequence[pl.Series]) -> pl.Series:
+    """Return the reasons of each record in one text, "" where nothing makes it stand out."""
+    frame = pl.DataFrame([t.rename(str(i)) for i, t in enumerate(told)])
+    return frame.select(pl.concat_str(pl.all(), separator="; ", ignore_nulls=True)).to_series()

@@ -177,6 +177,24 @@ def test_cap_and_modal_guess_count_as_plain_python_does(attack, plain, unseen, r
         near(found.risk.value, excess / (1 - mean(strangers)) if mean(strangers) < 1 else None)
 
 
+@pytest.mark.parametrize("attack", [divulge.cap, divulge.modal_guess])
+def test_nearest_rows_are_the_same_however_they_are_found(attack, monkeypatch):
+    rng = np.random.default_rng(0)
+    real, synthetic, holdout = (
+        pl.DataFrame({name: rng.integers(0, 6, 400).astype(str) for name in ("a", "b", "c", "d", "t")})
+        for _ in range(3)
+    )
+    ask = {"holdout": holdout, "unseen": "nearest", "keys": ["a", "b", "c", "d"], "target": "t"}
+    plain = attack(real, synthetic, **ask)
+    monkeypatch.setattr("divulge.hamming.COMPILE_FROM", 0)
+    monkeypatch.setattr("divulge.hamming.by_pairs", None)
+    monkeypatch.setattr("divulge.hamming._PAIR_COLUMN", 1.0)
+    found = attack(real, synthetic, **ask)
+    assert found.individual.real.tolist() == plain.individual.real.tolist()
+    assert found.individual.holdout.tolist() == plain.individual.holdout.tolist()
+    assert found.real == plain.real
+
+
 @many
 @given(real=table, synthetic=table, holdout=table)
 def test_anchors_count_as_plain_python_does(real, synthetic, holdout):

@@ -233,7 +233,9 @@ def test_tables_that_live_elsewhere_are_compared_exactly_only():
     assert "near copies were not searched" in found.notes[-1]
 
 
-@pytest.mark.parametrize("wrong", [{"variants": ["all"]}, {"variants": "near"}, {"radius": 1.5}, {"radius": -0.1}])
+@pytest.mark.parametrize(
+    "wrong", [{"variants": ["all"]}, {"variants": []}, {"variants": "near"}, {"radius": 1.5}, {"radius": -0.1}]
+)
 def test_wrong_settings_are_told(wrong):
     real = pl.DataFrame({"a": ["x", "y"]})
     with pytest.raises(SettingError, match="hint:"):

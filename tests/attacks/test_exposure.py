@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.exposure import hit_scores, p_values, people_of, smallest_flaggable
+from divulge.attacks.exposure import _flagged, hit_scores, p_values, people_of, smallest_flaggable
 from divulge.case import lay
 from divulge.errors import ColumnError, SettingError
 from divulge.schema import Column, Schema
@@ -132,8 +132,6 @@ def test_the_fewest_people_a_holdout_can_name(n, m, fdr, least):
 
 
 def test_a_group_of_exactly_the_fewest_is_flagged_and_one_less_is_not():
-    from divulge.attacks.exposure import _flagged
-
     for n_hit, expected in ((10, 10), (9, 0)):
         p = p_values(np.r_[np.full(n_hit, 9.0), np.zeros(100 - n_hit)], np.ones(99))
         assert _flagged(p, None, 0.1).sum() == expected
@@ -274,6 +272,21 @@ def test_units_are_compared_with_units():
     # the p-value of a record counts strangers' homes by their highest score
     highest = people.holdout.score.reshape(150, 3).max(axis=1)
     assert people.p_value[7] == (1 + (highest >= people.real.score[7]).sum()) / 151
+
+
+def test_homes_are_counted_and_not_their_rows():
+    """10 of 100 homes at p = .01 are flagged at .1; as 10 of 300 rows they would not be."""
+    p, home = np.ones(300), np.repeat(np.arange(100), 3)
+    p[:30:3] = 0.01
+    assert np.flatnonzero(_flagged(p, home, 0.1)).tolist() == list(range(0, 30, 3))
+    assert not _flagged(p, None, 0.1).any()
+
+
+def test_rows_without_a_unit_are_people_of_their_own_across_tables():
+    x = pl.DataFrame({"home": [None, "a"], "x": [0.0, 4.0]})
+    schema = Schema((Column("x", "numeric"), Column("home", "categorical", roles=("unit",))))
+    case = lay(x, x[:1], pl.DataFrame({"home": [None, "b"], "x": [0.0, 9.0]}), schema=schema)
+    assert people_of(case).real.to_person.tolist() == pytest.approx([0, 4 / 9])
 
 
 def test_no_leak_between_homes_flags_nobody():

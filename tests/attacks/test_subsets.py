@@ -67,7 +67,7 @@ def test_columns_copied_together_are_the_first_set(columns, share):
     real, synthetic, holdout = (people(rng, 400) for _ in range(3))
     found, note = candidates(real, with_copied(synthetic, real, columns, share), holdout)
     assert found[0] == columns
-    assert "more often than people agree with each other" in note
+    assert "clearly more often than people agree with each other" in note
 
 
 def test_jitter_does_not_hide_a_set():
@@ -185,7 +185,17 @@ def test_large_tables_say_what_was_not_searched(monkeypatch, searched):
     found, note = candidates(real, synthetic, holdout)
     assert (found, "were not searched: more than 300 rows" in note) == ([], True)
     monkeypatch.setattr(subsets, "_ROWS", (3000, 200, 100))
-    assert 1 <= len(candidates(real, synthetic, holdout)[0]) <= 5
+    monkeypatch.setattr(subsets, "_RECURS", 1.0)
+    found, note = candidates(real, synthetic, holdout)
+    assert len(found) == 5
+    assert "do, the best 5 were tested" in note
+
+
+def test_a_table_without_copies_says_that_none_was_found(monkeypatch, searched):
+    monkeypatch.setattr(subsets, "_RECURS", 9.0)
+    rng = np.random.default_rng(12)
+    found, note = candidates(*(people(rng, 100) for _ in range(3)))
+    assert (found, "none does. A set that few rows copy can be missed" in note) == ([], True)
 
 
 def test_fewer_than_three_columns_have_no_part():

@@ -106,7 +106,7 @@ def test_a_generous_rate_is_kept_too_and_with_unequal_sizes(runs, errors):
     assert np.mean(flagged) <= most(0.5, runs, errors)
 
 
-@runs(12, 200)
+@runs(12, 120)
 def test_twenty_people_copied_three_times_are_found(runs, errors):
     rng = np.random.default_rng(3)
     recall, false = [], []

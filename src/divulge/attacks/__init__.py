@@ -1,6 +1,16 @@
 """Floor 3: one file a family; importing this package enters every attack into the catalogue."""
 
-from divulge.attacks import attribution, copying, disclosive, exposure, uniqueness
+from divulge.attacks import attribution, copying, disclosive, distance, exposure, nearest_tests, uniqueness
 from divulge.attacks.catalogue import CATALOGUE, Attack
 
-__all__ = ["CATALOGUE", "Attack", "attribution", "copying", "disclosive", "exposure", "uniqueness"]
+__all__ = [
+    "CATALOGUE",
+    "Attack",
+    "attribution",
+    "copying",
+    "disclosive",
+    "distance",
+    "exposure",
+    "nearest_tests",
+    "uniqueness",
+]

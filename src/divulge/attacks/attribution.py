@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import (
@@ -29,7 +30,7 @@ from divulge.case import Case
 from divulge.counts import ContingencyTable, Ints
 from divulge.errors import SettingError
 from divulge.estimate import Outcomes
-from divulge.hamming import nearest_votes
+from divulge.hamming import Keys, NearestVotes, nearest_votes
 from divulge.result import Baseline, Rate, Result, Value
 
 __all__ = ["baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"]
@@ -102,34 +103,31 @@ def cap_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
     if unseen == "zero":
         return np.nan_to_num(scores, nan=0.0)
     if unseen == "nearest":
-        votes, cell = _nearest(table)
-        total = votes.sum(axis=1)[cell.of_votes]
-        scores[cell.unseen] = votes[cell.of_votes, table.target[cell.unseen]] / total
+        votes, cells, key = _nearest(table)
+        scores[cells] = votes.of_cell / votes.total[key]
     return scores
 
 
-class _Unseen:
-    """The cells whose key the synthetic table does not have, and the row of votes that answers each."""
+def _nearest(table: ContingencyTable, *, modal: bool = False) -> tuple[NearestVotes, Ints, Ints]:
+    """Return the votes of the nearest synthetic rows for each unseen key, the cells of such keys, and the key of each.
 
-    def __init__(self, table: ContingencyTable) -> None:
-        self.keys = np.flatnonzero(table.s_key == 0)
-        row = np.full(table.n_keys, -1, dtype=np.int64)
-        row[self.keys] = np.arange(len(self.keys))
-        self.unseen = np.flatnonzero(table.s_key[table.key] == 0)
-        self.of_votes = row[table.key[self.unseen]]
-
-
-def _nearest(table: ContingencyTable) -> tuple[Ints, _Unseen]:
-    """Return the votes of the nearest synthetic rows for each unseen key, shape (n_unseen, n_targets)."""
-    unseen = _Unseen(table)
-    seen = np.flatnonzero(table.s_key > 0)
-    if not len(seen):
+    The keys are numbered as in the votes.
+    """
+    if not table.s.any():
         raise SettingError("unseen='nearest': the synthetic table has no rows. hint: check the file.")
-    votes = np.zeros((table.n_keys, table.n_targets), dtype=np.int64)
-    votes[table.key, table.target] = table.s
     codes = table.key_codes
-    near, _ = nearest_votes(codes[unseen.keys], codes[seen], votes[seen])
-    return near, unseen
+    cells = np.flatnonzero(table.s_key[table.key] == 0)
+    unseen = _keys_of(table, codes, cells)
+    seen = _keys_of(table, codes, np.flatnonzero(table.s))
+    votes = nearest_votes(unseen, seen, table.n_targets, modal=modal, at_least=1)
+    return votes, cells, np.repeat(np.arange(len(unseen)), np.diff(unseen.start))
+
+
+def _keys_of(table: ContingencyTable, codes: NDArray[np.int32], cells: Ints) -> Keys:
+    """Return the keys that some cells have, with these cells and the synthetic records in them."""
+    key = table.key[cells]
+    start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else key
+    return Keys(codes[key[start]], np.append(start, len(cells)), table.target[cells], table.s[cells])
 
 
 def _cap_context(table: ContingencyTable, unseen: Unseen) -> dict[str, float | None]:
@@ -261,10 +259,8 @@ def modal_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
     if unseen == "skip":
         scores[unmatched] = np.nan
     elif unseen == "nearest":
-        votes, cell = _nearest(table)
-        best = votes.max(axis=1, keepdims=True)
-        share = (votes == best) / (votes == best).sum(axis=1, keepdims=True)
-        scores[cell.unseen] = share[cell.of_votes, table.target[cell.unseen]]
+        votes, cells, key = _nearest(table, modal=True)
+        scores[cells] = (votes.of_cell == votes.largest[key]) / votes.n_largest[key]
     return scores
 
 

@@ -34,14 +34,15 @@ Places = NDArray[np.int16]
 AT_MOST = 20
 """Sets of columns that are tested after a search."""
 _ALL_UP_TO = 7  # columns of which every set is tested
-_ALL_PAIRS = 50_000_000  # pairs of rows, over all sets, up to which every set is tested
+_ALL_PAIRS = 50_000_000  # pairs of people, over all sets, up to which every set is tested
 _ROWS = (1_000_000, 300_000, 100_000)  # above so many rows: no set, 5, 10
-_WORK = 250_000_000  # agreements looked at for one set of patterns
+_WORK = 150_000_000  # agreements looked at for one set of patterns
 _MOST_QUERIES = 1_000
 _BLOCK = 400_000  # agreements at a time: a few arrays of them stay in cache
 _PLACES = 1 << 14  # places of numbers on the scale of ranks
 _APART = 512  # between values that are no number; above twice the widest tolerance
-_BEAM = 400
+_OTHERS = 30  # of which so many are told apart: all differences of places fit 16 bits
+_BEAM = 400  # sets that are kept of each size
 _RECURS = 3.0  # standard errors by which a set must recur more often than among people
 _HOLDS = 0.95  # a column joins a set that keeps this share of its excess
 _ALIKE = 0.7  # sets that share more of their columns than this are one
@@ -66,20 +67,24 @@ def candidate_subsets(case: Case, columns: Sequence[str]) -> tuple[list[tuple[st
     n_people, n_synthetic = case.n_rows("real") + case.n_rows("holdout"), case.n_rows("synthetic")
     if d < 3:
         return [], "copies of part of a row were not searched: fewer than 3 columns"
-    every = [s for k in range(3, d) for s in combinations(names, k)] if d <= _ALL_UP_TO else []
-    if every and len(every) * n_people * (n_synthetic + case.n_rows("real")) <= _ALL_PAIRS:
-        return every, f"copies of part of a row: near copies were tested on all {len(every)} sets of 3 to {d - 1} columns"
     room = _room(n_people + n_synthetic)
     if not room:
         return [], (
             f"copies of part of a row were not searched: more than {_ROWS[0]:,} rows. "
             "hint: name the columns that may have been copied, columns=[...]"
         )
-    found = _search(case, names)[:room]
-    tested = f"the best {len(found)} are tested" if len(found) == room else f"{len(found)} do and are tested"
-    return [s for s, _ in found], (
+    every = [s for k in range(3, d) for s in combinations(names, k)] if d <= _ALL_UP_TO else []
+    if every and room == AT_MOST and len(every) * n_people**2 <= _ALL_PAIRS:
+        sizes = f"all {len(every)} sets of 3 to {d - 1} columns"
+        return every, f"copies of part of a row: near copies were tested on {sizes}"
+    found = _search(case, names)
+    tested = (
+        f"{len(found)} do, the best {room} were tested" if len(found) > room else f"{len(found)} do and were tested"
+    )
+    return [s for s, _ in found[:room]], (
         "copies of part of a row: sets of 2 or more columns were searched for those in which synthetic rows agree with "
-        f"a person more often than people agree with each other; {tested}. A set that few rows copy can be missed"
+        f"a person clearly more often than people agree with each other; {tested if found else 'none does'}. "
+        "A set that few rows copy can be missed"
     )
 
 
@@ -102,7 +107,8 @@ class _Scale:
     numeric: Bools
     """Shape (n_columns,)."""
     rarity: NDArray[np.uint64]
-    """Shape (n_synthetic + n_people,): a hash of how common the values of a row are; no names of categories in it."""
+    """Shape (n_synthetic + n_people,): a hash of how common the values of a row are among people; no
+    names of categories in it, and no number of synthetic rows."""
 
     def tolerances(self, share: float) -> Places:
         """Return how far apart places may be when a number agrees with this share of people."""
@@ -114,7 +120,8 @@ class _Scale:
         out = []
         for places, reach in zip(self.people, tolerances, strict=True):
             ordered = np.sort(places.astype(np.int64))
-            pairs = np.searchsorted(ordered, ordered + reach, "right") - np.searchsorted(ordered, ordered - reach, "left")
+            pairs = np.searchsorted(ordered, ordered + reach, "right")
+            pairs -= np.searchsorted(ordered, ordered - reach, "left")
             out.append(max(1, round(-16 * math.log2(int(pairs.sum()) / len(ordered) ** 2))))
         return np.array(out, dtype=np.int64)
 
@@ -130,8 +137,8 @@ def _scale(case: Case, names: Sequence[str]) -> _Scale:
         stacked = np.concatenate([codes[1], codes[0], *codes[2:]])
         columns.append(place.astype(np.int16)[stacked])
         numeric.append(is_number)
-        common = np.sum(pooled.counts, axis=0).astype(np.uint64)
-        rarity += _mixed(common * np.uint64(2**20) + (place if is_number else 0 * place).astype(np.uint64), i)[stacked]
+        told = counts * 2**20 + (place if is_number else 0)
+        rarity += _mixed(told.astype(np.uint64), i)[stacked]
     m = case.n_rows("synthetic")
     values = np.stack(columns)
     return _Scale(np.ascontiguousarray(values[:, m:]), np.ascontiguousarray(values[:, :m]), np.array(numeric), rarity)
@@ -146,7 +153,7 @@ def _places(numbers: Floats, counts: Ints) -> Ints:
     below = np.cumsum(here) - here
     out[known + 1] = (2 * below + here) * (_PLACES - 1) // max(1, 2 * int(here.sum()))
     others = np.flatnonzero(np.append(True, np.isnan(numbers)))  # missing and values that are no number
-    out[others] = -_APART * (1 + np.arange(len(others)) % 60)
+    out[others] = -_APART * (1 + np.arange(len(others)) % _OTHERS)
     return out
 
 
@@ -177,6 +184,11 @@ class _Patterns:
             inside &= self.agrees[:, column]
         return np.asarray(self.times @ inside / self.times.sum())
 
+    def with_each(self, chosen: Sequence[int]) -> Floats:
+        """Return the share of rows that agree in some columns and in one more, for each column, shape (n_columns,)."""
+        inside = self.agrees[:, list(chosen)].all(axis=1)
+        return np.asarray((self.times * inside) @ self.agrees / self.times.sum())
+
 
 def _chosen(places: Places, rarity: NDArray[np.uint64], n: int) -> tuple[Ints, Floats]:
     """Return up to n distinct rows and how often each occurs, the same ones in any order of rows."""
@@ -196,29 +208,39 @@ def _patterns(
     """
     d, n = people.shape
     agrees = np.zeros((queries.shape[1], d), dtype=bool)
+    # 16-bit sums are twice as fast, and the scale of the bits is ours to choose
+    weights = np.maximum(1, bits * 32_000 // max(32_000, int(bits.sum()))).astype(np.int16)
     step = max(1, _BLOCK // n)
     for a in range(0, queries.shape[1], step):
-        part = queries[:, a : a + step]
-        score = np.zeros((part.shape[1], n), dtype=np.int32)
+        part = np.ascontiguousarray(queries[:, a : a + step])
+        score, apart = np.zeros((part.shape[1], n), dtype=np.int16), np.empty((part.shape[1], n), dtype=np.int16)
+        same = np.empty(score.shape, dtype=bool)
         for j in range(d):
-            score += _agree(part[j], people[j], tolerances[j]) * np.int32(bits[j])
+            if tolerances[j]:
+                np.subtract(part[j][:, None], people[j], out=apart)
+                np.less_equal(np.abs(apart, out=apart), tolerances[j], out=same)
+            else:
+                np.equal(part[j][:, None], people[j], out=same)
+            score += np.multiply(same.view(np.int8), weights[j], out=apart)
         if away is not None:
             score[away[0][a : a + step, None] == away[1]] = -1
         best = score.max(axis=1)
+        np.equal(score, best[:, None], out=same)
         for i in np.flatnonzero(best >= 0):
-            alike = np.flatnonzero(score[i] == best[i])
-            for j in range(d):
-                same = _agree(part[j, i : i + 1], people[j, alike], tolerances[j])[0]
-                if same.any():
-                    agrees[a + i, j] = True
-                    alike = alike[same]
+            alike = people[:, np.flatnonzero(same[i])]
+            agree = np.abs(part[:, i, None] - alike) <= tolerances[:, None]
+            agrees[a + i] = _first_by_name(agree)
     return _Patterns(agrees, times)
 
 
-def _agree(one: Places, other: Places, tolerance: np.int16) -> Bools:
-    if tolerance == 0:
-        return np.asarray(one[:, None] == other)
-    return np.asarray(np.abs(one[:, None] - other) <= tolerance)
+def _first_by_name(agree: Bools) -> Bools:
+    """Return which of the patterns, shape (n_columns, n), agrees in the first column, of those in the second, ..."""
+    for j in range(len(agree)):
+        if agree.shape[1] == 1:
+            break
+        if agree[j].any():
+            agree = agree[:, agree[j]]
+    return agree[:, 0]
 
 
 # ---------------------------------------------------------------- sets that recur
@@ -233,17 +255,15 @@ def _search(case: Case, names: Sequence[str]) -> list[tuple[tuple[str, ...], flo
     n_queries = min(_MOST_QUERIES, max(100, _WORK // (n * d)))
     m = scale.synthetic.shape[1]
     asked, times = _chosen(scale.synthetic, scale.rarity[:m], n_queries)
-    others, _ = _chosen(scale.people, scale.rarity[m:], n_queries)
+    others, alike = _chosen(scale.people, scale.rarity[m:], n_queries)
     own = _groups(case)
     found: dict[tuple[int, ...], float] = {}
     # a window that survives jitter, and one so narrow that two columns point at one person
-    for share in sorted({2.0**-5, min(2.0**-5, 8 / math.sqrt(n) / 8)}, reverse=True):
+    for share in sorted({2.0**-5, min(2.0**-5, 1 / math.sqrt(8 * n))}, reverse=True):
         reach = scale.tolerances(share)
         bits = scale.bits(reach)
         copied = _patterns(scale.synthetic[:, asked], times, scale.people, reach, bits, None)
-        usual = _patterns(
-            scale.people[:, others], np.ones(len(others)), scale.people, reach, bits, (own[others], own)
-        )
+        usual = _patterns(scale.people[:, others], alike, scale.people, reach, bits, (own[others], own))
         for chosen, z in _recurring(copied, usual, bits, 16 * (math.log2(n) - 2)):
             found[chosen] = max(z, found.get(chosen, 0.0))
     kept: list[tuple[tuple[int, ...], float]] = []
@@ -263,7 +283,9 @@ def _groups(case: Case) -> Ints:
     return np.concatenate(parts)
 
 
-def _recurring(copied: _Patterns, usual: _Patterns, bits: Ints, enough: float) -> Iterator[tuple[tuple[int, ...], float]]:
+def _recurring(
+    copied: _Patterns, usual: _Patterns, bits: Ints, enough: float
+) -> Iterator[tuple[tuple[int, ...], float]]:
     """Yield the sets of 2 to d - 1 columns that recur more often than usual, each grown as far as it holds.
 
     `enough` is how many bits a set must tell: with fewer it fits many people anyway.
@@ -283,7 +305,7 @@ def _recurring(copied: _Patterns, usual: _Patterns, bits: Ints, enough: float) -
         best = np.lexsort((*seeds.T[::-1], -z))[:_BEAM]
         seeds, more, z = seeds[best], more[best], z[best]
         for seed, gain in zip(seeds[z >= _RECURS], more[z >= _RECURS], strict=True):
-            grown = _grown([int(j) for j in seed], float(gain), d, excess)
+            grown = _grown([int(j) for j in seed], float(gain), copied, usual)
             if grown not in seen and len(grown) < d and bits[list(grown)].sum() >= enough:
                 seen.add(grown)
                 at = float(excess(np.array([grown]))[1][0])
@@ -293,13 +315,13 @@ def _recurring(copied: _Patterns, usual: _Patterns, bits: Ints, enough: float) -
         seeds = np.array(sorted(w for w in wider if len(w) == 3))
 
 
-def _grown(chosen: list[int], gain: float, d: int, excess: object) -> tuple[int, ...]:
+def _grown(chosen: list[int], gain: float, copied: _Patterns, usual: _Patterns) -> tuple[int, ...]:
     """Return the set with every column added, one by one, that leaves its excess nearly as it was."""
-    while len(chosen) < d:
-        rest = [j for j in range(d) if j not in chosen]
-        more, _ = excess(np.array([[*chosen, j] for j in rest]))  # type: ignore[operator] # a function
+    while len(chosen) < copied.agrees.shape[1]:
+        more = copied.with_each(chosen) - usual.with_each(chosen)
+        more[chosen] = -np.inf
         j = int(np.argmax(more))
         if more[j] < _HOLDS * gain:
             break
-        chosen = [*chosen, rest[j]]
+        chosen = [*chosen, j]
     return tuple(sorted(chosen))

@@ -131,6 +131,57 @@ class Records(msgspec.Struct):
     exposed_share_strangers: float | None
 
 
+class Found(msgspec.Struct):
+    """A comparison that shows an excess once people are planted.
+
+    `without`: it does so without the plant too; null where the run without the plant did not make it.
+    """
+
+    attack: str
+    risk: float | None
+    low: float | None
+    high: float | None
+    without: bool | None
+
+
+class Smallest(msgspec.Struct):
+    """The comparison of an attack that would see the smallest share of planted rows; above 1 it would see none."""
+
+    attack: str
+    difference_without: float
+    difference_with: float
+    smallest_detectable: float
+    smallest_share: float
+
+
+class Planted(msgspec.Struct):
+    """People that `exposure` flags: planted ones, others, and how many without the plant."""
+
+    planted: int
+    flagged: int
+    others_flagged: int
+    flagged_without: int
+
+
+class PositiveControl(msgspec.Struct):
+    """One rerun of all attacks with copies of real people in a share of the synthetic rows.
+
+    A kind that could not be planted has no verdict and says why in its note.
+    """
+
+    kind: Literal["random people", "unusual people", "near copies"]
+    share: Annotated[float, Meta(gt=0, le=0.5)]
+    n_planted: int
+    verdict: Verdict | None
+    n_judged: int
+    found: list[Found]
+    people: Planted | None
+    attacks: list[Smallest]
+    smallest_share: float | None
+    method: str
+    note: str
+
+
 class Failure(msgspec.Struct):
     """An attack that failed, and why."""
 
@@ -182,6 +233,7 @@ def _outer_struct() -> Any:
         ("key_sets", list[KeySet]),
         ("minimal_key_sets", list[MinimalKeySet]),
         ("records", Records | None),
+        ("positive_control", list[PositiveControl]),
         ("failed", list[Failure]),
         ("not_tested", list[NotTested]),
         ("attacks", dict[str, About]),

@@ -23,7 +23,7 @@ def markdown(data: dict[str, Any]) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
     parts = [
         _head(data), _warnings(data), _overview(data), _comparisons(data), _uniqueness(data), _minimal(data),
-        _records(data), _not_tested(data), _preconditions(data), _method(data),
+        _records(data), _control(data), _not_tested(data), _preconditions(data), _method(data),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -194,7 +194,12 @@ def _records(data: Json) -> str:
         f"alone on a tested key set and matched by exactly one synthetic row, {n['disclosed']} with a target that "
         "their synthetic class names rightly and with certainty."
     )
-    return _section("Exposed records", text)
+    return _section("Exposed records", text, view.flags(s))
+
+
+def _control(data: Json) -> str:
+    lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in view.controls(data)]
+    return _section("Positive control", view.CONTROL, "\n".join(lines)) if lines else ""
 
 
 def _not_tested(data: Json) -> str:

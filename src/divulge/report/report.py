@@ -25,7 +25,6 @@ NOT_TESTED = (
     ("membership", "is somebody in the real table at all?"),
     ("singling out", "can a description that fits one synthetic row single out one person?"),
     ("linkability", "can two sets of columns of one person be joined through the synthetic table?"),
-    ("distances", "do synthetic rows lie closer to the people in the table than to strangers?"),
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
 """What this version does not test, said in every report."""
@@ -60,6 +59,7 @@ class Report:
         verdict: Mapping[str, Any],
         records: pl.DataFrame | None,
         exposed_strangers: float | None,
+        positive_control: Sequence[Mapping[str, Any]] = (),
     ) -> Report:
         """Return the report of one run."""
         columns = [
@@ -80,7 +80,8 @@ class Report:
             "results": [r.to_dict() for r in results],
             "key_sets": [asdict(k) for k in key_sets],
             "minimal_key_sets": [asdict(d) for d in minimal],
-            "records": _records_summary(records, exposed_strangers),
+            "records": _records_summary(records, exposed_strangers, results),
+            "positive_control": [dict(c) for c in positive_control],
             "failed": [dict(f) for f in failed],
             "not_tested": [{"what": w, "question": q} for w, q in NOT_TESTED],
             "attacks": {
@@ -161,15 +162,19 @@ class Report:
         )
 
 
-def _records_summary(records: pl.DataFrame | None, strangers: float | None) -> dict[str, Any] | None:
+def _records_summary(
+    records: pl.DataFrame | None, strangers: float | None, results: Sequence[Result]
+) -> dict[str, Any] | None:
     if records is None:
         return None
+    hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
+    least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
     exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
     return {
         "n": len(records),
-        "flagged": None,
-        "fdr": None,
-        "smallest_flaggable": None,
+        "flagged": None if hit is None else int(records["flagged"].sum()),
+        "fdr": None if hit is None else hit.settings["fdr"],
+        "smallest_flaggable": int(least[0]) if least else None,
         "file": "records.parquet",
         "copied": int(records["copied"].sum()),
         "replicated_unique": int(records["replicated_unique"].sum()),

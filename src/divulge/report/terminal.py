@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from divulge.report import view
 from divulge.result import number, percent
 
 __all__ = ["clean", "summary"]
@@ -33,6 +34,7 @@ def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) 
 
 
 def _parts(data: Mapping[str, Any]) -> list[Any]:
+    from rich.padding import Padding
     from rich.text import Text
 
     verdict = data["verdict"]
@@ -64,6 +66,13 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
                 f"{records['disclosed']:,} with a target that their synthetic class names rightly and with certainty."
             )
         )
+        if view.flags(records):
+            parts.append(Text(view.flags(records)))
+    seen = view.controls(data)
+    if seen:
+        parts.append(Text("\nPositive control", style="bold"))
+        parts += [Padding(Text(f"{kind}: {clean(text)}"), (0, 0, 0, 2), expand=False) for kind, text in seen]
+        parts.append(Padding(Text(view.CONTROL, style="dim"), (0, 0, 1, 2), expand=False))
     parts.append(Text("Not tested: " + ", ".join(n["what"] for n in data["not_tested"]) + "."))
     return parts
 

@@ -10,11 +10,14 @@ from divulge.result import number, percent
 
 __all__ = [
     "BANNER",
+    "CONTROL",
     "DEFINITIONS",
     "LIMITS",
     "by_attack",
     "compact",
+    "controls",
     "counted",
+    "flags",
     "further",
     "has_holdout",
     "interval",
@@ -281,6 +284,72 @@ def further(result: Json) -> str:
 def methods(data: Json) -> list[str]:
     """Return the names of the interval methods that were used."""
     return sorted({r["risk"]["method"] for r in data["results"] if r["risk"] and r["risk"].get("method")})
+
+
+# ---------------------------------------------------------------- people
+
+
+def flags(records: Json) -> str:
+    """Return how many people were flagged, and how few could be; "" when nobody was asked."""
+    if records.get("flagged") is None:
+        return ""
+    text = (
+        f"{records['flagged']:,} of {records['n']:,} real records are flagged: a synthetic row lies closer to "
+        f"them than to strangers (false discovery rate {records['fdr']:g})."
+    )
+    least = records["smallest_flaggable"]
+    if least is not None and least > records["n"]:
+        return f"{text} This holdout is too small to flag anybody."
+    return text if least is None or least <= 1 else f"{text} This holdout cannot name fewer than {least:,}."
+
+
+# ---------------------------------------------------------------- the positive control
+
+
+def controls(data: Json) -> list[tuple[str, str]]:
+    """Return what the run said once copies were planted: each kind, and what was seen, in words."""
+    n = data["tables"]["synthetic"]["rows"]
+    return [(str(c["kind"]), _seen(c, n)) for c in data.get("positive_control", ())]
+
+
+CONTROL = (
+    "Copies of real people were planted into the synthetic table, and all attacks were run again. The smallest share "
+    "is worked out from how much the plant moved a comparison, for that comparison alone (80% power, one-sided 5%), "
+    "before correction for the number of comparisons."
+)
+"""What the positive control is, in words."""
+
+
+def _seen(control: Json, n_rows: int) -> str:
+    if control["verdict"] is None:
+        return f"could not be planted. {control['note']}"
+    found = control["found"]
+    parts = [f"{control['n_planted']:,} of {n_rows:,} synthetic rows replaced: {control['verdict']}"]
+    if found:
+        more = sum(f["without"] is False for f in found)
+        clearest = next((f for f in found if f["without"] is False), found[0])
+        parts[0] += f" in {len(found):,} of {control['n_judged']:,} comparisons"
+        parts[0] += f", {more:,} of which show none without the plant" if more else ""
+        parts.append(
+            f"{'clearest of these' if more else 'clearest'}: {clearest['attack']}, risk {number(clearest['risk'])} "
+            f"({limit(clearest['low'])} to {limit(clearest['high'])})"
+        )
+    people = control["people"]
+    if people:
+        parts.append(
+            f"{people['flagged']:,} of the {people['planted']:,} planted people flagged, and "
+            f"{people['others_flagged']:,} others ({people['flagged_without']:,} are flagged without the plant)"
+        )
+    if control["smallest_share"] is not None:
+        by = control["attacks"][0]["attack"]
+        parts.append(f"smallest share that would be seen: about {_share(control['smallest_share'])} ({by})")
+    else:
+        parts.append("no comparison moved enough to say which share would be seen")
+    return "; ".join(parts) + "."
+
+
+def _share(share: float) -> str:
+    return percent(share) if share >= 0.001 else f"{100 * share:.2g}%"
 
 
 # ---------------------------------------------------------------- the attacker
