@@ -80,6 +80,8 @@ def test_records_name_rows_and_scores_only(demo):
     records = demo.records()
     assert records.columns == [
         "row", "copied", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
+        "exposure", "exposure_rank", "distance_to_synthetic", "distance_to_person", "hit_score", "p_value", "flagged",
+        "nearest_synthetic", "attraction", "reasons",
     ]  # fmt: skip
     assert sorted(records["row"]) == list(range(472))
     assert records["copied"].sum() == demo.data["records"]["copied"]
@@ -138,7 +140,9 @@ def test_keys_without_targets_take_every_other_column():
 def test_search_off_tests_no_key_set():
     real, synthetic, holdout = independent(4)
     report = divulge.assess(real, synthetic, holdout=holdout, search="off")
-    assert {r.attack for r in report.results} == {"copies"}
+    assert all(not r.keys for r in report.results if r.attack != "copies")
+    assert {"copies", "dcr", "exposure"} <= {r.attack for r in report.results}
+    assert not {"cap", "disco", "replicated_uniques"} & {r.attack for r in report.results}
 
 
 def test_duckdb_relations_give_the_digits_of_polars():

@@ -23,7 +23,7 @@ FLOORS = [
         "vector",
         "boxes",
         "tiles",
-        "scan",
+        "engine",
     },
     {"case", "distances"},
     {"attacks", "preconditions"},

@@ -69,6 +69,15 @@ def unordered(name, one, result):
     return counted(name, one, result) and one.get("kind") != "ordered"
 
 
+def measures(name):
+    """Whether distances enter, in float64: numbers that are no binary fractions round in another unit."""
+    return CATALOGUE[name].family in ("distance", "exposure", "copying")
+
+
+def compares_codes(name, one, result):
+    return not measures(name)
+
+
 def results_of(tables, only=lambda *_: True, **options):
     """Every result of every attack, by attack, settings and variant."""
     try:
@@ -220,6 +229,10 @@ def test_the_names_of_categories_change_nothing(given_tables):
 def test_the_unit_of_a_number_changes_nothing(given_tables):
     tables, options = given_tables
     other = each(lambda t: t.with_columns(income=pl.col("income") * 3 + 7), tables)
+    before = results_of(tables, compares_codes, **options)
+    assert differing(before, results_of(other, compares_codes, **options)) == []
+    # distances are taken from the values as they are: a unit that changes no bit of them changes no digit
+    other = each(lambda t: t.with_columns(income=pl.col("income") * 4), tables)
     assert differing(results_of(tables, **options), results_of(other, **options)) == []
 
 
@@ -229,8 +242,8 @@ def test_constant_columns_change_nothing(given_tables):
     tables, options = given_tables
     other = each(lambda t: t.with_columns(one=pl.lit("x"), again=pl.lit("x")), tables)
     before, after = results_of(tables, **options), results_of(other, **options)
-    # copies says how many columns it compared
-    changed = [d for d in differing(before, after) if not (d[0].startswith("copies") and d[1] == "settings")]
+    # what compares whole rows says how many columns it compared, and which it left out
+    changed = [d for d in differing(before, after) if not (measures(d[0].split()[0]) and d[1] in ("settings", "notes"))]
     assert changed == []
 
 
@@ -241,8 +254,14 @@ def test_the_kind_of_frame_changes_nothing(given_tables):
     expected = results_of(tables, counted, **options)
     for other in (lambda t: t.to_pandas(), lambda t: t.to_arrow()):
         assert differing(expected, results_of(each(other, tables), counted, **options)) == []
-    if not options:  # rows that stay where they are have no units
-        assert differing(expected, results_of(each(lambda t: t.lazy(), tables), counted)) == []
+    if not options:  # rows that stay where they are have no units, and no distances
+
+        def counts(name, one, result):
+            return counted(name, one, result) and not measures(name)
+
+        known = {k: r for k, r in expected.items() if not measures(k.split()[0])}
+        found = results_of(each(lambda t: t.lazy(), tables), counts)
+        assert differing(known, {k: r for k, r in found.items() if not measures(k.split()[0])}) == []
 
 
 @few
@@ -252,8 +271,9 @@ def test_the_same_seed_gives_the_same_digits(given_tables):
     assert differing(results_of(tables, seed=5, **options), results_of(tables, seed=5, **options)) == []
 
 
-DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques")
-"""These ask how many synthetic rows stand alone, so that a table written twice has none; that is what they mean."""
+DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques", "nnaa", "dcr_baseline")
+"""These ask how many synthetic rows stand alone, or how near they are to one another, which a table written twice
+changes; `dcr_baseline` draws as many random rows as there are synthetic ones."""
 
 
 @few
@@ -269,8 +289,10 @@ def test_a_synthetic_table_written_twice_says_no_more(given_tables):
     changed = [
         (label, field, was, now)
         for label, field, was, now in differing(before, after)
-        # TCAP (c) counts synthetic rows, of which there are twice as many: its rate is the same
-        if not (label.endswith(" c") and was["rate"] == now["rate"] and was["n"] * 2 == now["n"])
+        # these count synthetic rows, of which there are twice as many: the rate is the same
+        if not (field in ("real", "holdout") and was["rate"] == now["rate"] and was["n"] * 2 == now["n"])
+        # the share that leak-free data would give grows with the rows, and each person attracts twice as many
+        and not (field == "context" and measures(label.split()[0]))
         and "the synthetic table is the real table, row for row" not in was
     ]
     assert changed == []
@@ -289,7 +311,8 @@ ASKS_BOTH_ALIKE = {
     ("cap", "skip"), ("cap", "zero"), ("cap", "nearest"),
     ("modal_guess", "skip"), ("modal_guess", "zero"), ("modal_guess", "nearest"),
     ("tcap", "a"), ("tcap", "b"), ("tcap", "d"), ("disco", "DiSCO"), ("copies", "exact"),
-    ("rapid", "cap"), ("replicated_uniques", "repU pooled"),
+    ("rapid", "cap"), ("replicated_uniques", "repU pooled"), ("dcr", "attraction"), ("nndr", "pointed"),
+    ("identical_match_share", ""), ("authenticity", ""), ("hitting_rate", ""), ("epsilon_identifiability", "pooled"),
 }  # fmt: skip
 """Scores that look at the synthetic table, and at members and strangers together but never at the members alone."""
 SCHEMA = Schema(

@@ -16,7 +16,7 @@ from divulge.case import Case, lay
 from divulge.errors import SettingError
 from divulge.frames import table_of
 from divulge.gower import Field, Floats, Rows, fit_ruler
-from divulge.neighbours import Index, Nearest, Pairs
+from divulge.neighbours import Index, Nearest
 from divulge.schema import Schema, check_columns
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
@@ -102,13 +102,6 @@ class Distances:
         key = ("nearest", queries, reference, k)
         if key not in self._found:
             self._found[key] = self.index(reference).nearest(self._rows[queries], k, own=self._own(queries, reference))
-        return self._found[key]  # type: ignore[no-any-return] # the key says what it is
-
-    def ties(self, queries: str, reference: str) -> tuple[Nearest, Pairs]:
-        """Return the nearest rows, and all rows at exactly that distance."""
-        key = ("ties", queries, reference)
-        if key not in self._found:
-            self._found[key] = self.index(reference).ties(self._rows[queries], own=self._own(queries, reference))
         return self._found[key]  # type: ignore[no-any-return] # the key says what it is
 
     def count_within(self, queries: str, reference: str, radius: float | Floats) -> Ints:

@@ -101,15 +101,34 @@ def max_t(
     members, strangers = np.asarray(members, dtype=np.float64), np.asarray(strangers, dtype=np.float64)
     if members.ndim != 2 or strangers.ndim != 2 or members.shape[1] != strangers.shape[1]:
         raise SettingError("members, strangers: need two dimensions, and the same tests as columns.")
+    if (cluster_members is None) != (cluster_strangers is None):
+        raise SettingError("cluster_members, cluster_strangers: give both or neither.")
     n_tests = members.shape[1]
     if n_tests == 0 or min(members.shape[0], strangers.shape[0]) == 0:
         return Family(z, level, np.full(n_tests, np.nan), np.full(n_tests, np.nan))
+    varied = _varied(members, strangers)
+    if not varied.all():  # a test in which all outcomes are alike must not even change the order of the draws
+        some = max_t(
+            members[:, varied], strangers[:, varied], cluster_members=cluster_members,
+            cluster_strangers=cluster_strangers, level=level, rng=rng, draws=draws,
+        )  # fmt: skip
+        tested = ~np.isnan(members).all(axis=0) & ~np.isnan(strangers).all(axis=0)
+        p_adjusted, p_value = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
+        p_adjusted[varied], p_value[varied] = some.p_adjusted, some.p_value
+        return Family(some.critical, some.level_each, p_adjusted, p_value)
     exact = np.full(n_tests, np.nan)
     if cluster_members is None:
         exact = np.array([_exact_p(a, b) for a, b in zip(members.T, strangers.T, strict=True)])
     with _one_thread():
         scaled = _standardise(*_pool(members, strangers, cluster_members, cluster_strangers))
         return _family(scaled, exact, level, z, rng, draws)
+
+
+def _varied(members: Floats, strangers: Floats) -> NDArray[np.bool_]:
+    """Return which tests have two different outcomes, shape (n_tests,)."""
+    least = np.fmin(np.fmin.reduce(members, axis=0), np.fmin.reduce(strangers, axis=0))
+    most = np.fmax(np.fmax.reduce(members, axis=0), np.fmax.reduce(strangers, axis=0))
+    return np.asarray(least < most)
 
 
 def _exact_p(members: Floats, strangers: Floats) -> float:
@@ -280,8 +299,6 @@ def _pool(
     members: Floats, strangers: Floats, cluster_members: Ints | None, cluster_strangers: Ints | None
 ) -> tuple[Floats, Floats | None, NDArray[np.bool_]]:
     """Cluster sums and sizes of both groups in an order that only their contents decide."""
-    if (cluster_members is None) != (cluster_strangers is None):
-        raise SettingError("cluster_members, cluster_strangers: give both or neither.")
     one, one_size, one_hash = _sums(members, cluster_members)
     two, two_size, two_hash = _sums(strangers, cluster_strangers)
     # Stable: a member comes before a stranger with the same outcomes.

@@ -293,7 +293,8 @@ def test_random_tables_are_the_baseline():
 
 def test_random_tables_have_the_levels_and_the_missing_values_of_real():
     """Four columns, half missing and three levels: noise agrees with a given row in each with 1/2 or 1/6."""
-    from divulge.attacks.nearest_tests import _Canonical, _noise
+    from divulge.attacks.canonical import Canonical
+    from divulge.attacks.nearest_tests import _noise
 
     rng = np.random.default_rng(0)
     real = pl.DataFrame(
@@ -304,7 +305,7 @@ def test_random_tables_have_the_levels_and_the_missing_values_of_real():
         schema_overrides={"c": pl.String, "x": pl.Float64},
     )
     case = lay(real, real, schema=SCHEMA)
-    canonical = _Canonical(case, ["c", "x"])
+    canonical = Canonical(case, ["c", "x"])
     m = 20_000
     _, codes = _noise(canonical, 0, "uniform", m, rng)
     assert np.bincount(codes) / m == pytest.approx([1 / 2, 1 / 6, 1 / 6, 1 / 6], abs=4 * 0.5 / math.sqrt(m))

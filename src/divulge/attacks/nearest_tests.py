@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from divulge.attacks.canonical import Canonical
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import Floats, judge, rate_of
 from divulge.attacks.distance import attracted, laid, middle, round_sum
 from divulge.case import Case
 from divulge.counts import combine
-from divulge.distances import Distances, _field, distance_columns, distances_of
+from divulge.distances import Distances, distance_columns, distances_of
 from divulge.errors import SettingError
 from divulge.estimate import Outcomes, compare
 from divulge.gower import Field, Rows, fit_ruler
@@ -30,7 +30,6 @@ __all__ = ["authenticity", "dcr_baseline", "epsilon_identifiability", "hitting_r
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Hashes = NDArray[np.uint64]
 
 _PAIRS = 2_000_000  # pairs compared at once
 
@@ -185,68 +184,6 @@ def _pairs(first: Ints, last: Ints) -> Iterator[tuple[Ints, Ints]]:
         done = stop
 
 
-# ---------------------------------------------------------------- an order without names
-
-
-class _Canonical:
-    """An order of rows and of levels that names of categories, units of numbers and row order do not enter.
-
-    Numbers count by rank, levels by how often they occur and beside what: rows are hashed by their levels and levels by
-    their rows, three times. What is still equal is told apart by its code, and hardly ever matters.
-    """
-
-    def __init__(self, case: Case, columns: Sequence[str]) -> None:
-        self.fields = [_field(case, c, 1.0) for c in sorted(columns)]
-        self.n_tables = len(case.tables)
-        parts: list[Hashes] = []
-        self._codes: list[Ints] = []
-        for f in self.fields:
-            codes = np.concatenate(f.codes).astype(np.int64)
-            if f.numbers is not None:
-                ranks = np.unique(np.concatenate(f.numbers), return_inverse=True)[1]
-                parts.append(_mix(ranks.astype(np.uint64), len(parts)))
-            self._codes.append(codes)
-        lengths = [len(c) for c in self.fields[0].codes]
-        table = np.repeat(np.arange(self.n_tables), lengths).astype(np.uint64)
-        fixed = sum(parts, _mix(table, 10_007))
-        self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in self._codes]
-        for _ in range(3):
-            rows = fixed.copy()
-            for j, codes in enumerate(self._codes):
-                rows += _mix(self.colours[j], 1_000 + j)[codes]
-            self.rows = np.split(rows, np.cumsum(lengths)[:-1])
-            self.colours = [
-                _summed(codes, _mix(rows, 5_000), len(k)) for codes, k in zip(self._codes, self.colours, strict=True)
-            ]
-
-    def order(self, which: int) -> Ints:
-        """Return the rows of a table (0 real, 1 synthetic, 2 holdout) in canonical order."""
-        ties: list[NDArray[Any]] = [f.codes[which] for f in self.fields]
-        return np.lexsort((*ties, self.rows[which]))
-
-    def sorted_codes(self, field: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return codes of a field in canonical order."""
-        return codes[np.lexsort((codes, self.colours[field][codes]))]
-
-
-def _mix(values: NDArray[Any], salt: int) -> Hashes:
-    """Return splitmix64 of each value, salted."""
-    x = values.astype(np.uint64) + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x ^= x >> np.uint64(shift)
-        x *= np.uint64(multiplier)
-    return np.asarray(x ^ (x >> np.uint64(31)))
-
-
-def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:
-    """Return the sum of the values of each code, modulo 2**64."""
-    out = np.zeros(n, dtype=np.uint64)
-    order = np.argsort(codes, kind="stable")
-    first = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    out[codes[order][first]] = np.add.reduceat(values[order], first)
-    return out
-
-
 # ---------------------------------------------------------------- against noise
 
 
@@ -277,7 +214,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     [0.0, None]
     """
     d, notes, settings = laid(case, columns)
-    canonical = _Canonical(case, distance_columns(case, columns)[0])
+    canonical = Canonical(case, distance_columns(case, columns)[0])
     to_real = {
         role: middle(d.nearest(role, "real").distances[:, 0])
         for role in ("synthetic", "holdout")[: 1 + case.has_holdout]
@@ -307,7 +244,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
 
 
 def _noise(
-    canonical: _Canonical, j: int, variant: str, m: int, rng: np.random.Generator
+    canonical: Canonical, j: int, variant: str, m: int, rng: np.random.Generator
 ) -> tuple[Floats | None, NDArray[np.int32]]:
     """Return m random values of a column: numbers (None for a category) and codes."""
     f = canonical.fields[j]
@@ -351,7 +288,7 @@ def _positions(n: int, m: int, rng: np.random.Generator) -> Ints:
 
 
 def _noise_distances(
-    canonical: _Canonical, noise: Sequence[tuple[Floats | None, NDArray[np.int32]]], case: Case
+    canonical: Canonical, noise: Sequence[tuple[Floats | None, NDArray[np.int32]]], case: Case
 ) -> Floats:
     """Return the distance of each random row to its nearest real row, on the ruler of the case."""
     fields = [
@@ -430,7 +367,7 @@ def _cuts(
     if max(sizes) == size:
         yield [None for _ in sizes]
         return
-    canonical = _Canonical(case, distance_columns(case, columns)[0])
+    canonical = Canonical(case, distance_columns(case, columns)[0])
     orders = [canonical.order(i) for i in range(len(sizes))]
     rng = case.rng("nnaa")
     for _ in range(subsamples):
@@ -526,8 +463,8 @@ def _weights(case: Case, columns: Sequence[str]) -> dict[str, float]:
     for c in columns:
         codes = case.codes(c)
         people = np.concatenate([codes[0], *codes[2:]])
-        share = np.sort(np.unique(people, return_counts=True)[1]) / len(people)  # sorted: names change no digit
-        entropy = -math.fsum((share * np.log(share)).tolist())
+        share = np.unique(people, return_counts=True)[1] / len(people)
+        entropy = -math.fsum((share * np.log(share)).tolist())  # exact in any order: names change no digit
         out[c] = 1 / entropy if entropy > 1e-12 else 0.0
     return out if any(out.values()) else dict.fromkeys(columns, 1.0)
 
@@ -573,7 +510,6 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
 
 def _authentic(d: Distances, role: str) -> float:
     """Return the mean over synthetic rows of being strictly farther, shared among nearest records that tie."""
-    fellow = d.nearest(role, role).distances[:, 0]
-    # not farther is closer than the next number above
-    others = d.index(role).attraction(d.rows("synthetic"), closer_than=np.nextafter(fellow, np.inf))
-    return 1 - round_sum(others) / d.n_rows("synthetic")
+    fellow = np.nextafter(d.nearest(role, role).distances[:, 0], np.inf)  # at most as far
+    within = round_sum(d.index(role).attraction(d.rows("synthetic"), closer_than=fellow))
+    return 1 - within / d.n_rows("synthetic")

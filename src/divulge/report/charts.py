@@ -13,7 +13,18 @@ from markupsafe import Markup, escape
 
 from divulge.report.view import tidy
 
-__all__ = ["Scale", "Series", "axis", "curves", "icon", "interval_row", "nice_top", "rate_row", "risk_scale"]
+__all__ = [
+    "Scale",
+    "Series",
+    "axis",
+    "cumulative",
+    "curves",
+    "icon",
+    "interval_row",
+    "nice_top",
+    "rate_row",
+    "risk_scale",
+]
 
 _WIDTH, _HEIGHT = 300, 22
 _PAD = 10
@@ -184,6 +195,73 @@ def curves(
         if not step:
             body += [_dot(px, py, s.style) for px, py in points]
     return _svg(uid, _W, _H, title, "".join(body), "chart", description)
+
+
+def cumulative(
+    uid: str, title: str, description: str, shares: Sequence[float | None], series: Sequence[Series], *, x_label: str
+) -> Markup:
+    """Return cumulative shares against a value, from quantiles.
+
+    Parameters
+    ----------
+    shares
+        At which the quantiles were taken, ascending from 0 to 1.
+    series
+        Their values are the quantiles. A long tail, the first or the last 1%, is cut at the edge.
+    """
+    lines = [(s, [(v, p) for v, p in zip(s.values, shares, strict=False) if v is not None and p is not None])
+             for s in series]  # fmt: skip
+    lines = [(s, points) for s, points in lines if points]
+    low, high = _range([[v for v, _ in points] for _, points in lines])
+    width = _W - _LEFT - _RIGHT
+
+    def place(value: float) -> float:
+        return round(_LEFT + (value - low) / (high - low) * width, 1)
+
+    body = [_frame(1.0), _legend(series), _text(_LEFT + width / 2, _H - 6, x_label, css="axis-label")]
+    body += [_text(place(t), _H - _BOTTOM + 15, f"{t:.4g}") for t in _ticks(low, high, 5)]
+    for s, points in lines:
+        drawn = _without_middles([(place(v), _y(p, 1.0)) for v, p in _between(points, low, high)])
+        body.append(f'<path class="curve c-{s.style}" d="{_path(drawn, step=False)}"/>')
+    return _svg(uid, _W, _H, title, "".join(body), "chart", description)
+
+
+def _range(series: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the ends of an axis that shows these ascending values, without the 1% of a long tail; 0 if it is near."""
+    if not series:
+        return 0.0, 1.0
+    inner = min(v[round(0.01 * (len(v) - 1))] for v in series), max(v[round(0.99 * (len(v) - 1))] for v in series)
+    low, high = min(v[0] for v in series), max(v[-1] for v in series)
+    tail = (inner[1] - inner[0]) / 2
+    low = inner[0] if 0 < tail < inner[0] - low else low
+    high = inner[1] if 0 < tail < high - inner[1] else high
+    low = 0.0 if 0 < low < high / 2 else low
+    return (low, high) if high > low else (low, low + (abs(low) or 1.0))
+
+
+def _between(points: Sequence[tuple[float, float]], low: float, high: float) -> list[tuple[float, float]]:
+    """Return a cumulative line from one edge to the other."""
+    before = [p for p in points if p[0] < low]
+    inside = [p for p in points if low <= p[0] <= high]
+    after = [p for p in points if p[0] > high]
+    first = _crossing(before[-1], inside[0], low) if before and inside else 0.0
+    last = _crossing(inside[-1], after[0], high) if after and inside else 1.0
+    return [(low, first), *inside, (high, last)]
+
+
+def _crossing(one: tuple[float, float], other: tuple[float, float], value: float) -> float:
+    return one[1] + (other[1] - one[1]) * (value - one[0]) / (other[0] - one[0])
+
+
+def _without_middles(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return points without those in the middle of an upright or level run."""
+    out: list[tuple[float, float]] = []
+    for p in points:
+        if len(out) > 1 and any(out[-2][i] == out[-1][i] == p[i] for i in (0, 1)):
+            out.pop()
+        if not out or out[-1] != p:
+            out.append(p)
+    return out
 
 
 def nice_top(values: Iterable[float | None]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,10 +14,14 @@ __all__ = [
     "CONTROL",
     "DEFINITIONS",
     "LIMITS",
+    "SAID_ELSEWHERE",
+    "brief",
     "by_attack",
     "compact",
     "controls",
     "counted",
+    "distance",
+    "few_parts",
     "flags",
     "further",
     "has_holdout",
@@ -28,10 +33,15 @@ __all__ = [
     "measured",
     "methods",
     "name",
+    "of_rows",
+    "on_part",
     "p_text",
     "rated",
     "risk_value",
     "sentence",
+    "share_seen",
+    "shared_keys",
+    "side",
     "telling_notes",
     "tidy",
     "unchanged_verdicts",
@@ -106,6 +116,18 @@ def name(text: object) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[:56]} … {text[-20:]}"
 
 
+def brief(text: object, most: int = 300) -> str:
+    """Return text in which overlong words, as of a long column name, and an overlong end are left out.
+
+    Examples
+    --------
+    >>> brief("alone on " + "k" * 100)[-30:]
+    'kkkkkkkkk … kkkkkkkkkkkkkkkkkk'
+    """
+    words = re.sub(r"\S{81,}", lambda m: f"{m[0][:40]} … {m[0][-18:]}", str(text))
+    return words if len(words) <= most else f"{words[: most - 2]} …"
+
+
 def label(result: Json) -> str:
     """Return attack, variant, keys and target in one line."""
     text = str(result["attack"]) + (f" ({result['variant']})" if result["variant"] else "")
@@ -136,6 +158,25 @@ def counted(rate: Json | None) -> str:
     return f"{compact(rate['hits'])} of {rate['n']:,}"
 
 
+def of_rows(result: Json) -> bool:
+    """Return whether the rates of a result count synthetic rows, by their nearest person, and not people."""
+    return bool(result["real"]) and "leak-free share towards members" in result["context"]
+
+
+def side(result: Json, role: str) -> str:
+    """Return the counts behind the rate of members ("real") or of strangers ("holdout"), in words."""
+    text = counted(result[role])
+    if not text or not of_rows(result):
+        return text
+    if role == "holdout":
+        return f"{text} synthetic rows nearest to a stranger"
+    null, share = (
+        result["context"].get(n, 1.0) for n in ("leak-free share towards members", "share of synthetic rows counted")
+    )
+    leak_free = None if null is None or share is None else null * share
+    return f"{text} synthetic rows nearest to a member (leak-free: {percent(leak_free)})"
+
+
 def interval(risk: Json | None, kind: str = "_simultaneous") -> str:
     """Return the two limits of a risk, simultaneous or (with kind="") pointwise; "-" when there are none."""
     if not risk or (risk[f"low{kind}"] is None and risk[f"high{kind}"] is None):
@@ -156,6 +197,23 @@ def limit(value: float | None) -> str:
     if abs(value) < 0.00005:
         return "<0.0001" if value > 0 else ">-0.0001"
     return f"{value:.4f}"
+
+
+def distance(value: float | None) -> str:
+    """Return a distance, a score or a ratio with three significant digits.
+
+    Examples
+    --------
+    >>> distance(0.0123456), distance(1 / 3), distance(-1e-17), distance(2.5e-7)
+    ('0.0123', '0.333', '0', '<0.0001')
+    """
+    if value is None:
+        return "-"
+    if abs(value) < 1e-12:
+        return "0"
+    if abs(value) < 1e-4:
+        return "<0.0001" if value > 0 else ">-0.0001"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def measured(value: float | None) -> str:
@@ -187,8 +245,32 @@ def has_holdout(data: Json) -> bool:
 
 
 def judged(results: Iterable[Json]) -> list[Json]:
-    """Return the results that carry a verdict, worst first."""
-    return worst_first(r for r in results if r["verdict"] is not None)
+    """Return the results that carry a verdict, worst first; without a holdout those that have a rate."""
+    return worst_first(r for r in results if _compared(r))
+
+
+def _compared(result: Json) -> bool:
+    return result["verdict"] is not None and (result["verdict"] != "no holdout" or bool(result["real"]))
+
+
+def on_part(result: Json) -> bool:
+    """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
+    return result["attack"] == "copies" and bool(result["keys"])
+
+
+def few_parts(results: Iterable[Json], most: int) -> list[Json]:
+    """Return results with all but the first few copies on part of the columns put last."""
+    first, last, seen = [], [], 0
+    for r in results:
+        seen += on_part(r)
+        (last if on_part(r) and seen > most else first).append(r)
+    return [*first, *last]
+
+
+def shared_keys(results: Iterable[Json]) -> list[str]:
+    """Return the key set that all results have which have any, [] when they differ; columns of copies are no keys."""
+    sets = {tuple(r["keys"]) for r in results if r["keys"] and not on_part(r)}
+    return list(sets.pop()) if len(sets) == 1 else []
 
 
 def worst_first(results: Iterable[Json]) -> list[Json]:
@@ -216,8 +298,9 @@ def verdict_counts(results: Iterable[Json]) -> list[tuple[str, int]]:
 def by_attack(data: Json) -> list[dict[str, Any]]:
     """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
     rows = []
-    for attack in dict.fromkeys(r["attack"] for r in data["results"] if r["verdict"] is not None):
-        own = [r for r in data["results"] if r["attack"] == attack and r["verdict"] is not None]
+    compared = [r for r in data["results"] if _compared(r)]
+    for attack in dict.fromkeys(r["attack"] for r in compared):
+        own = [r for r in compared if r["attack"] == attack]
         rows.append(
             {
                 "attack": attack,
@@ -255,6 +338,13 @@ def unchanged_verdicts(data: Json) -> str:
     )
 
 
+SAID_ELSEWHERE = (
+    "tables that pass distance tests", "the rate is of synthetic rows", "left out of the distance", "near: ",
+    "copies of part of a row",
+)  # fmt: skip
+"""Beginnings of notes that stand once for a whole section, or in the words of the counts, and not on every line."""
+
+
 def telling_notes(result: Json) -> list[str]:
     """Return the notes of a result that belong beside its verdict.
 
@@ -265,6 +355,8 @@ def telling_notes(result: Json) -> list[str]:
     defined = (f"{result['variant']}:", f"{result['attack']} ({result['variant']})")
     for note in result["notes"]:
         if note.lower().startswith(tuple(d.lower() for d in defined)) or "that alone implies" in note:
+            continue
+        if note.startswith(SAID_ELSEWHERE):
             continue
         if note.startswith("inference without disclosure"):
             notes.append("inference without disclosure")
@@ -340,12 +432,23 @@ def _seen(control: Json, n_rows: int) -> str:
             f"{people['flagged']:,} of the {people['planted']:,} planted people flagged, and "
             f"{people['others_flagged']:,} others ({people['flagged_without']:,} are flagged without the plant)"
         )
-    if control["smallest_share"] is not None:
-        by = control["attacks"][0]["attack"]
-        parts.append(f"smallest share that would be seen: about {_share(control['smallest_share'])} ({by})")
+    seen = [(share, a["attack"]) for a in control["attacks"] if (share := share_seen(a)) is not None]
+    if seen:
+        share, by = min(seen)
+        parts.append(f"smallest share that would be seen: about {_share(share)} ({by})")
     else:
         parts.append("no comparison moved enough to say which share would be seen")
     return "; ".join(parts) + "."
+
+
+def share_seen(smallest: Json) -> float | None:
+    """Return the smallest share of planted rows that a comparison would see.
+
+    None above 1, where it would see none, and at 0, where nobody was hit without the plant, so that nothing tells how
+    much chance moves it.
+    """
+    share = smallest["smallest_share"]
+    return float(share) if share is not None and 0 < share <= 1 else None
 
 
 def _share(share: float) -> str:

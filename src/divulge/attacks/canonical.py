@@ -1,0 +1,76 @@
+"""An order of rows and of levels for draws: names of categories and the order of rows do not enter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case import Case
+from divulge.distances import _field
+
+__all__ = ["Canonical"]
+
+Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+
+class Canonical:
+    """An order of rows and of levels that names of categories, units of numbers and row order do not enter.
+
+    Numbers count by rank, levels by how often they occur and beside what: rows are hashed by their levels and levels by
+    their rows, three times. What is still equal is told apart by its code, and hardly ever matters.
+    """
+
+    def __init__(self, case: Case, columns: Sequence[str]) -> None:
+        self.fields = [_field(case, c, 1.0) for c in sorted(columns)]
+        self.n_tables = len(case.tables)
+        parts: list[Hashes] = []
+        self._codes: list[Ints] = []
+        for f in self.fields:
+            codes = np.concatenate(f.codes).astype(np.int64)
+            if f.numbers is not None:
+                ranks = np.unique(np.concatenate(f.numbers), return_inverse=True)[1]
+                parts.append(_mix(ranks.astype(np.uint64), len(parts)))
+            self._codes.append(codes)
+        lengths = [len(c) for c in self.fields[0].codes]
+        table = np.repeat(np.arange(self.n_tables), lengths).astype(np.uint64)
+        fixed = sum(parts, _mix(table, 10_007))
+        self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in self._codes]
+        for _ in range(3):
+            rows = fixed.copy()
+            for j, codes in enumerate(self._codes):
+                rows += _mix(self.colours[j], 1_000 + j)[codes]
+            self.rows = np.split(rows, np.cumsum(lengths)[:-1])
+            self.colours = [
+                _summed(codes, _mix(rows, 5_000), len(k)) for codes, k in zip(self._codes, self.colours, strict=True)
+            ]
+
+    def order(self, which: int) -> Ints:
+        """Return the rows of a table (0 real, 1 synthetic, 2 holdout) in canonical order."""
+        ties: list[NDArray[Any]] = [f.codes[which] for f in self.fields]
+        return np.lexsort((*ties, self.rows[which]))
+
+    def sorted_codes(self, field: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return codes of a field in canonical order."""
+        return codes[np.lexsort((codes, self.colours[field][codes]))]
+
+
+def _mix(values: NDArray[Any], salt: int) -> Hashes:
+    """Return splitmix64 of each value, salted."""
+    x = values.astype(np.uint64) + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= x >> np.uint64(shift)
+        x *= np.uint64(multiplier)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:
+    """Return the sum of the values of each code, modulo 2**64."""
+    out = np.zeros(n, dtype=np.uint64)
+    order = np.argsort(codes, kind="stable")
+    first = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    out[codes[order][first]] = np.add.reduceat(values[order], first)
+    return out
