@@ -835,7 +835,8 @@ def test_one_hit_of_few_among_many_people_is_no_finding():
     found = max_t(members, strangers, rng=rng())
     assert found.p_value[0] == pytest.approx(1 / 11, rel=1e-9)
     assert found.p_adjusted[0] == pytest.approx(2 / 11, rel=1e-9)
-    assert max_t(0.9 * members, 0.9 * strangers, rng=rng()).p_value[0] < 0.002
+    # other outcomes than 0 and 1: labels are drawn for the few that differ (standard error .0065)
+    assert max_t(0.9 * members, 0.9 * strangers, rng=rng()).p_value[0] == pytest.approx(1 / 11, abs=0.026)
 
 
 @pytest.mark.parametrize("limit", [20_000, 10])

@@ -11,22 +11,22 @@ from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
-from msgspec.structs import replace
 
 from divulge import __version__
 from divulge.attacks import CATALOGUE
-from divulge.attacks.common import ACCEPTABLE, conclude, finite, hold_back
+from divulge.attacks.common import ACCEPTABLE, hold_back
+from divulge.attacks.correction import correct
 from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.case import Case, lay
 from divulge.control import check_share
 from divulge.control import positive_control as controlled
 from divulge.errors import ColumnError, DivulgeError, SettingError
-from divulge.estimate import Comparison, Family, holm, max_t, resample
+from divulge.estimate import holm
 from divulge.frames import fingerprint
 from divulge.preconditions import CRITICAL, check_all
 from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report
-from divulge.result import Result, label, number, percent
+from divulge.result import Result, counts_rows, label, number, percent
 from divulge.schema import Schema, check_columns
 
 __all__ = ["assess"]
@@ -36,7 +36,6 @@ Search = Literal["default", "full", "off"]
 
 _KEEP = 20
 _TESTS = 3000  # comparisons of a search at most
-_WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,71 +280,6 @@ def _run(case: Case, tasks: Sequence[_Task], progress: Progress) -> tuple[list[R
     return results, failed
 
 
-# ---------------------------------------------------------------- many tests
-
-
-def correct(case: Case, results: list[Result], acceptable: float) -> list[Result]:
-    """Return the results with simultaneous bounds, adjusted p-values and verdicts: one family for each attack name."""
-    out = list(results)
-    families: dict[str, list[int]] = {}
-    for i, result in enumerate(results):
-        if result.comparison is not None:
-            families.setdefault(result.attack, []).append(i)
-    for name, members in families.items():
-        family, comparisons = _family(case, name, [results[i] for i in members])
-        for j, i in enumerate(members):
-            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable)
-    return out
-
-
-def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[Comparison]]:
-    comparisons = [r.comparison for r in results]
-    # column order must change no digit: the tests stand in the order of their names
-    order = sorted(range(len(results)), key=lambda i: label(results[i]))
-    scores = [results[i].individual for i in order]
-    rows = case.n_rows("real") + case.n_rows("holdout")
-    if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:
-        return _holm_family(results, case.level), comparisons
-    members = np.stack([s.real for s in scores if s is not None], axis=1)
-    strangers = np.stack([s.holdout for s in scores if s is not None and s.holdout is not None], axis=1)
-    clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
-    back = np.argsort(order)
-    if any("normal limit" in c.method for c in comparisons):
-        quick = [comparisons[i] for i in order]
-        drawn = resample(members, strangers, quick, rng=case.rng(f"resample {name}"), **clusters)
-        comparisons = [drawn[i] for i in back]
-    family = max_t(members, strangers, level=case.level, rng=case.rng(f"family {name}"), **clusters)
-    return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back]), comparisons
-
-
-def _holm_family(results: list[Result], level: float) -> Family:
-    """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
-    from scipy.special import ndtri
-
-    p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
-    each = 1 - (1 - level) / len(results)
-    return Family(float(ndtri(0.5 + each / 2)), each, holm(p), p)
-
-
-def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:
-    difference, risk = comparison.at(family.level_each)
-    p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
-    assert result.risk is not None
-    result = replace(
-        result,
-        p_value=p if isfinite(p) else result.p_value,
-        p_adjusted=adjusted if isfinite(adjusted) else None,
-        comparison=comparison,
-        risk=replace(
-            result.risk,
-            low=finite(comparison.risk.low),
-            high=finite(comparison.risk.high),
-            method=comparison.method,
-        ),
-    )
-    return conclude(result, difference, risk, acceptable)
-
-
 # ---------------------------------------------------------------- the verdict
 
 
@@ -420,13 +354,21 @@ def _up_to(worst: Result) -> str:
 
 def _found_sentence(worst: Result, level: float, n: int) -> str:
     assert worst.real is not None and worst.holdout is not None and worst.risk is not None
+    how = f"{100 * level:.0f}% simultaneous over the {n} comparison(s) of this attack"
+    if counts_rows(worst):
+        share = worst.real.hits / max(worst.real.hits + worst.holdout.hits, 1e-300)
+        return (
+            f"Excess found: of the synthetic rows that {worst.attack}{f' ({worst.variant})' if worst.variant else ''} "
+            f"counts, {percent(share)} lie nearest to a person of the real table, where leak-free data would give "
+            f"{percent(worst.context.get('leak-free share towards members'))}; {percent(worst.risk.value)} of the "
+            f"synthetic table is copied, at least {percent(worst.risk.low_simultaneous)} ({how})."
+        )
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
     about = f" about {worst.target}" if worst.target else ""
     return (
         f"Excess found: {knowing}the attack {worst.attack}{f' ({worst.variant})' if worst.variant else ''} is right"
         f"{about} for {percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of "
-        f"strangers; risk {number(worst.risk.value)}, at least {number(worst.risk.low_simultaneous)} "
-        f"({100 * level:.0f}% simultaneous over the {n} comparison(s) of this attack)."
+        f"strangers; risk {number(worst.risk.value)}, at least {number(worst.risk.low_simultaneous)} ({how})."
     )
 
 

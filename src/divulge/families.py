@@ -28,6 +28,8 @@ from divulge.intervals import _z
 __all__ = ["Family", "max_t", "resample"]
 
 _NORMAL_DRAWS = 20_000
+_COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
+_COUNTED_VALUES = 500
 _SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
 
 
@@ -118,7 +120,8 @@ def max_t(
         return Family(some.critical, some.level_each, p_adjusted, p_value)
     exact = np.full(n_tests, np.nan)
     if cluster_members is None:
-        exact = np.array([_exact_p(a, b) for a, b in zip(members.T, strangers.T, strict=True)])
+        few = rng if n_tests <= _COUNTED_TESTS and len(members) + len(strangers) > comparison.RESAMPLE_UP_TO else None
+        exact = np.array([_exact_p(a, b, few) for a, b in zip(members.T, strangers.T, strict=True)])
     with _one_thread():
         scaled = _standardise(*_pool(members, strangers, cluster_members, cluster_strangers))
         return _family(scaled, exact, level, z, rng, draws)
@@ -131,12 +134,29 @@ def _varied(members: Floats, strangers: Floats) -> NDArray[np.bool_]:
     return np.asarray(least < most)
 
 
-def _exact_p(members: Floats, strangers: Floats) -> float:
-    """Fisher's p-value of one test whose outcomes are 0 and 1; nan for other outcomes."""
+def _exact_p(members: Floats, strangers: Floats, rng: np.random.Generator | None) -> float:
+    """Fisher's p-value of one test of outcomes 0 and 1; of others nan or, with a generator, that of permuted counts."""
     a, b = members[~np.isnan(members)], strangers[~np.isnan(strangers)]
-    if not (a.size and b.size and _zero_or_one(a) and _zero_or_one(b)):
+    if not (a.size and b.size):
         return np.nan
-    return _fisher(int(a.sum()), a.size, int(b.sum()), b.size)
+    if _zero_or_one(a) and _zero_or_one(b):
+        return _fisher(int(a.sum()), a.size, int(b.sum()), b.size)
+    return np.nan if rng is None else _permuted_counts(a, b, rng)
+
+
+def _permuted_counts(a: Floats, b: Floats, rng: np.random.Generator) -> float:
+    """P-value of a permutation of labels that draws how many people of each outcome are members; nan for many values.
+
+    For people who are many and outcomes that are few: credits of a few synthetic rows are far from normal.
+    """
+    values, which = np.unique(np.concatenate([a, b]), return_inverse=True)
+    if values.size > _COUNTED_VALUES:
+        return np.nan
+    drawn = rng.multivariate_hypergeometric(np.bincount(which), a.size, size=_PERMUTATIONS, method="marginals") @ values
+    expected = values[which].sum() * a.size / which.size
+    slack = 1e-9 * max(1.0, abs(expected))
+    beyond = np.count_nonzero(np.abs(drawn - expected) >= abs(math.fsum(a.tolist()) - expected) - slack)
+    return (1 + int(beyond)) / (_PERMUTATIONS + 1)
 
 
 def resample(

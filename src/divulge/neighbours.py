@@ -10,8 +10,9 @@ Threads, block sizes and the order of rows change no digit.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,7 @@ class Index:
         self._distinct = Distinct.of(reference)
         self._threads, self._engine, self._progress = threads, engine, progress
         self._compiled: Any = None
+        self._asked: tuple[Rows, tuple[Distinct, Nearest, list[tuple[Ints, Ints]] | None]] | None = None
 
     def nearest(self, queries: Rows, k: int = 1, *, own: Ints | None = None) -> Nearest:
         """Return the k nearest reference rows of each query.
@@ -247,30 +249,37 @@ class Index:
             Shape (n_reference,). A share 1 / n of a tie of n rows is a whole multiple of 2**-36, so that sums are
             exact and the order of rows changes no digit. Ties are walked through in parts that fit into memory.
         """
-        asked = Distinct.of(queries)
+        asked, found, listed = self._ties_of(queries)
         times = asked.times
         if chosen is not None:
             times = np.asarray(chosen, dtype=np.int64)
             if asked.of_row is not None:
                 times = np.bincount(asked.of_row, weights=times, minlength=len(asked.times)).astype(np.int64)
-        some = np.flatnonzero(times > 0)
-        rows, times = asked.rows.take(some), times[some]
-        found = self.nearest(rows)
         credit = times * (_ONE / np.maximum(found.n_ties, 1)).round().astype(np.int64)
         total = np.zeros(len(self._distinct.times), dtype=np.int64)
         limit = None if closer_than is None else closer_than[self._distinct.first()]
-
-        def add(query: Ints, which: Ints) -> None:
-            near = slice(None) if limit is None else found.distances[query, 0] < limit[which]
-            np.add.at(total, which[near], credit[query][near])
-
         alone = np.flatnonzero(found.n_ties == 1)
-        add(alone, self._distinct.which(found.rows[alone, 0]))
+        pairs = [(alone, self._distinct.which(found.rows[alone, 0]))]
+        for query, which in chain(pairs, self._tied(asked, found) if listed is None else listed):
+            near = slice(None) if limit is None else found.distances[query, 0] < limit[which]
+            np.add.at(total, which[near], credit[query[near]])
+        return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
+
+    def _ties_of(self, queries: Rows) -> tuple[Distinct, Nearest, list[tuple[Ints, Ints]] | None]:
+        """Return the distinct queries, their nearest rows and, where not too many, the pairs that tie; remembered."""
+        if self._asked is None or self._asked[0] is not queries:
+            asked = Distinct.of(queries)
+            found = self.nearest(asked.rows)
+            few = found.n_ties[found.n_ties > 1].sum() <= _LISTED
+            self._asked = queries, (asked, found, list(self._tied(asked, found)) if few else None)
+        return self._asked[1]
+
+    def _tied(self, asked: Distinct, found: Nearest) -> Iterator[tuple[Ints, Ints]]:
+        """Give out the pairs (distinct query, distinct row) of queries with several nearest rows, part by part."""
         shared = np.flatnonzero(found.n_ties > 1)
         for part in _parts(shared, found.n_ties[shared]):
-            _, pairs = self._within(rows.take(part), found.distances[part, 0], None, listing=True)
-            add(part[pairs[0]], pairs[1])
-        return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
+            _, pairs = self._within(asked.rows.take(part), found.distances[part, 0], None, listing=True)
+            yield part[pairs[0]], pairs[1]
 
     # ------------------------------------------------------------ equal queries are asked once
 

@@ -64,7 +64,10 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
-    """The residual over the holdout, (p_T - p_C) / (1 - p_C): 0 is no more than strangers have, 1 is everybody."""
+    """The residual over the holdout, (p_T - p_C) / (1 - p_C): 0 is no more than strangers have, 1 is everybody.
+
+    For measures that count synthetic rows (`dcr` and its kin): the fraction of synthetic rows that are copied.
+    """
 
     value: float | None
     low: float | None
@@ -159,12 +162,29 @@ def label(result: Result) -> str:
     return text + (f" -> {result.target}" if result.target else "")
 
 
+_OF_ROWS = ("dcr", "nndr", "identical_match_share", "authenticity")
+
+
+def counts_rows(result: Result) -> bool:
+    """Return whether the rates are of synthetic rows, by whose person is nearest, and not of people."""
+    return result.attack in _OF_ROWS and result.real is not None
+
+
 def sentence(result: Result) -> str:
     """Return what was found in words and counts."""
     parts = []
-    if result.real and result.real.rate is not None:
+    if counts_rows(result):
+        assert result.real is not None
+        rate, free = result.real, result.context.get("leak-free share towards members")
+        strangers = result.holdout.hits if result.holdout else 0.0
+        share = rate.hits / (rate.hits + strangers) if rate.hits + strangers else None
+        parts.append(
+            f"{percent(share)} of the synthetic rows counted lie nearest to a member ({_counted(rate)} in all)"
+        )
+        parts.append(f"{percent(free)} without a leak")
+    elif result.real and result.real.rate is not None:
         parts.append(f"right for {percent(result.real.rate)} of members ({_counted(result.real)})")
-    if result.holdout and result.holdout.rate is not None:
+    if result.holdout and result.holdout.rate is not None and not counts_rows(result):
         parts.append(f"{percent(result.holdout.rate)} of strangers ({_counted(result.holdout)})")
     if result.risk and result.risk.value is not None:
         low, high = result.risk.low, result.risk.high

@@ -177,7 +177,7 @@ def test_near_copies_count_as_plain_python_does(real, synthetic, holdout):
     results = divulge.copies(frame(real), frame(synthetic), holdout=frame(holdout), variants=["exact", "near"])
     if not usable:
         assert [r.variant for r in results] == ["exact"]
-        assert "no column enters a distance" in results[0].notes[-1]
+        assert any("no column enters a distance" in n for n in results[0].notes)
         return
     found = near_of(results)
     # with up to 14 rows B has few whole numbers, which are codes; C has decimals

@@ -19,7 +19,7 @@ from divulge.estimate import (
     compare,
     wilson,
 )
-from divulge.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict
+from divulge.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
 from divulge.schema import check_columns
 
 Floats = NDArray[np.float64]
@@ -259,17 +259,18 @@ def _beats_prior(result: Result) -> bool:
 
 
 def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
-    real, holdout = result.real, result.holdout
-    if real is None or holdout is None or not (real.n and holdout.n):
+    people = (result.comparison.real.n, result.comparison.holdout.n)
+    if not all(people):
         return f"{CANNOT_TELL}: nobody is left that the attack reaches"
     if not np.isfinite(risk.high):
         return f"{CANNOT_TELL}: strangers are always hit, so that the risk is undefined"
     # the half-width shrinks with the root of the size; 1.1 at least, because now it was too wide
     more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
-    n, m = (int(np.ceil(more * x)) for x in (real.n, holdout.n))
+    n, m = (int(np.ceil(more * x)) for x in people)
+    also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (
-        f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches "
-        f"would bring the upper limit to {acceptable:g} where there is no excess"
+        f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
+        f"{also} would bring the upper limit to {acceptable:g} where there is no excess"
     )
 
 

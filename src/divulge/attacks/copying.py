@@ -9,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import (
-    ACCEPTABLE,
     GRID,
     Floats,
-    conclude,
-    finite,
     judge,
     one_of,
     rate_of,
@@ -31,8 +27,8 @@ from divulge.attacks.subsets import candidate_subsets
 from divulge.case import Case
 from divulge.distances import Distances, distance_columns, distances_of
 from divulge.errors import SettingError
-from divulge.estimate import Comparison, Family, Outcomes, compare, holm, max_t, resample
-from divulge.result import Individual, Result, label
+from divulge.estimate import Outcomes, compare
+from divulge.result import Individual, Result
 from divulge.schema import check_columns
 
 __all__ = ["copies"]
@@ -41,7 +37,6 @@ QUANTILE = 0.01
 """Of the strangers' distances to their nearest real record: so near come this many of them by chance."""
 _VARIANTS = ("exact", "near", "subsets")
 _EVERYBODY = 0.75  # a set of columns on which more people than this are matched hardly tells them apart
-_WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
 
 
 @attack(
@@ -115,7 +110,7 @@ def copies(
         found = _with_near(case, columns, variants, radius, found)
     if not found:
         raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
-    return tuple(_together(case, found))
+    return tuple(found)
 
 
 def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
@@ -322,56 +317,3 @@ def _near_result(
 
 
 # ---------------------------------------------------------------- one family
-
-
-def _together(case: Case, results: Sequence[Result]) -> list[Result]:
-    """Return the results with bounds, p-values and verdicts that hold for all of them together.
-
-    The same as `assess` does once more with the results of every attack of this name, to the same digits.
-    """
-    out = list(results)
-    tested = sorted((i for i, r in enumerate(out) if r.comparison is not None), key=lambda i: label(out[i]))
-    if len(tested) < 2:
-        return out
-    comparisons: list[Comparison] = [out[i].comparison for i in tested]
-    rows = case.n_rows("real") + case.n_rows("holdout")
-    scores = [s for i in tested if (s := out[i].individual) is not None and s.holdout is not None]
-    if len(scores) < len(tested) or rows * len(tested) > _WIDEST_FAMILY:
-        family = _holm(case, [out[i] for i in tested])
-    else:
-        members = np.stack([s.real for s in scores], axis=1)
-        strangers = np.stack([s.holdout for s in scores if s.holdout is not None], axis=1)
-        clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
-        if any("normal limit" in c.method for c in comparisons):
-            comparisons = resample(members, strangers, comparisons, rng=case.rng("resample copies"), **clusters)
-        family = max_t(members, strangers, level=case.level, rng=case.rng("family copies"), **clusters)
-    for j, i in enumerate(tested):
-        out[i] = _at_level(out[i], comparisons[j], family, j)
-    return out
-
-
-def _holm(case: Case, results: Sequence[Result]) -> Family:
-    from scipy.special import ndtri
-
-    p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
-    each = 1 - (1 - case.level) / len(results)
-    return Family(float(ndtri(0.5 + each / 2)), each, holm(p), p)
-
-
-def _at_level(result: Result, comparison: Comparison, family: Family, j: int) -> Result:
-    difference, risk = comparison.at(family.level_each)
-    p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
-    assert result.risk is not None
-    result = replace(
-        result,
-        p_value=p if math.isfinite(p) else result.p_value,
-        p_adjusted=finite(adjusted),
-        comparison=comparison,
-        risk=replace(
-            result.risk,
-            low=finite(comparison.risk.low),
-            high=finite(comparison.risk.high),
-            method=comparison.method,
-        ),
-    )
-    return conclude(result, difference, risk, ACCEPTABLE)

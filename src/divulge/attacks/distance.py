@@ -71,9 +71,12 @@ def middle(values: Floats) -> float | None:
 def attracted(case: Case, plain: Result, d: Distances, credits: Floats, *, all_rows: bool = False) -> Result:
     """Return the result with members judged against strangers by the credits of people (real, then holdout)."""
     n, m = d.n_rows("real"), d.n_rows("synthetic")
+    # a table written out twice says no more than once
+    repeats = int(np.gcd.reduce(Distinct.of(d.rows("synthetic"), always=True).times))
+    each = credits / repeats
     plain = replace(
         plain,
-        individual=Individual(real=credits[:n], holdout=credits[n:] if case.has_holdout else None),
+        individual=Individual(real=each[:n], holdout=each[n:] if case.has_holdout else None),
         notes=(*plain.notes, *([_COUNTED] if case.has_holdout else []), _PASSES),
     )
     if not case.has_holdout:
@@ -84,7 +87,7 @@ def attracted(case: Case, plain: Result, d: Distances, credits: Floats, *, all_r
         m,
         cluster_members=case.units("real"),
         cluster_strangers=case.units("holdout"),
-        repeats=int(np.gcd.reduce(Distinct.of(d.rows("synthetic"), always=True).times)),
+        repeats=repeats,
         level=case.level,
         rng=case.rng(f"{plain.attack} {plain.variant}"),
     )

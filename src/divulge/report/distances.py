@@ -69,7 +69,7 @@ def _of_rows(r: Json) -> str:
     n = members + strangers
     if not n:
         return f"No synthetic row {none}, so there is nothing to share out. {_copied(r)}"
-    whole = f" of {r['real']['n']:,}" if several else ""
+    whole = f" (of {r['real']['n']:,})" if several else ""
     leak_free = r["context"].get("leak-free share towards members")
     return (
         f"Of the {view.compact(n)}{whole} synthetic rows{several}, {view.compact(members)} ({percent(members / n)}) "
@@ -144,7 +144,9 @@ _LEAK_FREE = {
 
 def _leak_free(r: Json, shown: Any) -> str:
     found = r["context"].get(_LEAK_FREE.get(r["attack"], ""))
-    return "" if found is None else str(shown(found))
+    other = r["context"].get("leak-free share of holdout, without ties")
+    beside = f" ({shown(other)} of holdout)" if other not in (None, found) else ""
+    return "" if found is None else f"{shown(found)}{beside}"
 
 
 def _beside(r: Json) -> list[dict[str, str]]:

@@ -13,20 +13,22 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from divulge.report import charts, view
+from divulge.report import charts, distances, view
 from divulge.result import number, percent
 
 __all__ = ["page"]
 
 Json = Mapping[str, Any]
 
-_FOREST_ROWS = 25
+_FOREST_ROWS = 32
 _TABLE_ROWS = 1000
 _MEASURE_ROWS = 600
 _KEY_SET_ROWS = 200
 _NOTE_ROWS = 60
 _RANKS = 4
 _CURVES = 6
+_PARTS = 5  # sets of columns with near copies that are shown, the others folded
+_FOLDED = 100
 _SMALL_N = 100
 _SHADES = (0.0, 0.02, 0.05, 0.1, 0.25)
 _CLASS = {"excess found": "excess", "none found": "none", "cannot tell": "unsure", "no holdout": "nohold"}
@@ -61,9 +63,14 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "cap_curves": _cap_curves(data),
         "uniqueness": _uniqueness(data),
         "baselines": _baselines(data),
-        "measures": _cut([r for r in data["results"] if r["verdict"] is None], _MEASURE_ROWS),
+        "distances": _distances(data),
+        "control": distances.control_tables(data),
+        "control_sentence": distances.control_sentence(data),
+        "control_method": view.CONTROL,
+        "measures": _cut(_measures(data), _MEASURE_ROWS),
         "minimal": _cut(sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0)), _KEY_SET_ROWS),
         "worst": worst_records,
+        "flags": view.flags(data["records"] or {}),
         "notes": _cut(_notes(data), _NOTE_ROWS),
         "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
         "limits": view.LIMITS,
@@ -97,10 +104,11 @@ def _template() -> Any:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
     )
     helpers: dict[str, Callable[..., Any]] = {
-        "compact": view.compact, "counted": view.counted, "css": lambda verdict: _CLASS.get(verdict, "unsure"),
-        "further": view.further, "interval": view.interval, "limit": view.limit, "measured": view.measured,
-        "name": view.name, "number": number, "p_text": view.p_text, "percent": percent, "rated": view.rated,
-        "telling_notes": view.telling_notes,
+        "brief": view.brief, "capitalized": view.capitalized, "compact": view.compact, "counted": view.counted,
+        "css": lambda verdict: _CLASS.get(verdict, "unsure"), "distance": view.distance, "further": view.further,
+        "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name,
+        "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "rated": view.rated,
+        "share": view.share, "side": view.side, "telling_notes": view.telling_notes,
     }  # fmt: skip
     environment.filters.update(helpers)
     return environment.from_string(_file("template.html.j2"))
@@ -144,7 +152,7 @@ def _forest(data: Json) -> dict[str, Any]:
     """Return the worst comparisons, grouped by attack, each with its drawing."""
     everything = view.judged(data["results"])
     strangers = view.has_holdout(data)
-    shown = _worst_of_each(everything, _FOREST_ROWS)
+    shown = _worst_of_each(view.few_parts(everything, _PARTS), _FOREST_ROWS)
     acceptable = _acceptable(data)
     limits = [(view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous")) for r in shown]
     scale = charts.risk_scale(limits, acceptable) if strangers else charts.Scale(0.0, 1.0)
@@ -155,7 +163,7 @@ def _forest(data: Json) -> dict[str, Any]:
     return {
         "n": len(everything),
         "shown": len(shown),
-        "shared": _shared_keys(everything),
+        "shared": view.shared_keys(everything),
         "groups": [
             {
                 "attack": attack,
@@ -166,12 +174,6 @@ def _forest(data: Json) -> dict[str, Any]:
             for j, (attack, rows) in enumerate(groups.items())
         ],
     }
-
-
-def _shared_keys(results: Sequence[Json]) -> list[str]:
-    """Return the key set that all results have which have any, [] when they differ."""
-    sets = {tuple(r["keys"]) for r in results if r["keys"]}
-    return list(sets.pop()) if len(sets) == 1 else []
 
 
 def _worst_of_each(results: Sequence[Json], most: int) -> list[Json]:
@@ -289,6 +291,94 @@ def _cap_curve(uid: str, r: Json) -> dict[str, Any]:
     return {"svg": svg, "r": r, "heads": sides, "rows": rows, "further": view.further(r)}
 
 
+# ---------------------------------------------------------------- distances
+
+_ROWS_SHOWN = (0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 100)  # of 101 quantiles
+
+
+def _distances(data: Json) -> dict[str, Any]:
+    results = distances.family(data, "distance", "exposure")
+    figures = [_figure(f"d{i}", r) for i, r in enumerate(_first_of_each(results))]
+    return {
+        "any": bool(results),
+        "sentences": distances.sentences(data),
+        "values": distances.values(data),
+        "figures": [f for f in figures if f is not None],
+    }
+
+
+def _first_of_each(results: Sequence[Json]) -> list[Json]:
+    """Return the first result of each drawn attack and variant, in the order of drawing."""
+    first = {(r["attack"], r["variant"]): r for r in reversed(results)}
+    return [first[name] for name in _DRAWN if name in first]
+
+
+_DRAWN: dict[tuple[str, str], tuple[str, str, dict[str, str], str]] = {
+    ("dcr", "people"): (
+        "Distance of people to the nearest synthetic row", "distance to the nearest synthetic row",
+        {"members": "members", "strangers": "strangers"},
+        "Where the members' curve runs above that of the strangers, synthetic rows lie nearer to members.",
+    ),
+    ("dcr", "synthetic rows"): (
+        "Distance of synthetic rows to the nearest person", "distance to the nearest person",
+        {"to real": "members", "to holdout": "strangers"},
+        "Tables of one size give equal curves without a leak; where the curve to real runs above that to holdout, rows "
+        "lie nearer to members.",
+    ),
+    ("nndr", "ratio"): (
+        "Nearest over second nearest distance of synthetic rows", "nearest over second nearest distance",
+        {"among real": "members", "among holdout": "strangers"},
+        "Near 0, a row lies at one person and far from the next; where several people are equally near it is 1. Tables "
+        "of one size give equal curves without a leak.",
+    ),
+    ("exposure", "hit"): (
+        "Hit scores of people", "hit score",
+        {"members": "members", "strangers": "strangers"},
+        "High, where a synthetic row lies much nearer to somebody than other people do. Where the members' curve runs "
+        "below that of the strangers, more of them have high scores.",
+    ),
+    ("exposure", "outliers"): (
+        "How far people stand apart", "mean distance to the nearest other people",
+        {"members": "members", "strangers": "strangers"},
+        "It uses no synthetic row: it says how many would be easy to recognise, and how alike members and strangers "
+        "are.",
+    ),
+}  # fmt: skip
+"""Title, label of the axis, curves with their styles, and how to read them."""
+
+
+def _figure(uid: str, r: Json) -> dict[str, Any] | None:
+    """Return one result drawn as cumulative curves, None when there are none."""
+    title, x_label, styles, reading = _DRAWN[r["attack"], r["variant"]]
+    shares = r["curves"].get("share") or []
+    series = [
+        charts.Series(n, css, r["curves"][n])
+        for n, css in styles.items()
+        if any(v is not None for v in r["curves"].get(n) or ())
+    ]
+    if not series or not shares:
+        return None
+    halves = [f"{s.name} {view.distance(s.values[len(s.values) // 2])}" for s in series]
+    reading = f"{reading} " if len(series) > 1 else ""
+    svg = charts.cumulative(
+        uid, title, f"Share at or below the value, against the value. {reading}Medians: {', '.join(halves)}.", shares,
+        series, x_label=x_label,
+    )  # fmt: skip
+    places = [i for i in _ROWS_SHOWN if i < len(shares)]
+    rows = [[percent(shares[i]), *(view.distance(s.values[i]) for s in series)] for i in places]
+    own = [n for n in r["notes"] if n.startswith(("real and holdout differ", "hit score", "mean distance", "unit "))]
+    return {
+        "svg": svg, "r": r, "title": title, "reading": reading, "halves": halves, "heads": [s.name for s in series],
+        "rows": rows, "notes": own,
+    }  # fmt: skip
+
+
+def _measures(data: Json) -> list[Json]:
+    """Return the results without a verdict that no section of their own shows."""
+    shown = {r["attack"] for r in distances.family(data, "distance", "exposure")}
+    return [r for r in data["results"] if r["verdict"] is None and r["attack"] not in shown]
+
+
 # ---------------------------------------------------------------- uniqueness
 
 
@@ -297,6 +387,7 @@ def _uniqueness(data: Json) -> dict[str, Any]:
     classes = [r for r in results if r["attack"] == "k_anonymity"]
     drawn = [r for r in classes if r["curves"].get("class size") and r["curves"].get("real")]
     drawn.sort(key=lambda r: -(r["context"].get("real records alone on their key") or 0.0))
+    parts = view.worst_first(r for r in results if view.on_part(r))
     return {
         "uniques": _unique_rows(results),
         "classes": classes,
@@ -304,7 +395,10 @@ def _uniqueness(data: Json) -> dict[str, Any]:
         "diversity": [_with_shares(r, 1.0) for r in results if r["attack"] == "l_diversity"],
         "closeness": [r for r in results if r["attack"] == "t_closeness"],
         "presence": [r for r in results if r["attack"] == "delta_presence"],
-        "copies": [r for r in results if r["attack"] == "copies"],
+        "copies": [r for r in results if r["attack"] == "copies" and not view.on_part(r)],
+        "searched": next((n for r in results for n in r["notes"] if n.startswith("copies of part of a row")), ""),
+        "parts": parts[:_PARTS],
+        "more_parts": _cut(parts[_PARTS:], _FOLDED),
     }
 
 
@@ -352,5 +446,6 @@ def _baselines(data: Json) -> list[dict[str, Any]]:
 
 def _notes(data: Json) -> list[tuple[str, int]]:
     """Return what the results note, each once, with how many results carry it."""
-    counts = Counter(n for r in data["results"] for n in r["notes"] if not n.startswith(("cannot tell", "column ")))
-    return counts.most_common()
+    away = ("cannot tell", "column ", "tables that pass distance tests", "the rate is of synthetic rows")
+    told = [r for r in data["results"] if not view.on_part(r)]
+    return Counter(n for r in told for n in r["notes"] if not n.startswith(away)).most_common()

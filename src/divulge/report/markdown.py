@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from divulge.report import view
+from divulge.report import distances, view
 from divulge.result import number, percent
 
 __all__ = ["markdown"]
@@ -14,6 +14,7 @@ __all__ = ["markdown"]
 Json = Mapping[str, Any]
 
 _MOST = 40
+_PARTS = 5  # near copies on part of the columns
 _SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
@@ -22,8 +23,8 @@ _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # wha
 def markdown(data: dict[str, Any]) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
     parts = [
-        _head(data), _warnings(data), _overview(data), _comparisons(data), _uniqueness(data), _minimal(data),
-        _records(data), _control(data), _not_tested(data), _preconditions(data), _method(data),
+        _head(data), _warnings(data), _overview(data), _comparisons(data), _uniqueness(data), _distances(data),
+        _minimal(data), _records(data), _control(data), _not_tested(data), _preconditions(data), _method(data),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -58,6 +59,14 @@ def _section(title: str, *body: str) -> str:
 
 def _rate(rate: Json | None) -> str:
     return f"{view.rated(rate)} ({view.counted(rate)})" if rate and rate["rate"] is not None else "-"
+
+
+def _side(r: Json, role: str) -> str:
+    part = r[role]
+    if not part or part["rate"] is None:
+        return "-"
+    told = view.side(r, role).replace(" (leak-free: ", "; leak-free: ").removesuffix(")")
+    return f"{view.rated(part)} ({told})"
 
 
 def _sign(verdict: str) -> str:
@@ -106,24 +115,39 @@ def _overview(data: Json) -> str:
 
 def _comparisons(data: Json) -> str:
     judged = view.judged(data["results"])
+    shown = view.few_parts(judged, _PARTS)[:_MOST]
     right: tuple[int, ...]
     if not judged:
         return ""
     if view.has_holdout(data):
         heads = ["attack", "known", "target", "members", "strangers", "risk (simultaneous interval)", "verdict"]
-        rows = [
-            [*_who(r), _rate(r["real"]), _rate(r["holdout"]), _risk(r), _sign(r["verdict"])] for r in judged[:_MOST]
-        ]
+        rows = [[*_who(r), _side(r, "real"), _side(r, "holdout"), _risk(r), _sign(r["verdict"])] for r in shown]
         title, right = "Risks, members against strangers", (3, 4, 5)
     else:
         heads = ["attack", "known", "target", "members", "without the table"]
-        rows = [[*_who(r), _rate(r["real"]), percent((r["baseline"] or {}).get("rate"))] for r in judged[:_MOST]]
+        rows = [[*_who(r), _side(r, "real"), percent((r["baseline"] or {}).get("rate"))] for r in shown]
         title, right = "Rates of members", (3, 4)
     order = "worst" if view.has_holdout(data) else "highest"
-    more = len(judged) - _MOST
-    told = f"The {order} {_MOST} stand here; {more:,} more are in assessment.json." if more > 0 else ""
+    more = len(judged) - len(shown)
+    few = f", of near copies on part of the columns {_PARTS} at most" if sum(map(view.on_part, judged)) > _PARTS else ""
+    told = f"The {order} {len(shown)} stand here{few}; {more:,} more are in assessment.json." if more > 0 else ""
     alone = "" if view.has_holdout(data) else "Inference and disclosure are not separated."
     return _section(title, alone, _table(heads, rows, right), told)
+
+
+def _distances(data: Json) -> str:
+    lines = []
+    for s in distances.sentences(data):
+        sign = f" {_sign(s['verdict'])}" if view.has_holdout(data) else ""
+        lines.append(f"- **{escaped(s['what'])}**{sign}: {escaped(s['text'])}")
+    values = distances.values(data)
+    heads = {"what": "measure", "real": "real", "holdout": "holdout", "leak_free": "without a leak"}
+    if not view.has_holdout(data):
+        heads = {"what": "measure", "real": "real"}
+    heads["about"] = "what it can and cannot show"
+    rows = [[escaped(v[column]) for column in heads] for v in values]
+    table = _table(list(heads.values()), rows, range(1, len(heads) - 1)) if rows else ""
+    return _section("Distances", "\n".join(lines), table) if lines or rows else ""
 
 
 def _who(r: Json) -> list[str]:
@@ -199,7 +223,8 @@ def _records(data: Json) -> str:
 
 def _control(data: Json) -> str:
     lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in view.controls(data)]
-    return _section("Positive control", view.CONTROL, "\n".join(lines)) if lines else ""
+    told = escaped(distances.control_sentence(data))
+    return _section("Positive control", told, view.CONTROL if lines else "", "\n".join(lines))
 
 
 def _not_tested(data: Json) -> str:

@@ -13,6 +13,7 @@ __all__ = ["clean", "summary"]
 
 _ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
 _SHOWN = 16
+_PARTS = 3  # near copies on part of the columns
 
 
 def clean(text: object) -> str:
@@ -45,13 +46,13 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
     ]
     bad = [c for c in data["preconditions"] if not c["ok"]]
     parts += [Text(f"! {c['check']}: {clean(c['detail'])}", style="yellow") for c in bad]
-    judged = [r for r in data["results"] if r["verdict"] is not None]
+    judged = view.judged(data["results"])
     if judged:
-        shared = _shared_keys(judged)
+        shared = view.shared_keys(judged)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         parts.append(_table(judged, shared))
-    shown = min(len(judged), _SHOWN)
+    shown = min(len(view.few_parts(judged, _PARTS)), _SHOWN)
     if len(judged) > shown:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
@@ -103,10 +104,10 @@ def _table(judged: list[Mapping[str, Any]], shared: Sequence[str]) -> Any:
     for head in heads:
         side: Any = "left" if head in ("attack", "verdict") else "right"
         table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
-    for r in sorted(judged, key=_sort_key)[:_SHOWN]:
-        row = [clean(_label(r, shared)), _rate(r["real"]), percent((r["baseline"] or {}).get("rate"))]
+    for r in view.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
+        row = [clean(_label(r, shared)), _rate(r, "real"), percent((r["baseline"] or {}).get("rate"))]
         if compared:
-            row = [*row[:2], _rate(r["holdout"]), row[2], _interval(r["risk"] or {}), r["verdict"]]
+            row = [*row[:2], _rate(r, "holdout"), row[2], _interval(r["risk"] or {}), r["verdict"]]
         style = {"excess found": "bold red", "cannot tell": "yellow"}.get(r["verdict"], "")
         table.add_row(*(Text(c, style=style if i == 5 else "") for i, c in enumerate(row)))
     return table
@@ -118,20 +119,15 @@ def _interval(risk: Mapping[str, Any]) -> str:
     return f"{number(risk['value'])} ({number(risk['low_simultaneous'])} to {number(risk['high_simultaneous'])})"
 
 
-def _shared_keys(judged: list[Mapping[str, Any]]) -> list[str]:
-    """Return the keys that all comparisons with keys have in common, [] when they differ."""
-    sets = {tuple(r["keys"]) for r in judged if r["keys"]}
-    return list(sets.pop()) if len(sets) == 1 else []
-
-
 def _label(r: Mapping[str, Any], shared: Sequence[str]) -> str:
     text: str = r["attack"] + (f" ({r['variant']})" if r["variant"] else "")
     if r["keys"] and list(r["keys"]) != list(shared):
-        text += ": " + " + ".join(r["keys"])
-    return text + (f" -> {r['target']}" if r["target"] else "")
+        text += ": " + " + ".join(map(view.name, r["keys"]))
+    return text + (f" -> {view.name(r['target'])}" if r["target"] else "")
 
 
-def _rate(rate: Mapping[str, Any] | None) -> str:
+def _rate(r: Mapping[str, Any], role: str) -> str:
+    rate = r[role]
     if not rate or rate["rate"] is None:
         return "-"
-    return f"{percent(rate['rate'])} of {rate['n']:,}"
+    return f"{percent(rate['rate'])} of {rate['n']:,}{' rows' if view.of_rows(r) else ''}"

@@ -17,6 +17,7 @@ __all__ = [
     "SAID_ELSEWHERE",
     "brief",
     "by_attack",
+    "capitalized",
     "compact",
     "controls",
     "counted",
@@ -39,6 +40,7 @@ __all__ = [
     "rated",
     "risk_value",
     "sentence",
+    "share",
     "share_seen",
     "shared_keys",
     "side",
@@ -128,6 +130,11 @@ def brief(text: object, most: int = 300) -> str:
     return words if len(words) <= most else f"{words[: most - 2]} …"
 
 
+def capitalized(text: str) -> str:
+    """Return text with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def label(result: Json) -> str:
     """Return attack, variant, keys and target in one line."""
     text = str(result["attack"]) + (f" ({result['variant']})" if result["variant"] else "")
@@ -213,7 +220,7 @@ def distance(value: float | None) -> str:
         return "0"
     if abs(value) < 1e-4:
         return "<0.0001" if value > 0 else ">-0.0001"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:#.3g}".rstrip(".") if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def measured(value: float | None) -> str:
@@ -259,12 +266,13 @@ def on_part(result: Json) -> bool:
 
 
 def few_parts(results: Iterable[Json], most: int) -> list[Json]:
-    """Return results with all but the first few copies on part of the columns put last."""
-    first, last, seen = [], [], 0
+    """Return results without all but the first few copies on part of the columns."""
+    out, seen = [], 0
     for r in results:
         seen += on_part(r)
-        (last if on_part(r) and seen > most else first).append(r)
-    return [*first, *last]
+        if not on_part(r) or seen <= most:
+            out.append(r)
+    return out
 
 
 def shared_keys(results: Iterable[Json]) -> list[str]:
@@ -423,8 +431,8 @@ def _seen(control: Json, n_rows: int) -> str:
         parts[0] += f" in {len(found):,} of {control['n_judged']:,} comparisons"
         parts[0] += f", {more:,} of which show none without the plant" if more else ""
         parts.append(
-            f"{'clearest of these' if more else 'clearest'}: {clearest['attack']}, risk {number(clearest['risk'])} "
-            f"({limit(clearest['low'])} to {limit(clearest['high'])})"
+            f"{'clearest of these' if more else 'clearest'}: {brief(clearest['attack'], 160)}, "
+            f"risk {number(clearest['risk'])} ({limit(clearest['low'])} to {limit(clearest['high'])})"
         )
     people = control["people"]
     if people:
@@ -432,10 +440,10 @@ def _seen(control: Json, n_rows: int) -> str:
             f"{people['flagged']:,} of the {people['planted']:,} planted people flagged, and "
             f"{people['others_flagged']:,} others ({people['flagged_without']:,} are flagged without the plant)"
         )
-    seen = [(share, a["attack"]) for a in control["attacks"] if (share := share_seen(a)) is not None]
+    seen = [(least, a["attack"]) for a in control["attacks"] if (least := share_seen(a)) is not None]
     if seen:
-        share, by = min(seen)
-        parts.append(f"smallest share that would be seen: about {_share(share)} ({by})")
+        least, by = min(seen)
+        parts.append(f"smallest share that would be seen: about {share(least)} ({brief(by, 160)})")
     else:
         parts.append("no comparison moved enough to say which share would be seen")
     return "; ".join(parts) + "."
@@ -447,12 +455,13 @@ def share_seen(smallest: Json) -> float | None:
     None above 1, where it would see none, and at 0, where nobody was hit without the plant, so that nothing tells how
     much chance moves it.
     """
-    share = smallest["smallest_share"]
-    return float(share) if share is not None and 0 < share <= 1 else None
+    least = smallest["smallest_share"]
+    return float(least) if least is not None and 0 < least <= 1 else None
 
 
-def _share(share: float) -> str:
-    return percent(share) if share >= 0.001 else f"{100 * share:.2g}%"
+def share(value: float | None) -> str:
+    """Return a share in percent, with two digits where it is below a tenth of a percent; "-" for None."""
+    return percent(value) if value is None or value >= 0.001 else f"{100 * value:.2g}%"
 
 
 # ---------------------------------------------------------------- the attacker
