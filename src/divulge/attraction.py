@@ -92,7 +92,8 @@ class Attraction:
             return math.nan
         a, b, m = self._members, self._strangers, self.n_synthetic
         _, one_row = _shares(a, b, m)
-        variance = max(_variance(a, b, m), one_row / max(1.0, self._rows))
+        # nothing attracted yet: one row in m would be the first
+        variance = max(_variance(a, b, m), one_row / max(1.0, self._rows)) or 1 / max(1.0, self._rows) ** 2
         return smallest_detectable_sd(math.sqrt(variance), 1, 0.0, 1, 0.95, power) * (1 - self.null_share)
 
 

@@ -30,7 +30,6 @@ __all__ = [
     "build",
     "exact",
     "fill_leaves",
-    "longer",
     "put_together",
     "search",
     "split",
@@ -344,72 +343,62 @@ def exact(
 
 @compiled
 def add(
-    k: int, filled: int, beyond: int, distance: float, row: int, times: int, kept: Any, rows: Any, counts: Any
-) -> Any:
-    """Put a row among the k nearest, which stand in the order of distance and row number.
+    k: int, filled: int, beyond: int, distance: float, row: int, times: int, x: int, kept: Any, rows: Any, counts: Any
+) -> Any:  # fmt: skip
+    """Put a row among the k nearest of query x, which stand in the order of distance and row number.
 
     `beyond` counts the rows that tie with the last of k and have no place. Returns the new `filled` and `beyond`.
     """
     if filled == k:
-        last = kept[k - 1]
+        last = kept[x, k - 1]
         if distance > last:
             return filled, beyond
-        if distance == last and row > rows[k - 1]:
+        if distance == last and row > rows[x, k - 1]:
             return filled, beyond + times
-        pushed = counts[k - 1]
+        pushed = counts[x, k - 1]
         place = k - 1
     else:
         pushed, last = 0, np.inf
         place = filled
         filled += 1
-    while place > 0 and (kept[place - 1] > distance or (kept[place - 1] == distance and rows[place - 1] > row)):
-        kept[place], rows[place], counts[place] = kept[place - 1], rows[place - 1], counts[place - 1]
+    while place > 0 and (
+        kept[x, place - 1] > distance or (kept[x, place - 1] == distance and rows[x, place - 1] > row)
+    ):
+        kept[x, place], rows[x, place], counts[x, place] = (
+            kept[x, place - 1],
+            rows[x, place - 1],
+            counts[x, place - 1],
+        )
         place -= 1
-    kept[place], rows[place], counts[place] = distance, row, times
+    kept[x, place], rows[x, place], counts[x, place] = distance, row, times
     if pushed:
-        beyond = beyond + pushed if kept[k - 1] == last else 0
+        beyond = beyond + pushed if kept[x, k - 1] == last else 0
     return filled, beyond
 
 
 @compiled
-def longer(values: Any) -> Any:
-    """Return the values at the beginning of an array twice as long."""
-    out = np.empty(2 * len(values), values.dtype)
-    for i in range(len(values)):
-        out[i] = values[i]
-    return out
-
-
-@compiled
 def search(
-    queries: Any, first: int, last: int, k: int, radius: Any, listing: bool, tree: Any, asked: Any, e: Any, room: int,
-    out_distance: Any, out_row: Any, out_beyond: Any, visited: Any,
+    queries: Any, first: int, last: int, k: int, radius: Any, listing: bool,
+    low: Any, high: Any, masks: Any, child: Any, leaf_numbers: Any, leaf_codes: Any, first_row: Any, order: Any,
+    group: Any, weight: Any,
+    asked_numbers: Any, asked_codes: Any, asked_bits: Any,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
+    all_of: Any, all_weight: Any, whole: float, times_of: Any, own_of: Any,
+    room: int, out_distance: Any, out_row: Any, out_beyond: Any, visited: Any, found_query: Any, found_row: Any,
 ) -> Any:  # fmt: skip
     """Search queries[first:last]: the k nearest rows of each, or (k = 0) all rows within its radius.
 
-    k > 0 fills out_distance, out_row (n, k) and out_beyond; k = 0 counts into out_beyond, and with `listing` returns
-    the pairs (query, row). `room` is the size of the stack; visited[0] counts leaves.
+    k > 0 fills out_distance, out_row (n, k) and out_beyond; k = 0 counts into out_beyond, and with `listing` writes
+    the pairs (query, row) to found_query and found_row. Returns the number of pairs and the query to go on with:
+    `last`, or the first one whose pairs found no room.
+
+    The arrays are those of `Tree`, `Asked` and `Exact`, one by one, and no variable changes the array that it stands
+    for: either would count references in the innermost loop. `room` is the size of the stack; visited[0] counts
+    leaves.
     """
-    # what a named tuple holds costs a reference count each time it is asked for: take everything out once
-    low, high, masks, child, leaf_numbers, leaf_codes, first_row, order, group, weight = tree
-    asked_numbers, asked_codes, asked_bits = asked
-    (
-        numbers,
-        codes,
-        reference_numbers,
-        reference_codes,
-        span,
-        number_weight,
-        all_of,
-        all_weight,
-        whole,
-        times_of,
-        own_of,
-    ) = e
     stack, stack_bound = np.empty(room, np.int32), np.empty(room, np.float32)
     node_bound, leaf_bound = np.empty(NODE, np.float32), np.empty(LEAF, np.float32)
-    kept, rows, counts = np.empty(k + 1), np.empty(k + 1, np.int64), np.empty(k + 1, np.int64)
-    found_query, found_row = np.empty(64, np.int64), np.empty(64, np.int64)
+    kept, rows, counts = np.empty((1, k + 1)), np.empty((1, k + 1), np.int64), np.empty((1, k + 1), np.int64)
     n_found, n_leaves, filled = 0, 0, 0
     relative = np.float32(2.4e-7) * np.float32(asked_numbers.shape[1] + len(weight) + 4)
     for x in range(first, last):
@@ -424,7 +413,7 @@ def search(
         if k > 0 and x > first and filled == k:  # the neighbours of the query before: no further than these
             farthest = 0.0
             for h in range(k):
-                if rows[h] == own:
+                if rows[0, h] == own:
                     farthest = np.inf
                     break
                 farthest = max(
@@ -440,13 +429,13 @@ def search(
                         all_weight,
                         whole,
                         i,
-                        rows[h],
+                        rows[0, h],
                     ),
                 )
             limit = farthest
         total = np.float32(min(limit * whole, 1e30))
         bound = total + (absolute + relative * total)
-        filled, beyond = 0, 0
+        filled, beyond, n_before = 0, 0, n_found
         top = 1
         stack[0], stack_bound[0] = 0, np.float32(0)
         while top > 0:
@@ -525,17 +514,17 @@ def search(
                     beyond += times
                     if listing:
                         if n_found == len(found_query):
-                            found_query, found_row = longer(found_query), longer(found_row)
+                            return n_before, x
                         found_query[n_found], found_row[n_found] = i, row
                         n_found += 1
                     continue
-                filled, beyond = add(k, filled, beyond, d, row, times, kept, rows, counts)
-                if filled == k and kept[k - 1] < limit:
-                    limit = kept[k - 1]
+                filled, beyond = add(k, filled, beyond, d, row, times, 0, kept, rows, counts)
+                if filled == k and kept[0, k - 1] < limit:
+                    limit = kept[0, k - 1]
                     total = np.float32(limit * whole)
                     bound = total + (absolute + relative * total)
         out_beyond[i] = beyond
         for h in range(filled):
-            out_distance[i, h], out_row[i, h] = kept[h], rows[h]
+            out_distance[i, h], out_row[i, h] = kept[0, h], rows[0, h]
     visited[0] += n_leaves
-    return found_query[:n_found], found_row[:n_found]
+    return n_found, last

@@ -151,7 +151,7 @@ def _smallest_shares(results: Sequence[Result], without: Sequence[Result], share
         if plain is None or plain.difference is None or r.difference is None or plain.verdict is None:
             continue
         one, other, least = plain.difference.value, r.difference.value, plain.smallest_detectable
-        if one is None or other is None or least is None or not other > one:
+        if one is None or other is None or not least or not other > one:
             continue
         found = {
             "attack": label(r),

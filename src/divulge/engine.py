@@ -67,20 +67,21 @@ class CompiledIndex:
         e = self._exact(queries, own)
         if self._engine != "tiles":
             tree, asked = self._built(), self._asked(queries)
-            visited = np.zeros(1, dtype=np.int64)
+            visited, none = np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int64)
             probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
-            boxes.search(probe, 0, len(probe), k, radius, False, tree, asked, e, self._room, *out, visited)
+            boxes.search(
+                probe, 0, len(probe), k, radius, False, *tree, *asked, *e, self._room, *out, visited, none, none
+            )
             share = visited[0] / (len(probe) * (len(tree.first) - 1))
             if self._engine == "boxes" or share <= _PRUNED or not self._fits(out[0][probe], radius):
                 order = self._query_order(asked)
-                self._threaded(
-                    n,
-                    max(64, min(4096, n // (8 * self._threads))),
-                    lambda a, b: boxes.search(
-                        order, a, b, k, radius, listing, tree, asked, e, self._room, *out, np.zeros(1, dtype=np.int64)
-                    ),
-                    pairs,
-                )
+
+                def walk(a: int, b: int, query: Ints, row: Ints) -> tuple[int, int]:
+                    return boxes.search(  # type: ignore[no-any-return] # compiled
+                        order, a, b, k, radius, listing, *tree, *asked, *e, self._room, *out, visited[1:], query, row
+                    )
+
+                self._threaded(n, max(64, min(4096, n // (8 * self._threads))), _listed(walk, listing), pairs)
                 return *out, _joined(pairs)
         else:
             probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
@@ -89,12 +90,13 @@ class CompiledIndex:
         out[0][probe] = np.inf
         packed = self._packed(queries, farthest)
         order = np.arange(n)
-        self._threaded(
-            n,
-            tiles.BLOCK,
-            lambda a, b: tiles.scan(order, a, b, k, radius, listing, packed, e, *out),
-            pairs,
-        )
+
+        def pass_over(a: int, b: int, query: Ints, row: Ints) -> tuple[int, int]:
+            return tiles.scan(  # type: ignore[no-any-return] # compiled
+                order, a, b, k, radius, listing, *packed, *e, *out, query, row
+            )
+
+        self._threaded(n, tiles.BLOCK, _listed(pass_over, listing), pairs)
         return *out, _joined(pairs)
 
     def _threaded(
@@ -319,6 +321,25 @@ def _handfuls(parts: Iterator[tuple[int, int]], n: int | None, step: int) -> Ite
             return
         yield some
         given += 1
+
+
+def _listed(
+    part: Callable[[int, int, Ints, Ints], tuple[int, int]], listing: bool
+) -> Callable[[int, int], tuple[Ints, Ints]]:
+    """Return a search of queries[a:b] that gives back its pairs, whatever room they need."""
+
+    def search(a: int, b: int) -> tuple[Ints, Ints]:
+        room, pairs = 2**14 if listing else 0, []
+        while a < b:
+            query, row = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+            n, following = part(a, b, query, row)
+            if following == a:
+                room *= 4
+            pairs.append((query[:n], row[:n]))
+            a = following
+        return _joined(pairs)
+
+    return search
 
 
 def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

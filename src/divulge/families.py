@@ -191,7 +191,9 @@ def resample(
         return out
     with _one_thread():
         logs = _log_failures(members[:, waiting], cluster_members, rng, draws)
-        logs -= _log_failures(strangers[:, waiting], cluster_strangers, rng, draws)
+        others = _log_failures(strangers[:, waiting], cluster_strangers, rng, draws)
+        with np.errstate(invalid="ignore"):  # everybody hit on both sides: undefined
+            logs -= others
     for j, column in zip(waiting, logs.T, strict=True):
         out[j] = comparisons[j].resampled(column)
     return out

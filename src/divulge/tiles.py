@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from divulge.boxes import add, exact, longer
+from divulge.boxes import add, exact
 from divulge.kernels import compiled
 from divulge.vector import NO_LIMIT, TILE, lowest_bit, tile_bounds
 
@@ -56,31 +56,24 @@ def _most_mismatches(unit: Any, limit: int) -> int:
 
 @compiled
 def scan(
-    queries: Any, first: int, last: int, k: int, radius: Any, listing: bool, tiles: Any, e: Any,
-    out_distance: Any, out_row: Any, out_beyond: Any,
+    queries: Any, first: int, last: int, k: int, radius: Any, listing: bool,
+    tile_numbers: Any, tile_codes: Any, asked: Any, asked_codes: Any, group: Any, unit: Any, n_whole: int,
+    per_distance: float, slack: int,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
+    all_of: Any, all_weight: Any, whole: float, times_of: Any, own_of: Any,
+    out_distance: Any, out_row: Any, out_beyond: Any, found_query: Any, found_row: Any,
 ) -> Any:  # fmt: skip
-    """Search queries[first:last] (at most `BLOCK`) through all rows; results as those of `boxes.search`."""
-    (
-        numbers,
-        codes,
-        reference_numbers,
-        reference_codes,
-        span,
-        number_weight,
-        all_of,
-        all_weight,
-        whole,
-        times_of,
-        own_of,
-    ) = e
-    tile_numbers, tile_codes, asked, asked_codes, group, unit, n_whole, per_distance, slack = tiles
+    """Search queries[first:last] (at most `BLOCK`) through all rows; results as those of `boxes.search`.
+
+    The arrays are those of `Tiles` and `boxes.Exact`, one by one. Returns the number of pairs and `last`, or `first`
+    where the pairs found no room.
+    """
     n = last - first
     n_rows = len(times_of)
     bound, within = np.empty(TILE, np.int16), np.empty(2, np.uint64)
     kept, rows, counts = np.empty((n, k + 1)), np.empty((n, k + 1), np.int64), np.empty((n, k + 1), np.int64)
     filled, beyond = np.zeros(n, np.int64), np.zeros(n, np.int64)
     limit, border, most = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    found_query, found_row = np.empty(64, np.int64), np.empty(64, np.int64)
     n_found = 0
     for x in range(n):
         limit[x] = radius[queries[first + x]] if k == 0 else np.inf
@@ -143,11 +136,11 @@ def scan(
                         beyond[x] += times
                         if listing:
                             if n_found == len(found_query):
-                                found_query, found_row = longer(found_query), longer(found_row)
+                                return 0, first
                             found_query[n_found], found_row[n_found] = i, row
                             n_found += 1
                         continue
-                    filled[x], beyond[x] = add(k, filled[x], beyond[x], d, row, times, kept[x], rows[x], counts[x])
+                    filled[x], beyond[x] = add(k, filled[x], beyond[x], d, row, times, x, kept, rows, counts)
                     if filled[x] == k and kept[x, k - 1] < limit[x]:
                         limit[x] = kept[x, k - 1]
                         border[x] = _in_units(per_distance, slack, limit[x])
@@ -157,4 +150,4 @@ def scan(
         out_beyond[i] = beyond[x]
         for h in range(filled[x]):
             out_distance[i, h], out_row[i, h] = kept[x, h], rows[x, h]
-    return found_query[:n_found], found_row[:n_found]
+    return n_found, last

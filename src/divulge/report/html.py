@@ -74,6 +74,7 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "notes": _cut(_notes(data), _NOTE_ROWS),
         "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
         "limits": view.LIMITS,
+        "rows_risk": view.ROWS_RISK,
         "methods": view.methods(data),
         "level": _level(data),
         "acceptable": f"{_acceptable(data):g}",

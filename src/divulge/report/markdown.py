@@ -224,7 +224,7 @@ def _records(data: Json) -> str:
 def _control(data: Json) -> str:
     lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in view.controls(data)]
     told = escaped(distances.control_sentence(data))
-    return _section("Positive control", told, view.CONTROL if lines else "", "\n".join(lines))
+    return _section("Positive control", told, view.CONTROL, "\n".join(lines)) if lines else ""
 
 
 def _not_tested(data: Json) -> str:
@@ -248,6 +248,7 @@ def _method(data: Json) -> str:
         if view.has_holdout(data)
         else "Inference and disclosure are not separated without people whom the synthesizer never saw."
     )
+    rows = view.ROWS_RISK if any(map(view.of_rows, data["results"])) else ""
     run = ", ".join(
         f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
         for k, v in settings.items()
@@ -255,6 +256,6 @@ def _method(data: Json) -> str:
     )
     limits = "\n".join(f"- {line}" for line in view.LIMITS)
     return _section(
-        "Method and limits", risk, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
+        "Method and limits", risk, rows, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
         f"Command: {escaped(data['command'])}" if data["command"] else "",
     )  # fmt: skip

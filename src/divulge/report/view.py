@@ -14,6 +14,7 @@ __all__ = [
     "CONTROL",
     "DEFINITIONS",
     "LIMITS",
+    "ROWS_RISK",
     "SAID_ELSEWHERE",
     "brief",
     "by_attack",
@@ -99,6 +100,14 @@ LIMITS = (
     "This page is evidence for a decision. It is no certificate.",
 )
 """What the numbers do not prove."""
+
+
+ROWS_RISK = (
+    "Where synthetic rows are counted (dcr and its kin), the rates are shares of all synthetic rows, by whether the "
+    "nearest person is a member or a stranger, and the risk is the fraction of synthetic rows that are copied: the "
+    "members' share less what they would attract without a leak, over the share of people who are strangers."
+)
+"""What the rates and the risk of measures are that count synthetic rows."""
 
 
 def tidy(text: object) -> str:
