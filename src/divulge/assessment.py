@@ -23,6 +23,7 @@ from divulge.control import positive_control as controlled
 from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.estimate import holm
 from divulge.frames import fingerprint
+from divulge.neighbours import warm_up
 from divulge.preconditions import CRITICAL, check_all
 from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report
@@ -118,6 +119,7 @@ def assess(
         raise SettingError(f"jobs: {jobs} is below 1.")
     if positive_control is not None:
         check_share(positive_control, holdout is not None)
+    warm_up(min(_n_rows(real), _n_rows(synthetic)))
     progress("reading columns", 0, 1)
     case = lay(
         real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
@@ -166,6 +168,15 @@ def assess(
         exposed_strangers=exposed_strangers(case, results),
         positive_control=control,
     )
+
+
+def _n_rows(native: Any) -> int:
+    """Return the rows of a table if it knows them without counting, else 0."""
+    known = getattr(native, "n_rows", getattr(native, "num_rows", None))
+    try:
+        return int(known) if isinstance(known, int) else len(native)
+    except TypeError:
+        return 0
 
 
 def _collected(case: Case) -> Case:

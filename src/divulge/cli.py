@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_LARGE_FILE = 200_000  # bytes: so many hold some thousand rows
+
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
@@ -103,11 +105,14 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     Exit status: 0 done, 1 a --fail-on rule was broken, 2 unusable input, 3 an attack failed.
     """
     from divulge.files import read
+    from divulge.neighbours import warm_up
 
     if [real, synthetic, holdout].count("-") > 1:
         raise SettingError("-: standard input can be one of the tables only.")
     given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
     missing = options["missing"]
+    if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, synthetic)):
+        warm_up(2000)  # while the files are read
     tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
     _assess(tables, options)
 
