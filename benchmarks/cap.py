@@ -375,11 +375,11 @@ def markdown(report: dict[str, Any]) -> str:
     return "\n".join([*lines, "", ran + packages + ".", "", *notes])
 
 
-def put_between_marks(page: Path, table: str) -> None:
+def put_between_marks(page: Path, table: str, mark: str = "benchmark") -> None:
     text = page.read_text()
-    before, _, rest = text.partition("<!-- benchmark -->")
-    _, _, after = rest.partition("<!-- /benchmark -->")
-    page.write_text(f"{before}<!-- benchmark -->\n\n{table}\n\n<!-- /benchmark -->{after}")
+    before, _, rest = text.partition(f"<!-- {mark} -->")
+    _, _, after = rest.partition(f"<!-- /{mark} -->")
+    page.write_text(f"{before}<!-- {mark} -->\n\n{table}\n\n<!-- /{mark} -->{after}")
 
 
 def main() -> None:

@@ -127,6 +127,13 @@ def test_a_number_moves_to_every_other_level_in_reach_and_never_stays():
     assert sorted(set(moved.tolist())) == [198, 199, 200, 202, 203, 204]
 
 
+def test_a_number_at_the_end_of_float64_moves_without_a_warning():
+    x = pl.DataFrame({"x": [-1.7e308, 1.7e308, *(float(i) for i in range(400))]})
+    case = lay(x[2:], x[2:], x)
+    moved = _moved(case, "x", np.full(6, 201, dtype=np.int32), np.random.default_rng(0))
+    assert (moved != 201).all()
+
+
 def test_donors_do_not_depend_on_the_order_of_rows():
     rng = np.random.default_rng(1)
     tables = [pl.DataFrame({c: rng.choice(list("abcdefgh"), 200) for c in "uvwxyz"}) for _ in range(3)]

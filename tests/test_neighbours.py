@@ -283,6 +283,39 @@ def test_weights_by_name():
         divulge.nearest(a, a, weights={"z": 1})
     with pytest.raises(SettingError, match="negative"):
         divulge.nearest(a, a, weights={"c": -1})
+    with pytest.raises(SettingError, match="every weight is 0"):
+        divulge.nearest(a, a, weights={"x": 0, "c": 0})
+
+
+@pytest.mark.parametrize("weights", [{"x": "2"}, {"x": None}, {"x": 1e308, "c": 1e308}, ["x"], "x"])
+def test_weights_that_are_no_numbers_are_told(weights):
+    a = pl.DataFrame({"x": [0.5, 1.5, 9.5], "c": ["u", "v", "u"]})
+    with pytest.raises(SettingError, match="weights"):
+        divulge.nearest(a, a, weights=weights)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "2", None, True])
+def test_a_number_of_neighbours_is_whole_and_positive(k):
+    a = pl.DataFrame({"x": [0.5, 1.5, 9.5]})
+    with pytest.raises(SettingError, match="^k: "):
+        divulge.nearest(a, a, k)
+    with pytest.raises(SettingError, match="^k: "):
+        divulge.exposure(a, a, k=k)
+
+
+def test_columns_may_be_any_sequence_of_names():
+    a = pl.DataFrame({"x": [0.5, 1.5, 9.5], "c": ["u", "v", "u"]})
+    by_list = divulge.nearest(a, a, 2, columns=["x"]).distances.tolist()
+    for columns in (("x",), pl.Series(["x"]), np.array(["x"])):
+        assert divulge.nearest(a, a, 2, columns=columns).distances.tolist() == by_list
+
+
+@pytest.mark.parametrize("n", [2999, 3000, 40_001])
+def test_ties_of_many_people_never_give_more_than_the_synthetic_rows(n):
+    real = pl.DataFrame({"sex": ["f", "m"] * n})
+    found = divulge.dcr(real, real[: 2 * 40], holdout=real[: 2 * 10])[0]
+    assert found.real.hits + found.holdout.hits == pytest.approx(80, rel=1e-6)
+    assert found.risk.value == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

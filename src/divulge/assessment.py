@@ -48,6 +48,24 @@ class _Task:
 
 
 @dataclass
+class _Watch:
+    """Tells which attack runs and, while it searches for long, how far the search is."""
+
+    progress: Progress
+    what: str = ""
+    done: int = 0
+    total: int = 1
+
+    def attacking(self, what: str, done: int, total: int) -> None:
+        self.what, self.done, self.total = what, done, total
+        self.progress(what, done, total)
+
+    def searching(self, rows: int, of: int) -> None:
+        if self.what and rows < of:
+            self.progress(f"{self.what}: {rows:,} of {of:,} rows searched", self.done, self.total)
+
+
+@dataclass
 class _Plan:
     tasks: list[_Task]
     key_sets: list[KeySet] = field(default_factory=list)
@@ -126,11 +144,13 @@ def assess(
     )
     if not case.in_memory:
         case = _collected(case)
+    watch = _Watch(progress)
+    case = dataclasses.replace(case, progress=watch.searching)
     progress("checking preconditions", 0, 1)
     checks = check_all(case)
     progress("looking for key sets", 0, 1)
     plan = _plan(case, keys, targets, search, jobs)
-    results, failed = _run(case, plan.tasks, progress)
+    results, failed = _run(case, plan.tasks, watch)
     progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
 
@@ -138,7 +158,7 @@ def assess(
         return in_doubt(over_families(correct(case, results, acceptable), level), failing)
 
     def again(planted: Case) -> tuple[list[Result], str]:
-        found = judged(planted, _run(planted, plan.tasks, progress)[0])
+        found = judged(planted, _run(planted, plan.tasks, watch)[0])
         return found, overall(found, case.has_holdout, level, failing)["verdict"]
 
     results = judged(case, results)
@@ -270,12 +290,12 @@ def _on_keys(case: Case, keys: Sequence[str]) -> list[_Task]:
     return [*tasks, _Task("delta_presence", {"keys": tuple(keys)})] if case.has_holdout else tasks
 
 
-def _run(case: Case, tasks: Sequence[_Task], progress: Progress) -> tuple[list[Result], list[dict[str, str]]]:
+def _run(case: Case, tasks: Sequence[_Task], watch: _Watch) -> tuple[list[Result], list[dict[str, str]]]:
     results: list[Result] = []
     failed: list[dict[str, str]] = []
     together = dataclasses.replace(case, draws=0)
     for done, task in enumerate(tasks):
-        progress(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
+        watch.attacking(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
         try:
             found = CATALOGUE[task.attack].run(together if task.in_family else case, **task.settings)
         except DivulgeError as error:

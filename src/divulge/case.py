@@ -39,6 +39,8 @@ class Case:
     notes: tuple[str, ...]
     draws: int = 2000
     """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
+    progress: Callable[[int, int], None] = lambda done, total: None
+    """Told how far a long search is: rows done, rows in all."""
     remembered: dict[Any, Any] = field(default_factory=dict)
     """What a higher floor computed about this case and may need again."""
     _pooled: dict[str, PooledColumn] = field(default_factory=dict)

@@ -260,9 +260,12 @@ def _moved(case: Case, column: str, codes: Codes, rng: np.random.Generator) -> C
     code = np.flatnonzero(known)[np.argsort(levels[known], kind="stable")] + 1
     values = levels[code - 1]
     number = np.where(codes > 0, levels[np.maximum(codes, 1) - 1], np.nan)
-    reach = _CLOSE * float(np.ptp(seen)) if len(seen) else 0.0
-    first = np.searchsorted(values, number - reach, "left")
-    last = np.searchsorted(values, number + reach, "right")
+    reach = 0.0
+    if len(seen):  # numbers near the end of float64 have an infinite range
+        reach = _CLOSE * min(float(seen.max()) - float(seen.min()), float(np.finfo(np.float64).max))
+    with np.errstate(over="ignore"):
+        first = np.searchsorted(values, number - reach, "left")
+        last = np.searchsorted(values, number + reach, "right")
     drawn = rng.random(len(codes))  # one draw a row, whatever its reach
     place = np.searchsorted(values, number)
     n_others = last - first - 1

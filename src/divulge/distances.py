@@ -42,6 +42,7 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
     if columns is not None:
         if isinstance(columns, str):
             raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
+        columns = list(columns)
         check_columns("columns", columns, case.columns)
         if len(set(columns)) < len(columns):
             raise SettingError("columns: a column is named twice. hint: name each once.")
@@ -83,6 +84,7 @@ class Distances:
         self._rows = dict(zip(_TABLES, rows, strict=False))
         self._rows["people"] = Rows.stack([rows[i] for i in people])
         self._index: dict[str, Index] = {}
+        self._progress = case.progress
         self._found: dict[Any, Any] = {}
 
     def rows(self, role: str) -> Rows:
@@ -111,7 +113,7 @@ class Distances:
     def index(self, role: str) -> Index:
         """Return the index of a table's rows."""
         if role not in self._index:
-            self._index[role] = Index(self.ruler, self._rows[role])
+            self._index[role] = Index(self.ruler, self._rows[role], progress=self._progress)
         return self._index[role]
 
     def attraction(self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None) -> Floats:
@@ -220,16 +222,35 @@ def nearest(
     ----------
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
+    check_count("k", k)
     tables = [table_of(reference, "reference"), table_of(queries, "queries")]
     if ranges_from is not None:
         tables.append(table_of(ranges_from, "ranges_from"))
     case = lay(*tables, schema=schema, missing=missing)
     used, _ = distance_columns(case, columns)
     if weights:
-        check_columns("weights", list(weights), used)
+        _check_weights(weights, used)
     found = Distances(case, used, weights, ranges_of=[2] if ranges_from is not None else [0, 1])
     near = found.nearest("synthetic", "real", k)
     return Neighbours(near.distances, near.rows, near.n_ties)
+
+
+def check_count(name: str, value: object) -> None:
+    """Raise a `SettingError` for anything but a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise SettingError(f"{name}: a {type(value).__name__} is no whole number.")
+    if value < 1:
+        raise SettingError(f"{name}: {value} is below 1.")
+
+
+def _check_weights(weights: Mapping[str, float], columns: Sequence[str]) -> None:
+    if not isinstance(weights, Mapping):
+        hint = f"weights={{{columns[0]!r}: 2}}"
+        raise SettingError(f"weights: a {type(weights).__name__} names no columns. hint: pass a dict, {hint}.")
+    check_columns("weights", list(weights), columns)
+    for column, weight in weights.items():
+        if not isinstance(weight, (int, float, np.integer, np.floating)):
+            raise SettingError(f"weights: column {column!r} has a weight that is no number.")
 
 
 def _field(case: Case, column: str, weight: float) -> Field:

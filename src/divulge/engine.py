@@ -277,13 +277,16 @@ class CompiledIndex:
         return float(NO_LIMIT / max(heaviest, 1.5 * farthest))
 
     def _fits(self, distances: Floats, radius: Floats) -> bool:
-        """Return whether 16 bits tell near rows from far ones: typical distances are many roundings long."""
+        """Return whether 16 bits tell near rows from far ones: most distances are many roundings long."""
         far = radius if len(radius) else distances[:, -1]
         far = far[np.isfinite(far)]
         if not len(far) or not self._ruler.span.size:
             return True
         slack = self._ruler.span.size + 2
-        return float(np.median(far)) * self._ruler.total * self._unit(self._reach(distances, radius)) >= 20 * slack
+        # the 90% quantile: exact copies lie at 0 and need no resolution
+        return (
+            float(np.quantile(far, 0.9)) * self._ruler.total * self._unit(self._reach(distances, radius)) >= 20 * slack
+        )
 
     def _packed(self, queries: Rows, farthest: float) -> tiles.Tiles:
         ruler, rows = self._ruler, self._reference.rows

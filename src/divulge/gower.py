@@ -113,9 +113,11 @@ def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler,
     for field in fields:
         if not (np.isfinite(field.weight) and field.weight >= 0):
             raise SettingError(f"weights: column {field.name!r} has a weight that is negative or no number.")
+    if sum(float(f.weight) for f in fields) > _HUGE:
+        raise SettingError("weights: they are too large to be added up. hint: only their ratios matter.")
     used = sorted((f for f in fields if f.weight > 0), key=lambda f: f.name)
     if not used:
-        raise SettingError("distance: no column to compare. hint: all are constant, identifiers, text or ignored.")
+        raise SettingError("distance: no column to compare: there is none, or every weight is 0.")
     numbers: list[tuple[Floats, ...]] = []
     low, span, number_weight = [], [], []
     codes: list[tuple[float, tuple[Codes, ...]]] = []

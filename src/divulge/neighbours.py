@@ -246,8 +246,9 @@ class Index:
         Returns
         -------
         ndarray
-            Shape (n_reference,). A share 1 / n of a tie of n rows is a whole multiple of 2**-36, so that sums are
-            exact and the order of rows changes no digit. Ties are walked through in parts that fit into memory.
+            Shape (n_reference,). A share 1 / n of a tie of n rows is cut to a whole multiple of 2**-36, so that sums
+            are exact, never more than the queries, and the order of rows changes no digit. Ties are walked through
+            in parts that fit into memory.
         """
         asked, found, listed = self._ties_of(queries)
         times = asked.times
@@ -255,7 +256,7 @@ class Index:
             times = np.asarray(chosen, dtype=np.int64)
             if asked.of_row is not None:
                 times = np.bincount(asked.of_row, weights=times, minlength=len(asked.times)).astype(np.int64)
-        credit = times * (_ONE / np.maximum(found.n_ties, 1)).round().astype(np.int64)
+        credit = times * (int(_ONE) // np.maximum(found.n_ties, 1))  # cut: rounded up, ties would give too much
         total = np.zeros(len(self._distinct.times), dtype=np.int64)
         limit = None if closer_than is None else closer_than[self._distinct.first()]
         alone = np.flatnonzero(found.n_ties == 1)

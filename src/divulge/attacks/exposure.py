@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.catalogue import attack
 from divulge.case import Case
-from divulge.distances import Distances, distance_columns, distances_of
+from divulge.distances import Distances, check_count, distance_columns, distances_of
 from divulge.errors import SettingError
 from divulge.estimate import benjamini_hochberg
 from divulge.result import Individual, Rate, Result, Value
@@ -139,8 +139,7 @@ def people_of(
         k or neighbour below 1, fdr outside (0, 1), rows that live elsewhere, no column to compare.
     """
     for name, value in (("k", k), ("neighbour", neighbour)):
-        if value < 1:
-            raise SettingError(f"{name}: {value} is below 1. hint: 5 is the default.")
+        check_count(name, value)
     if not 0 < fdr < 1:
         raise SettingError(f"fdr: {fdr} is outside (0, 1). hint: 0.1 is the default.")
     key = ("people", tuple(sorted(distance_columns(case, columns)[0])), k, fdr, neighbour)
