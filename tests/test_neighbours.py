@@ -297,9 +297,9 @@ def test_weights_that_are_no_numbers_are_told(weights):
 @pytest.mark.parametrize("k", [0, -1, 1.5, "2", None, True])
 def test_a_number_of_neighbours_is_whole_and_positive(k):
     a = pl.DataFrame({"x": [0.5, 1.5, 9.5]})
-    with pytest.raises(SettingError, match="^k: "):
+    with pytest.raises(SettingError, match=r"^k: "):
         divulge.nearest(a, a, k)
-    with pytest.raises(SettingError, match="^k: "):
+    with pytest.raises(SettingError, match=r"^k: "):
         divulge.exposure(a, a, k=k)
 
 

@@ -238,9 +238,9 @@ def nearest(
 def check_count(name: str, value: object) -> None:
     """Raise a `SettingError` for anything but a whole number from 1 on."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise SettingError(f"{name}: a {type(value).__name__} is no whole number.")
+        raise SettingError(f"{name}: a {type(value).__name__} is no whole number. hint: 1, 2, 3 and so on.")
     if value < 1:
-        raise SettingError(f"{name}: {value} is below 1.")
+        raise SettingError(f"{name}: {value} is below 1. hint: 1, 2, 3 and so on.")
 
 
 def _check_weights(weights: Mapping[str, float], columns: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ class Attack:
 
     name: str
     family: str
-    """Attribution, uniqueness or copying: the heading in the report."""
+    """Attribution, uniqueness, copying, distance or exposure: the heading in the report."""
     question: str
     """What the attacker says."""
     needs: str
