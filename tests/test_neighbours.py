@@ -303,6 +303,13 @@ def test_a_number_of_neighbours_is_whole_and_positive(k):
         divulge.exposure(a, a, k=k)
 
 
+def test_nearest_reads_lazy_frames():
+    a = pl.DataFrame({"x": [0.5, 1.5, 9.5], "c": ["u", "v", "u"]})
+    found, lazy = divulge.nearest(a, a, 2, ranges_from=a), divulge.nearest(a.lazy(), a.lazy(), 2, ranges_from=a.lazy())
+    assert lazy.distances.tolist() == found.distances.tolist()
+    assert lazy.indices.tolist() == found.indices.tolist()
+
+
 def test_columns_may_be_any_sequence_of_names():
     a = pl.DataFrame({"x": [0.5, 1.5, 9.5], "c": ["u", "v", "u"]})
     by_list = divulge.nearest(a, a, 2, columns=["x"]).distances.tolist()

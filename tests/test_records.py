@@ -7,7 +7,7 @@ import pytest
 import divulge
 from divulge.attacks.exposure import people_of
 from divulge.case import lay
-from divulge.records import per_record
+from divulge.records import _highest_cap, per_record
 from divulge.report.report import Report, _records_summary
 from divulge.result import Individual, Rate, Result
 from divulge.schema import Schema
@@ -214,3 +214,13 @@ def test_a_report_carries_them(case, results, frame):
     assert report.data["records"]["flagged"] == frame["flagged"].sum()
     assert report.data["positive_control"] == []
     assert isinstance(next(r for r in results if r.variant == "hit").real, Rate)
+
+
+def test_of_equal_caps_the_first_target_by_name_is_told():
+    caps = [
+        Result(attack="cap", target=target, individual=Individual(real=np.array([0.5, high])))
+        for target, high in (("job", 0.2), ("age", 0.1))
+    ]
+    for order in (caps, caps[::-1]):
+        best, of = _highest_cap(2, order)
+        assert (best.tolist(), of.to_list()) == ([0.5, 0.2], ["age", "job"])

@@ -392,7 +392,7 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
             f"Excess found: of the synthetic rows that {worst.attack}{f' ({worst.variant})' if worst.variant else ''} "
             f"counts, {percent(share)} lie nearest to a person of the real table, where leak-free data would give "
             f"{percent(worst.context.get('leak-free share towards members'))}; {percent(worst.risk.value)} of the "
-            f"synthetic table is copied, at least {percent(worst.risk.low_simultaneous)} ({how})."
+            f"synthetic table is copied by this measure, at least {percent(worst.risk.low_simultaneous)} ({how})."
         )
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
     about = f" about {worst.target}" if worst.target else ""

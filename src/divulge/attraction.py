@@ -94,7 +94,10 @@ class Attraction:
         _, one_row = _shares(a, b, m)
         # nothing attracted yet: one row in m would be the first
         variance = max(_variance(a, b, m), one_row / max(1.0, self._rows)) or 1 / max(1.0, self._rows) ** 2
-        return smallest_detectable_sd(math.sqrt(variance), 1, 0.0, 1, 0.95, power) * (1 - self.null_share)
+        found = smallest_detectable_sd(math.sqrt(variance), 1, 0.0, 1, 0.95, power)
+        # so many rows must all lie nearest to members before chance is excluded
+        fewest = math.ceil(math.log(0.05) / math.log(self.null_share) - 1e-9) if 0 < self.null_share < 1 else 1
+        return max(found, fewest / max(1.0, self._rows)) * (1 - self.null_share)
 
 
 def attraction(

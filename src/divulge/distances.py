@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from divulge.case import Case, lay
 from divulge.errors import SettingError
-from divulge.frames import table_of
+from divulge.frames import collect, table_of
 from divulge.gower import Field, Floats, Rows, fit_ruler
-from divulge.neighbours import Index, Nearest
+from divulge.neighbours import Distinct, Index, Nearest
 from divulge.schema import Schema, check_columns
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
@@ -133,6 +133,15 @@ class Distances:
         """
         return self.index("people").attraction(self._rows["synthetic"], chosen, closer_than)
 
+    def alike(self) -> tuple[Ints, Ints]:
+        """Return for each distinct record of a person how many members and how many strangers have it."""
+        if "alike" not in self._found:
+            distinct = Distinct.of(self._rows["people"], always=True)
+            of_row = np.arange(self.n_rows("people")) if distinct.of_row is None else distinct.of_row
+            n, size = self.n_rows("real"), len(distinct.times)
+            self._found["alike"] = np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
+        return self._found["alike"]  # type: ignore[no-any-return] # the key says what it is
+
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)
         if queries == reference:
@@ -226,7 +235,7 @@ def nearest(
     tables = [table_of(reference, "reference"), table_of(queries, "queries")]
     if ranges_from is not None:
         tables.append(table_of(ranges_from, "ranges_from"))
-    case = lay(*tables, schema=schema, missing=missing)
+    case = lay(*map(collect, tables), schema=schema, missing=missing)
     used, _ = distance_columns(case, columns)
     if weights:
         _check_weights(weights, used)

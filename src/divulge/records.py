@@ -149,6 +149,7 @@ def _hit(n: int, result: Result, role: str) -> Bools:
 
 def _highest_cap(n: int, results: Sequence[Result]) -> tuple[NDArray[np.float64], pl.Series]:
     best, which = np.full(n, -1.0), np.full(n, -1, dtype=np.int64)
+    results = sorted(results, key=lambda r: str(r.target))  # of equal ones the first by name, not by column order
     for i, result in enumerate(results):
         if result.individual is None:
             continue

@@ -25,6 +25,8 @@ from divulge.schema import check_columns
 Floats = NDArray[np.float64]
 
 ACCEPTABLE = 0.05
+SHOWN = "part of a full copy of the real table that would show here"
+"""Key of a result's context; an upper limit is worth that much less where people share records."""
 GRID = np.linspace(0.05, 1.0, 20)
 
 
@@ -200,9 +202,17 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
     """Return the result with simultaneous bounds, score and verdict; the verdict follows the simultaneous bounds."""
     assert result.risk is not None and result.difference is not None
     alpha = 1 - result.risk.level
-    verdict = verdict_of(difference, risk, result.p_adjusted, alpha, acceptable)
+    shown = result.context.get(SHOWN, 1.0)
+    largest = acceptable * max(0.0, 1.0 if shown is None else shown)
+    verdict = verdict_of(difference, risk, result.p_adjusted, alpha, largest)
     notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
-    if verdict == "cannot tell":
+    if verdict == "cannot tell" and largest < risk.high <= acceptable:
+        notes.append(
+            f"{CANNOT_TELL}: people share records, so that of a full copy of the real table only "
+            f"{max(0.0, shown or 0.0):.3f} would show here, and a copied fraction of {acceptable:g} could not be told "
+            "from none"
+        )
+    elif verdict == "cannot tell":
         notes.append(_size_note(result, risk, acceptable))
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)

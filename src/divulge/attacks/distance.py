@@ -10,6 +10,7 @@ looking at who is a member, so that a permutation of labels is an exact test (se
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.catalogue import attack
-from divulge.attacks.common import finite, judge
+from divulge.attacks.common import SHOWN, finite, judge
 from divulge.attraction import attraction
 from divulge.case import Case
 from divulge.distances import Distances, distance_columns, distances_of
@@ -68,8 +69,29 @@ def middle(values: Floats) -> float | None:
     return finite(found[0]) if found else None
 
 
-def attracted(case: Case, plain: Result, d: Distances, credits: Floats, *, all_rows: bool = False) -> Result:
-    """Return the result with members judged against strangers by the credits of people (real, then holdout)."""
+def shown_of_a_copy(d: Distances, *, alone: bool) -> float:
+    """Return which part of a full copy of the real table would show as copied: 1 where nobody has a double.
+
+    A copy of a record that strangers have too gives them credit as well; with `alone` (measures that pass over people
+    with a double) it gives none at all.
+    """
+    members, strangers = d.alike()
+    n = int(members.sum())
+    if alone:
+        return float(members[members + strangers == 1].sum()) / n
+    each = members + strangers
+    mine = math.fsum((members.astype(float) ** 2 / each).tolist())
+    theirs = math.fsum((members * strangers / each).tolist())
+    return (mine - n / max(1, int(strangers.sum())) * theirs) / n
+
+
+def attracted(
+    case: Case, plain: Result, d: Distances, credits: Floats, *, all_rows: bool = False, alone: bool = False
+) -> Result:
+    """Return the result with members judged against strangers by the credits of people (real, then holdout).
+
+    `all_rows` says that each synthetic row gives its credit, `alone` that people with a double get none.
+    """
     n, m = d.n_rows("real"), d.n_rows("synthetic")
     # a table written out twice says no more than once
     repeats = int(np.gcd.reduce(Distinct.of(d.rows("synthetic"), always=True).times))
@@ -95,6 +117,7 @@ def attracted(case: Case, plain: Result, d: Distances, credits: Floats, *, all_r
     context = {
         "leak-free share towards members": finite(found.null_share),
         "copied fraction of synthetic rows": finite(found.risk.value),
+        SHOWN: finite(shown_of_a_copy(d, alone=alone)),
         "highest attraction of one person": float(credits.max(initial=0.0)),
     }
     if not all_rows:
@@ -278,7 +301,7 @@ def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, .
     pointed = ratios(d, "people")
     chosen = np.zeros(d.n_rows("synthetic"), dtype=bool) if pointed is None else pointed <= POINTED + 1e-12
     second = replace(plain, variant="pointed", settings=settings | {"ratio at most": POINTED})
-    return first, attracted(case, second, d, d.attraction(chosen))
+    return first, attracted(case, second, d, d.attraction(chosen), alone=True)
 
 
 # ---------------------------------------------------------------- identical rows

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from divulge.attacks.canonical import Canonical
 from divulge.attacks.catalogue import attack
-from divulge.attacks.common import Floats, judge, rate_of
-from divulge.attacks.distance import attracted, laid, middle, round_sum
+from divulge.attacks.common import SHOWN, Floats, finite, judge, rate_of
+from divulge.attacks.distance import attracted, laid, middle, round_sum, shown_of_a_copy
 from divulge.case import Case
 from divulge.counts import combine
 from divulge.distances import Distances, distance_columns, distances_of
@@ -453,7 +453,10 @@ def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None)
     to_others = d.nearest("people", "people").distances[:, 0]
     hit = d.nearest("people", "synthetic").distances[:, 0] < to_others
     n, n_people = d.n_rows("real"), d.n_rows("people")
-    context: dict[str, float | None] = {"leak-free share, without ties": m / (m + n_people - 1)}
+    context: dict[str, float | None] = {
+        "leak-free share, without ties": m / (m + n_people - 1),
+        SHOWN: finite(shown_of_a_copy(d, alone=True)),
+    }
     return published, by_record(case, replace(plain, variant="pooled", context=context), hit[:n], hit[n:])
 
 
@@ -505,7 +508,7 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     }
     plain = Result(attack="authenticity", settings=settings, value=Value(**shares), notes=tuple(notes))
     fellow = d.nearest("people", "people").distances[:, 0]
-    return attracted(case, plain, d, d.attraction(closer_than=fellow))
+    return attracted(case, plain, d, d.attraction(closer_than=fellow), alone=True)
 
 
 def _authentic(d: Distances, role: str) -> float:
