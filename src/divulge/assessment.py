@@ -27,7 +27,7 @@ from divulge.neighbours import warm_up
 from divulge.preconditions import CRITICAL, check_all
 from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report
-from divulge.result import Result, counts_rows, label, number, percent
+from divulge.result import Result, counts_rows, hits_are, label, number, percent
 from divulge.schema import Schema, check_columns
 
 __all__ = ["assess"]
@@ -143,7 +143,7 @@ def assess(
         real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
     )
     if not case.in_memory:
-        case = _collected(case)
+        case = case.collected("joint tests need the scores of each person together")
     watch = _Watch(progress)
     case = dataclasses.replace(case, progress=watch.searching)
     progress("checking preconditions", 0, 1)
@@ -197,15 +197,6 @@ def _n_rows(native: Any) -> int:
         return int(known) if isinstance(known, int) else len(native)
     except TypeError:
         return 0
-
-
-def _collected(case: Case) -> Case:
-    """Return the case with its rows in memory: joint tests need each person's scores together."""
-    from divulge.frames import collect
-
-    tables = tuple(collect(t) for t in case.tables)
-    note = "the tables were read into memory: joint tests need the scores of each person together"
-    return Case(tables, case.columns, case.schema, case.missing, case.seed, case.level, (*case.notes, note))
 
 
 def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None, search: Search, jobs: int) -> _Plan:
@@ -396,11 +387,14 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
         )
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
     about = f" about {worst.target}" if worst.target else ""
-    return (
-        f"Excess found: {knowing}the attack {worst.attack}{f' ({worst.variant})' if worst.variant else ''} is right"
-        f"{about} for {percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of "
-        f"strangers; risk {number(worst.risk.value)}, at least {number(worst.risk.low_simultaneous)} ({how})."
-    )
+    name = f"{worst.attack}{f' ({worst.variant})' if worst.variant else ''}"
+    people = f"{percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of strangers"
+    hits = hits_are(worst)
+    said = f"{knowing}the attack {name} is right{about} for {people}"
+    if hits != "right for":
+        said = f"by {label(worst)}, {hits} {people}"
+    least = number(worst.risk.low_simultaneous)
+    return f"Excess found: {said}; risk {number(worst.risk.value)}, at least {least} ({how})."
 
 
 def _tables(case: Case) -> dict[str, Any]:

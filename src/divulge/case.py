@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from divulge.counts import ContingencyTable, combine, count
 from divulge.encode import Coding, fit_coding
 from divulge.errors import ColumnError, SettingError
-from divulge.frames import PooledColumn, Table, pool, profiles, table_of
+from divulge.frames import PooledColumn, Table, collect, pool, profiles, table_of
 from divulge.kernels import in_threads
 from divulge.schema import Column, Facts, Schema, check_columns, infer
 
@@ -47,6 +47,8 @@ class Case:
     _coded: dict[str, Coding] = field(default_factory=dict)
     _codes: dict[tuple[str, bool], tuple[NDArray[np.int32], ...]] = field(default_factory=dict)
     _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
+    _kept: list[int] = field(default_factory=lambda: [0])
+    """Bytes of the counted tables, in a list of one."""
 
     @property
     def has_holdout(self) -> bool:
@@ -63,6 +65,17 @@ class Case:
         """The column that says which rows belong to one person or household."""
         units = self.schema.with_role("unit")
         return units[0] if units else None
+
+    def collected(self, why: str) -> Case:
+        """Return the case with all rows in memory, and a note that says so."""
+        if self.in_memory:
+            return self
+        tables = tuple(collect(t) for t in self.tables)
+        note = f"the tables were read into memory: {why}"
+        return Case(
+            tables, self.columns, self.schema, self.missing, self.seed, self.level, (*self.notes, note), self.draws,
+            self.progress,
+        )  # fmt: skip
 
     def n_rows(self, role: str) -> int:
         """Return the rows of a table, 0 when there is none."""
@@ -126,9 +139,9 @@ class Case:
         request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)
         if request not in self._counted:
             table = self._count(*request)
-            room = _KEPT_BYTES - table.nbytes
-            while self._counted and sum(t.nbytes for t in self._counted.values()) > room:
-                self._counted.pop(next(iter(self._counted)))
+            self._kept[0] += table.nbytes
+            while self._counted and self._kept[0] > _KEPT_BYTES:
+                self._kept[0] -= self._counted.pop(next(iter(self._counted))).nbytes
             self._counted[request] = table
         return self._counted[request]
 
@@ -237,7 +250,7 @@ def facts_of(pooled: PooledColumn, which: int) -> Facts:
         n_not_numbers=int((~is_number).sum()),
         mean_length=length,
         has_spaces=spaces,
-        span=float(finite.max() - finite.min()) if len(finite) else float("nan"),
+        span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
     )
 
 

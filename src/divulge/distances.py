@@ -233,13 +233,15 @@ def nearest(
     """
     check_count("k", k)
     tables = [table_of(reference, "reference"), table_of(queries, "queries")]
-    if ranges_from is not None:
+    given = [i for i, frame in enumerate((reference, queries)) if frame is ranges_from]
+    if ranges_from is not None and not given:
         tables.append(table_of(ranges_from, "ranges_from"))
+        given = [2]
     case = lay(*map(collect, tables), schema=schema, missing=missing)
     used, _ = distance_columns(case, columns)
     if weights:
         _check_weights(weights, used)
-    found = Distances(case, used, weights, ranges_of=[2] if ranges_from is not None else [0, 1])
+    found = Distances(case, used, weights, ranges_of=given or [0, 1])
     near = found.nearest("synthetic", "real", k)
     return Neighbours(near.distances, near.rows, near.n_ties)
 

@@ -127,6 +127,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         return f"{label(self)}: {sentence(self)}"
 
+    def __repr__(self) -> str:
+        return f"<Result {self}>"
+
     def _repr_html_(self) -> str:
         from html import escape
 
@@ -170,6 +173,37 @@ def counts_rows(result: Result) -> bool:
     return result.attack in _OF_ROWS and result.real is not None
 
 
+_HITS = {
+    "copies": "a copy of",
+    "hitting_rate": "a synthetic row agrees with",
+    "epsilon_identifiability": "a synthetic row is nearer than any other person to",
+    "exposure": "flagged:",
+    "replicated_uniques": "alone and replicated:",
+}
+
+
+_VALUES = {
+    ("dcr", "synthetic rows"): "median distance of synthetic rows to ",
+    ("dcr", "people"): "median distance to the synthetic table: ",
+    ("nndr", "ratio"): "5% quantile of the ratio among ",
+    ("exposure", "outliers"): "mean distance to the nearest other people: ",
+    ("exposure", "hit"): "median hit score: ",
+}
+
+
+def hits_are(result: Result) -> str:
+    """Return what a hit of the attack is, in words that a share of people follows.
+
+    Examples
+    --------
+    >>> hits_are(Result(attack="copies", variant="near")), hits_are(Result(attack="cap"))
+    ('a near copy of', 'right for')
+    """
+    if result.attack == "copies" and result.variant.startswith("near"):
+        return "a near copy of"
+    return _HITS.get(result.attack, "right for")
+
+
 def sentence(result: Result) -> str:
     """Return what was found in words and counts."""
     parts = []
@@ -178,12 +212,13 @@ def sentence(result: Result) -> str:
         rate, free = result.real, result.context.get("leak-free share towards members")
         strangers = result.holdout.hits if result.holdout else 0.0
         share = rate.hits / (rate.hits + strangers) if rate.hits + strangers else None
-        parts.append(
-            f"{percent(share)} of the synthetic rows counted lie nearest to a member ({_counted(rate)} in all)"
-        )
-        parts.append(f"{percent(free)} without a leak")
+        if share is None:
+            parts.append(f"no synthetic row was counted ({_counted(rate)})")
+        else:
+            parts.append(f"{percent(share)} of the synthetic rows counted lie nearest to a member ({_counted(rate)})")
+            parts.append(f"{percent(free)} without a leak")
     elif result.real and result.real.rate is not None:
-        parts.append(f"right for {percent(result.real.rate)} of members ({_counted(result.real)})")
+        parts.append(f"{hits_are(result)} {percent(result.real.rate)} of members ({_counted(result.real)})")
     if result.holdout and result.holdout.rate is not None and not counts_rows(result):
         parts.append(f"{percent(result.holdout.rate)} of strangers ({_counted(result.holdout)})")
     if result.risk and result.risk.value is not None:
@@ -194,7 +229,8 @@ def sentence(result: Result) -> str:
         )
     if result.value:
         shown = [(n, getattr(result.value, n)) for n in ("real", "holdout", "synthetic")]
-        parts.append(", ".join(f"{n} {number(v)}" for n, v in shown if v is not None))
+        what = _VALUES.get((result.attack, result.variant), "")
+        parts.append(what + ", ".join(f"{n} {number(v)}" for n, v in shown if v is not None))
     if result.baseline and result.baseline.rate is not None:
         parts.append(f"{percent(result.baseline.rate)} without the synthetic table ({result.baseline.what})")
     if result.verdict:

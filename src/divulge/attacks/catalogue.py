@@ -38,6 +38,7 @@ class Attack:
 
 
 CATALOGUE: dict[str, Attack] = {}
+_BY_ROW = ("distance", "exposure")
 
 _TABLES = inspect.signature(
     lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95: None
@@ -77,6 +78,8 @@ def attack(*, family: str, question: str, needs: str, reference: str) -> Callabl
         ) -> Result | Results:
             own.bind(None, **settings)  # a wrong setting fails before the tables are read
             case = lay(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
+            if family in _BY_ROW:
+                case = case.collected("distances need every row")
             found = run(case, **settings)
             # several comparisons in one call are one family; `assess` corrects over all calls of an attack
             return found if isinstance(found, Result) else tuple(correct(case, found))

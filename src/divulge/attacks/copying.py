@@ -209,7 +209,7 @@ def _with_near(
         searched = [sentence, *few]
     if "near" in variants or not found:
         whole = _near(case, used, radius, keep=columns is None)
-        variant = "near" if columns is None else f"near on {len(used)} columns"
+        variant = "near" if columns is None else f"near on {len(used)} column{'s' * (len(used) > 1)}"
         keys = () if columns is None else used
         found = [*found, _near_result(case, whole, variant, keys, [*notes, *searched], case.draws)]
     elif searched:

@@ -362,8 +362,8 @@ def _naming_notes(people: People, fdr: float, what: str) -> list[str]:
     """Return what the flags say, and what this holdout could not say."""
     least = people.smallest_flaggable or 1
     notes = [
-        f"{people.n_flagged} of {people.n_members} {what} are flagged: synthetic rows lie closer to them than to "
-        f"strangers; at most {fdr:.0%} of those flagged are expected to be flagged by chance"
+        f"{people.n_flagged} of {people.n_members} {what} are flagged as having a synthetic row closer than strangers "
+        f"have; at most {fdr:.0%} of those flagged are expected to be flagged by chance"
     ]
     if least > people.n_members:
         notes.append(f"this holdout is too small to name anybody at a false discovery rate of {fdr:g}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 
 import numpy as np
@@ -78,8 +78,13 @@ def _pool_map(
     if jobs == 1:
         yield from map(function, items)
         return
+    waiting = iter(items)
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(function, items)
+        # handfuls: a task of its own for each of thousands of small sets costs more than the sets
+        while some := list(islice(waiting, 64 * jobs)):
+            shares = [some[i::jobs] for i in range(jobs)]
+            done = [iter(part) for part in pool.map(lambda part: list(map(function, part)), shares)]
+            yield from (next(done[i % jobs]) for i in range(len(some)))
 
 
 def ranked_key_sets(

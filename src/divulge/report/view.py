@@ -403,13 +403,17 @@ def flags(records: Json) -> str:
     if records.get("flagged") is None:
         return ""
     text = (
-        f"{records['flagged']:,} of {records['n']:,} real records are flagged: a synthetic row lies closer to "
-        f"them than to strangers (false discovery rate {records['fdr']:g})."
+        f"{records['flagged']:,} of {records['n']:,} real records are flagged as having a synthetic row closer than "
+        f"strangers have (false discovery rate {records['fdr']:g})."
     )
     least = records["smallest_flaggable"]
     if least is not None and least > records["n"]:
         return f"{text} This holdout is too small to flag anybody."
-    return text if least is None or least <= 1 else f"{text} This holdout cannot name fewer than {least:,}."
+    return (
+        text
+        if least is None or least <= 1
+        else f"{text} With this many strangers, fewer than {least:,} people could not be flagged."
+    )
 
 
 # ---------------------------------------------------------------- the positive control
