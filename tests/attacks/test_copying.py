@@ -52,7 +52,7 @@ def test_one_column_can_be_compared_alone():
     assert [r.real.hits for r in divulge.copies(real, synthetic, variants=["exact"])] == [0]
     exact, near = divulge.copies(real, synthetic, columns=["a"])
     assert (exact.real.hits, exact.variant, exact.keys) == (1, "columns", ("a",))
-    assert (near.real.hits, near.variant, near.keys) == (2, "near on 1 columns", ("a",))  # x and y are 1 apart
+    assert (near.real.hits, near.variant, near.keys) == (2, "near on 1 column", ("a",))  # x and y are 1 apart
 
 
 def people(numbers):

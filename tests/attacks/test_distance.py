@@ -12,6 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
+from divulge.attacks.common import SHOWN
 from divulge.attacks.correction import correct
 from divulge.case import lay
 from divulge.errors import ColumnError, DivulgeError, SettingError
@@ -636,3 +637,58 @@ def test_the_searches_of_hits_agree_whatever_the_window(monkeypatch):
             far = np.abs(x[0][:, None] - x[1]) > limit
         same = (codes[0][:, None] == codes[1]).all(axis=2)
         assert found.tolist() == (same & ~far.any(axis=2)).any(axis=1).tolist()
+
+
+# ---------------------------------------------------------------- people who share records
+
+
+def coarse(n, levels, seed):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame({f"c{j}": rng.integers(0, levels, n).astype(str) for j in range(3)})
+
+
+def test_the_part_of_a_copy_that_shows_by_hand():
+    from divulge.attacks.distance import shown_of_a_copy
+    from divulge.distances import distances_of
+
+    # a: two members and one stranger; b: a member alone; c: a stranger alone
+    real, holdout = pl.DataFrame({"k": ["a", "a", "b"]}), pl.DataFrame({"k": ["a", "c", "c"]})
+    d = distances_of(lay(real, real, holdout))
+    # copies of a give 2/3 to members and 1/3 to strangers, the copy of b all: (2*2/3 + 1 - 2*1/3) / 3
+    assert shown_of_a_copy(d, alone=False) == pytest.approx((4 / 3 + 1 - 2 / 3) / 3)
+    assert shown_of_a_copy(d, alone=True) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_full_copy_shows_as_the_part_that_was_said(seed):
+    real, holdout = coarse(300, 6, seed), coarse(200, 6, seed + 50)
+    found = divulge.dcr(real, real, holdout=holdout)[0]
+    assert found.context[SHOWN] < 0.95
+    assert found.risk.value == pytest.approx(found.context[SHOWN], abs=1e-9)
+
+
+def test_where_people_share_records_no_leak_is_excluded():
+    real, synthetic, holdout = (coarse(2500, 3, seed) for seed in (1, 2, 3))
+    leaking = pl.concat([real[:375], synthetic[375:]])
+    for table in (synthetic, leaking):
+        for result in (
+            divulge.dcr(real, table, holdout=holdout)[0],
+            divulge.identical_match_share(real, table, holdout=holdout),
+            divulge.nndr(real, table, holdout=holdout)[1],
+            divulge.authenticity(real, table, holdout=holdout),
+            divulge.epsilon_identifiability(real, table, holdout=holdout)[1],
+        ):
+            assert result.verdict == "cannot tell", (result.attack, result.context)
+            assert result.risk.high <= 0.05  # the limit alone would say "none found"
+            assert any("people share records" in n for n in result.notes)
+
+
+def test_the_smallest_detectable_share_needs_enough_rows():
+    from divulge.attraction import attraction
+
+    for n, k in ((300, 300), (400, 100), (1000, 50)):
+        found = attraction(np.zeros(n), np.zeros(k), 250, rng=np.random.default_rng(0))
+        rows = found.detectable() / (1 - found.null_share) * 250
+        share = n / (n + k)
+        # so many rows, all nearest to members, have less than 5% by chance
+        assert share ** round(rows) <= 0.05 < share ** (round(rows) - 1)
