@@ -490,6 +490,8 @@ def markdown(report: dict[str, Any]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for r in report["rows"]:
+        if not r["goal"]:
+            continue  # a point of a curve
         met = {True: "yes", False: "**no**", None: "-"}[r["met"]]
         ratio, peak = (f"{r[k]:,.0f}" if k in r else "" for k in ("ratio", "peak_mb"))
         clocks = [seconds(r[k]) for k in ("wall", "cpu")]
