@@ -157,3 +157,13 @@ def test_duckdb_relations_give_the_digits_of_polars():
     assert one == other
     report = divulge.assess(there[0], there[1], holdout=there[2])
     assert any("read into memory" in n for n in report.data["notes"])
+
+
+@pytest.mark.parametrize("search", ["default", "full"])
+def test_one_column_has_no_key_set_and_its_distances_all_the_same(search):
+    real, synthetic, holdout = (t.select("a") for t in independent(7))
+    report = divulge.assess(real, synthetic, holdout=holdout, search=search)
+    assert {"copies", "dcr", "exposure"} <= {r.attack for r in report.results}
+    assert not any(r.target for r in report.results)
+    assert any("no key set was tested" in n for n in report.data["notes"])
+    assert report.failed == []

@@ -230,12 +230,9 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
     if keys:
         plan.tasks += [t for target in wanted for t in _on_pair(case, keys, target)]
         plan.tasks += _on_keys(case, keys)
+    elif search != "off" and len(usable) < 2:
+        plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
     elif search != "off":
-        if len(usable) < 2:
-            raise ColumnError(
-                f"only {len(usable)} column can be attacked, and a key set needs another one. "
-                "hint: `divulge schema` shows why; set kinds there."
-            )
         keep = max(1, min(_KEEP, _TESTS // len(wanted)))
         plan.key_sets, plan.notes = ranked_key_sets(case, wanted, keep=keep, jobs=jobs)
         if keep < _KEEP:
@@ -248,7 +245,7 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
             plan.tasks += [_Task(a, {"keys": first[target].keys, "target": target}) for a in ("modal_guess", "disco")]
         for keys_of in sorted({k.keys for k in first.values()}):
             plan.tasks += _on_keys(case, keys_of)
-    if search == "full":
+    if search == "full" and len(usable) > 1:
         plan.minimal, notes = minimal_disclosing(case, wanted, jobs=jobs)
         plan.notes += notes
     return plan
