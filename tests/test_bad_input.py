@@ -48,7 +48,6 @@ CALLS = [  # a line each
     ("nothing to compare", lambda: divulge.copies(GOOD, GOOD, columns=["nope"]), "columns: no column 'nope'"),
     ("a search that does not exist", lambda: divulge.assess(GOOD, GOOD, search="deep"), "one of default, full, off"),
     ("no threads", lambda: divulge.assess(GOOD, GOOD, jobs=0), "jobs: 0 is below 1"),
-    ("one column", lambda: divulge.assess(GOOD[["sex"]], GOOD[["sex"]]), "only 1 column can be attacked"),
     ("constant columns", lambda: divulge.assess(pl.DataFrame({"a": [1] * 9}), pl.DataFrame({"a": [1] * 9})), "no column can be attacked"),
     ("keys that are targets", lambda: divulge.assess(GOOD, GOOD, keys=["age"], targets=["age"]), "'age' is among the keys"),
     ("a key of assess named twice", lambda: divulge.assess(GOOD, GOOD, keys=["age", "age"], targets=["ill"]), "keys: a column is named twice"),
