@@ -28,6 +28,7 @@ from divulge.estimate import (
     smallest_detectable_sd,
     wilson,
 )
+from divulge.hashing import row_hashes
 
 
 def rng(seed=0):
@@ -862,9 +863,9 @@ def test_shapes_that_do_not_fit_are_refused():
 
 def test_rows_that_differ_have_different_hashes():
     values = np.unique(rng().integers(0, 2, (4000, 16)) * 1.0, axis=0)
-    assert np.unique(families._hash(values)).size == values.shape[0]
+    assert np.unique(row_hashes(values)).size == values.shape[0]
     near = np.nextafter(0.5, 1) * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    assert np.unique(families._hash(np.concatenate([near, np.round(near, 3)]))).size == 6
+    assert np.unique(row_hashes(np.concatenate([near, np.round(near, 3)]))).size == 6
 
 
 def test_importing_leaves_scipy_stats_alone():

@@ -8,7 +8,18 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "divulge"
 
 FLOORS = [
-    {"errors", "schema", "intervals", "comparison", "families", "estimate", "result", "crosstab", "attraction"},
+    {
+        "errors",
+        "schema",
+        "intervals",
+        "comparison",
+        "families",
+        "estimate",
+        "result",
+        "crosstab",
+        "attraction",
+        "hashing",
+    },
     {
         "frames",
         "values",

@@ -27,7 +27,7 @@ from divulge.neighbours import warm_up
 from divulge.preconditions import CRITICAL, check_all
 from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report
-from divulge.result import Result, counts_rows, hits_are, label, number, percent
+from divulge.result import TOWARDS, Result, counts_rows, hits_are, label, number, percent
 from divulge.schema import Schema, check_columns
 
 __all__ = ["assess"]
@@ -379,7 +379,7 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
         return (
             f"Excess found: of the synthetic rows that {worst.attack}{f' ({worst.variant})' if worst.variant else ''} "
             f"counts, {percent(share)} lie nearest to a person of the real table, where leak-free data would give "
-            f"{percent(worst.context.get('leak-free share towards members'))}; {percent(worst.risk.value)} of the "
+            f"{percent(worst.context.get(TOWARDS))}; {percent(worst.risk.value)} of the "
             f"synthetic table is copied by this measure, at least {percent(worst.risk.low_simultaneous)} ({how})."
         )
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from divulge.attacks.exposure import people_of
 from divulge.case import Case
 from divulge.errors import SettingError
-from divulge.families import _hash
+from divulge.hashing import row_hashes
 from divulge.result import Result, label
 
 __all__ = ["KINDS", "check_share", "planted", "positive_control"]
@@ -201,8 +201,8 @@ def planted(case: Case, kind: str, share: float) -> tuple[Case, Ints]:
     pooled = {c: case.pooled(c).codes for c in columns}
     real, synthetic = (np.stack([_rows(pooled[c][i]) for c in columns], axis=1) for i in (0, 1))
     n = max(1, min(round(share * len(synthetic)), len(real), len(synthetic)))
-    order = {"real": np.argsort(_hash(real.astype(np.float64)), kind="stable"),
-             "synthetic": np.argsort(_hash(synthetic.astype(np.float64)), kind="stable")}  # fmt: skip
+    order = {"real": np.argsort(row_hashes(real.astype(np.float64)), kind="stable"),
+             "synthetic": np.argsort(row_hashes(synthetic.astype(np.float64)), kind="stable")}  # fmt: skip
     away = order["synthetic"][rng.permutation(len(synthetic))[:n]]
     if kind == "unusual people":
         people = _unusual(case, order["real"])[:n]

@@ -106,10 +106,6 @@ class Distances:
             self._found[key] = self.index(reference).nearest(self._rows[queries], k, own=self._own(queries, reference))
         return self._found[key]  # type: ignore[no-any-return] # the key says what it is
 
-    def count_within(self, queries: str, reference: str, radius: float | Floats) -> Ints:
-        """Return how many rows of one table lie within a radius of each row of another."""
-        return self.index(reference).count_within(self._rows[queries], radius, own=self._own(queries, reference))
-
     def index(self, role: str) -> Index:
         """Return the index of a table's rows."""
         if role not in self._index:

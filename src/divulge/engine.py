@@ -44,7 +44,6 @@ class CompiledIndex:
         self._centre = np.array([_median(known[:, j]) for j in range(numbers.shape[1])])
         self._tree: boxes.Tree | None = None
         self._room = 0
-        self._order_by: list[tuple[str, int]] = []
 
     def nearest(self, queries: Rows, k: int, own: Ints | None) -> tuple[Floats, Ints, Ints]:
         """Return distances and distinct rows, shapes (n, k), and how many rows beyond them tie with the last."""

@@ -23,6 +23,7 @@ from divulge.comparison import (
     _zero_or_one,
 )
 from divulge.errors import SettingError
+from divulge.hashing import row_hashes
 from divulge.intervals import _z
 
 __all__ = ["Family", "max_t", "resample"]
@@ -344,8 +345,8 @@ def _sums(values: Floats, cluster: Ints | None) -> tuple[Floats, Floats | None, 
     """Sums and sizes per cluster (sizes None when all are 1), and a hash of each."""
     skipped = np.isnan(values)
     if cluster is None and not skipped.any():
-        return values, None, _hash(values)
-    hashes = _hash(np.where(skipped, np.nan, values))  # nan with one bit pattern
+        return values, None, row_hashes(values)
+    hashes = row_hashes(np.where(skipped, np.nan, values))  # nan with one bit pattern
     if cluster is None:
         return np.where(skipped, 0.0, values), (~skipped).astype(np.float64), hashes
     codes = np.unique(np.asarray(cluster), return_inverse=True)[1]
@@ -355,23 +356,4 @@ def _sums(values: Floats, cluster: Ints | None) -> tuple[Floats, Floats | None, 
     first = np.flatnonzero(np.diff(codes[order], prepend=-1))
     total = np.add.reduceat(np.where(skipped, 0.0, values)[order], first, axis=0)
     size = np.add.reduceat((~skipped).astype(np.float64)[order], first, axis=0)
-    return total, size, _hash(np.concatenate([total, size], axis=1))
-
-
-def _hash(values: Floats) -> NDArray[np.uint64]:
-    """A 64-bit hash of each row: splitmix64 of every entry, salted by its column, added up.
-
-    Two different rows share a hash with probability 2**-64, and then only their order is in doubt.
-    """
-    hashes = np.empty(values.shape[0], dtype=np.uint64)
-    salt = np.arange(1, values.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    step = max(1, 32_768 // max(1, values.shape[1]))  # stay in cache
-    for first in range(0, values.shape[0], step):
-        x = (values[first : first + step] + 0.0).view(np.uint64)
-        x += salt
-        for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            x ^= x >> np.uint64(shift)
-            x *= np.uint64(multiplier)
-        x ^= x >> np.uint64(31)
-        hashes[first : first + step] = x.sum(axis=1, dtype=np.uint64)
-    return hashes
+    return total, size, row_hashes(np.concatenate([total, size], axis=1))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from divulge.errors import SettingError
 from divulge.gower import Floats, Rows, Ruler, blocks, pairwise
+from divulge.hashing import value_hashes
 from divulge.kernels import COMPILE_FROM
 
 __all__ = ["Index", "Nearest", "Pairs", "warm_up"]
@@ -100,7 +101,7 @@ class Distinct:
 
 
 def _hash(rows: Rows) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each row: splitmix64 of every entry, salted by its column, added up."""
+    """Return a 64-bit hash of each row: that of every entry, salted by its column, added up."""
     out = np.zeros(len(rows), dtype=np.uint64)
     columns = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]
     columns += [rows.codes[:, j].astype(np.float64) for j in range(rows.codes.shape[1])]
@@ -109,12 +110,7 @@ def _hash(rows: Rows) -> NDArray[np.uint64]:
         for j, column in enumerate(columns):
             values = column[part] + 0.0
             values[np.isnan(values)] = np.nan  # with one bit pattern
-            x = values.view(np.uint64) + np.uint64((j + 1) * 0x9E3779B97F4A7C15 % 2**64)
-            for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-                x ^= x >> np.uint64(shift)
-                x *= np.uint64(multiplier)
-            x ^= x >> np.uint64(31)
-            out[part] += x
+            out[part] += value_hashes(values.view(np.uint64), j)
     return out
 
 

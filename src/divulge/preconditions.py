@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from divulge.case import Case
 from divulge.counts import combine
-from divulge.families import _hash
+from divulge.hashing import row_hashes
 
 __all__ = ["CRITICAL", "Check", "check_all"]
 
@@ -319,7 +319,7 @@ def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.ra
     _, unit = np.unique(units, return_inverse=True)
     by_unit = np.argsort(unit, kind="stable")
     start = np.flatnonzero(np.r_[True, np.diff(unit[by_unit]) > 0])
-    place = np.argsort(np.add.reduceat(_hash(rank)[by_unit], start))
+    place = np.argsort(np.add.reduceat(row_hashes(rank)[by_unit], start))
     side = np.empty(len(start), dtype=np.int64)
     side[place] = rng.permutation(np.arange(len(start)) % 2)
     return side[unit]

@@ -165,12 +165,13 @@ def label(result: Result) -> str:
     return text + (f" -> {result.target}" if result.target else "")
 
 
-_OF_ROWS = ("dcr", "nndr", "identical_match_share", "authenticity")
+TOWARDS = "leak-free share towards members"
+"""Key of the context of results whose rates are of synthetic rows, by whose person is nearest, and not of people."""
 
 
 def counts_rows(result: Result) -> bool:
     """Return whether the rates are of synthetic rows, by whose person is nearest, and not of people."""
-    return result.attack in _OF_ROWS and result.real is not None
+    return result.real is not None and TOWARDS in result.context
 
 
 _HITS = {
@@ -209,7 +210,7 @@ def sentence(result: Result) -> str:
     parts = []
     if counts_rows(result):
         assert result.real is not None
-        rate, free = result.real, result.context.get("leak-free share towards members")
+        rate, free = result.real, result.context.get(TOWARDS)
         strangers = result.holdout.hits if result.holdout else 0.0
         share = rate.hits / (rate.hits + strangers) if rate.hits + strangers else None
         if share is None:

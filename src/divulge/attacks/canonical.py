@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.case import Case
 from divulge.distances import _field
+from divulge.hashing import value_hashes
 
 __all__ = ["Canonical"]
 
@@ -33,19 +34,20 @@ class Canonical:
             codes = np.concatenate(f.codes).astype(np.int64)
             if f.numbers is not None:
                 ranks = np.unique(np.concatenate(f.numbers), return_inverse=True)[1]
-                parts.append(_mix(ranks.astype(np.uint64), len(parts)))
+                parts.append(value_hashes(ranks.astype(np.uint64), len(parts)))
             self._codes.append(codes)
         lengths = [len(c) for c in self.fields[0].codes]
         table = np.repeat(np.arange(self.n_tables), lengths).astype(np.uint64)
-        fixed = sum(parts, _mix(table, 10_007))
+        fixed = sum(parts, value_hashes(table, 10_007))
         self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in self._codes]
         for _ in range(3):
             rows = fixed.copy()
             for j, codes in enumerate(self._codes):
-                rows += _mix(self.colours[j], 1_000 + j)[codes]
+                rows += value_hashes(self.colours[j], 1_000 + j)[codes]
             self.rows = np.split(rows, np.cumsum(lengths)[:-1])
             self.colours = [
-                _summed(codes, _mix(rows, 5_000), len(k)) for codes, k in zip(self._codes, self.colours, strict=True)
+                _summed(codes, value_hashes(rows, 5_000), len(k))
+                for codes, k in zip(self._codes, self.colours, strict=True)
             ]
 
     def order(self, which: int) -> Ints:
@@ -56,15 +58,6 @@ class Canonical:
     def sorted_codes(self, field: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return codes of a field in canonical order."""
         return codes[np.lexsort((codes, self.colours[field][codes]))]
-
-
-def _mix(values: NDArray[Any], salt: int) -> Hashes:
-    """Return splitmix64 of each value, salted."""
-    x = values.astype(np.uint64) + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x ^= x >> np.uint64(shift)
-        x *= np.uint64(multiplier)
-    return np.asarray(x ^ (x >> np.uint64(31)))
 
 
 def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:

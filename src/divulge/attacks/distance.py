@@ -26,7 +26,7 @@ from divulge.distances import Distances, distance_columns, distances_of
 from divulge.estimate import Comparison, Outcomes
 from divulge.gower import Floats
 from divulge.neighbours import Distinct
-from divulge.result import Individual, Rate, Result, Value
+from divulge.result import TOWARDS, Individual, Rate, Result, Value
 
 __all__ = ["dcr", "identical_match_share", "nndr"]
 
@@ -115,7 +115,7 @@ def attracted(
     )
     to_members = finite(found.share)
     context = {
-        "leak-free share towards members": finite(found.null_share),
+        TOWARDS: finite(found.null_share),
         "copied fraction of synthetic rows": finite(found.risk.value),
         SHOWN: finite(shown_of_a_copy(d, alone=alone)),
         "highest attraction of one person": float(credits.max(initial=0.0)),

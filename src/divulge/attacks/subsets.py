@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case import Case
+from divulge.hashing import value_hashes
 
 __all__ = ["candidate_subsets"]
 
@@ -138,7 +139,7 @@ def _scale(case: Case, names: Sequence[str]) -> _Scale:
         columns.append(place.astype(np.int16)[stacked])
         numeric.append(is_number)
         told = counts * 2**20 + (place if is_number else 0)
-        rarity += _mixed(told.astype(np.uint64), i)[stacked]
+        rarity += value_hashes(told.astype(np.uint64), i)[stacked]
     m = case.n_rows("synthetic")
     values = np.stack(columns)
     return _Scale(np.ascontiguousarray(values[:, m:]), np.ascontiguousarray(values[:, :m]), np.array(numeric), rarity)
@@ -155,14 +156,6 @@ def _places(numbers: Floats, counts: Ints) -> Ints:
     others = np.flatnonzero(np.append(True, np.isnan(numbers)))  # missing and values that are no number
     out[others] = -_APART * (1 + np.arange(len(others)) % _OTHERS)
     return out
-
-
-def _mixed(values: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
-    """Return a hash of each value (splitmix64)."""
-    x = values + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(multiplier)
-    return x ^ (x >> np.uint64(31))
 
 
 # ---------------------------------------------------------------- patterns of agreement

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from divulge.report import view
-from divulge.result import number, percent
+from divulge.result import TOWARDS, number, percent
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
 
@@ -70,7 +70,7 @@ def _of_rows(r: Json) -> str:
     if not n:
         return f"No synthetic row {none}, so there is nothing to share out. {_copied(r)}"
     whole = f" (of {r['real']['n']:,})" if several else ""
-    leak_free = r["context"].get("leak-free share towards members")
+    leak_free = r["context"].get(TOWARDS)
     return (
         f"Of the {view.compact(n)}{whole} synthetic rows{several}, {view.compact(members)} ({percent(members / n)}) "
         f"have a member as their nearest person; leak-free data would give {percent(leak_free)}. {_copied(r)}"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from divulge.result import number, percent
+from divulge.result import TOWARDS, number, percent
 
 __all__ = [
     "BANNER",
@@ -176,7 +176,7 @@ def counted(rate: Json | None) -> str:
 
 def of_rows(result: Json) -> bool:
     """Return whether the rates of a result count synthetic rows, by their nearest person, and not people."""
-    return bool(result["real"]) and "leak-free share towards members" in result["context"]
+    return bool(result["real"]) and TOWARDS in result["context"]
 
 
 def side(result: Json, role: str) -> str:
@@ -186,9 +186,7 @@ def side(result: Json, role: str) -> str:
         return text
     if role == "holdout":
         return f"{text} synthetic rows nearest to a stranger"
-    null, share = (
-        result["context"].get(n, 1.0) for n in ("leak-free share towards members", "share of synthetic rows counted")
-    )
+    null, share = (result["context"].get(n, 1.0) for n in (TOWARDS, "share of synthetic rows counted"))
     leak_free = None if null is None or share is None else null * share
     return f"{text} synthetic rows nearest to a member (leak-free: {percent(leak_free)})"
 

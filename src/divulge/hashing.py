@@ -1,0 +1,41 @@
+"""Hashes of numbers and rows (splitmix64), which put tables into an order that only their contents decide."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["row_hashes", "value_hashes"]
+
+Hashes = NDArray[np.uint64]
+
+_STEP = 0x9E3779B97F4A7C15
+
+
+def _mix(x: Hashes) -> Hashes:
+    """Return splitmix64 of each number, written over them."""
+    for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= x >> np.uint64(shift)
+        x *= np.uint64(multiplier)
+    x ^= x >> np.uint64(31)
+    return x
+
+
+def value_hashes(values: Hashes, salt: int) -> Hashes:
+    """Return a 64-bit hash of each number; another salt gives other hashes."""
+    return _mix(values + np.uint64((salt + 1) * _STEP % 2**64))
+
+
+def row_hashes(values: NDArray[np.float64]) -> Hashes:
+    """Return a 64-bit hash of each row: that of every entry, salted by its column, added up.
+
+    Two different rows share a hash with probability 2**-64, and then only their order is in doubt.
+    """
+    hashes = np.empty(values.shape[0], dtype=np.uint64)
+    salt = np.arange(1, values.shape[1] + 1, dtype=np.uint64) * np.uint64(_STEP)
+    step = max(1, 32_768 // max(1, values.shape[1]))  # stay in cache
+    for first in range(0, values.shape[0], step):
+        x = (values[first : first + step] + 0.0).view(np.uint64)
+        x += salt
+        hashes[first : first + step] = _mix(x).sum(axis=1, dtype=np.uint64)
+    return hashes
