@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Baseline",
     "Difference",
+    "Group",
     "Individual",
     "Rate",
     "Result",
@@ -87,6 +88,19 @@ class Individual(msgspec.Struct, frozen=True, kw_only=True):
     """Shape (n_holdout,)."""
 
 
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
+
+    of: str
+    """What the parts are: "column set", or the column whose values tell the subgroups apart."""
+    name: str
+    """Which part; a subgroup is numbered, as its value would be a data value."""
+    real: Rate
+    holdout: Rate | None = None
+    risk: Risk | None = None
+    """Its simultaneous limits allow for the number of parts."""
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One attack with one setting."""
 
@@ -110,6 +124,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     context: dict[str, float | None] = {}
     """Further numbers that help to read this one, by name."""
     curves: dict[str, list[float]] = {}
+    groups: tuple[Group, ...] = ()
+    """The same by column set or by subgroup of people."""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     individual: Individual | None = None
