@@ -32,6 +32,26 @@ def lowest(bits):
     return vector.lowest_bit(bits)
 
 
+@numba.njit
+def within(values, at, least, most):
+    return vector.rows_within(values, at, least, most)
+
+
+@numba.njit
+def meet(low, high, at, least, most):
+    return vector.boxes_meet(low, high, at, least, most)
+
+
+@numba.njit
+def inside(low, high, at, least, most):
+    return vector.boxes_inside(low, high, at, least, most)
+
+
+@numba.njit
+def how_many(bits):
+    return vector.count_bits(bits)
+
+
 def weighted(mismatch, group, weight):
     parts = [mismatch[a:b].sum(axis=0) * w for a, b, w in zip(group[:-1], group[1:], weight, strict=True)]
     return np.sum(parts, axis=0) if parts else 0
@@ -108,6 +128,30 @@ def test_mismatches_of_a_tile_saturate():
 def test_lowest_bit():
     for place in (0, 1, 31, 32, 63):
         assert lowest(np.uint64(1 << place | 1 << 63)) == place
+
+
+@pytest.mark.parametrize("ends", [(3, 7), (5, 5), (0, 2**31 - 1), (-(2**31), 2**31 - 1), (-(2**31), 4), (9, 2**31 - 1)])
+def test_rows_within(ends):
+    values = np.random.default_rng(3).integers(0, 10, (2, 100)).astype(np.int32)
+    for at in (0, 33, 136):
+        some = values.ravel()[at : at + 64]
+        expected = (ends[0] <= some) & (some <= ends[1])
+        found = within(values, at, *np.array(ends, np.int32))
+        assert bits(found, 64) == expected.tolist()
+        assert how_many(np.uint64(found)) == expected.sum()
+
+
+@pytest.mark.parametrize("ends", [(3, 7), (5, 5), (0, 2**31 - 1), (8, 12)])
+def test_boxes_meet_and_lie_inside(ends):
+    low = np.random.default_rng(4).integers(0, 9, (3, 16)).astype(np.int32)
+    high = low + np.random.default_rng(5).integers(0, 5, (3, 16)).astype(np.int32)
+    low[1, 4], high[1, 4] = 2**31 - 1, -1  # a box that is not there
+    least, most = np.array(ends, np.int32)
+    meets = (low[1] <= most) & (high[1] >= least) & (low[1] <= high[1])
+    assert bits(meet(low, high, 16, least, most), 64) == meets.tolist() + [False] * 48
+    lies = ((low[1] >= least) & (high[1] <= most)).tolist()
+    assert [x for j, x in enumerate(bits(inside(low, high, 16, least, most), 16)) if j != 4] == lies[:4] + lies[5:]
+    assert any(meets)
 
 
 def test_arrays_must_be_contiguous():

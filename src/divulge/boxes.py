@@ -288,7 +288,7 @@ def put_together(left: Any, low: Any, high: Any, masks: Any) -> None:
 def widen(size: Any, left: Any, child: Any, top: Any, depth: Any) -> Any:
     """Choose the binary nodes that are children of each wide node: the largest are replaced by their own children.
 
-    child (n, 16) comes filled with -1; top and depth take the binary node that each wide one stands for and how
+    child (n, width) comes filled with -1; top and depth take the binary node that each wide one stands for and how
     deep it lies. Returns the number of wide nodes.
     """
     top[0], depth[0] = 0, 0
@@ -296,7 +296,7 @@ def widen(size: Any, left: Any, child: Any, top: Any, depth: Any) -> Any:
     while k < n:
         child[k, 0] = top[k]
         n_kids = 1
-        while n_kids < NODE:
+        while n_kids < child.shape[1]:
             best = -1
             for i in range(n_kids):
                 if left[child[k, i]] >= 0 and (best < 0 or size[child[k, i]] > size[child[k, best]]):

@@ -22,7 +22,7 @@ from divulge.vector import LEAF, MISSING, NO_LIMIT, NODE, TILE
 if TYPE_CHECKING:
     from divulge.neighbours import Distinct, Progress
 
-__all__ = ["CompiledIndex"]
+__all__ = ["CompiledIndex", "binary_tree", "side_by_side"]
 
 Ints = NDArray[np.int64]
 
@@ -158,7 +158,7 @@ class CompiledIndex:
         numbers, codes = self._scaled(rows), np.ascontiguousarray((rows.codes & 255).astype(np.uint8))
         weight = self._ruler.code_weight.astype(np.float32)
         order = np.arange(len(rows))
-        begin, end, left = self._binary(numbers, codes, weight, order)
+        begin, end, left = binary_tree(numbers, codes, weight, order, self._threads)
         leaves = np.flatnonzero(left < 0)
         leaves = leaves[np.argsort(begin[leaves], kind="stable")]
         leaf_of = np.full(len(left), -1, dtype=np.int64)
@@ -168,11 +168,12 @@ class CompiledIndex:
         leaf_codes = np.zeros((len(leaves), n_codes, LEAF), dtype=np.uint8)
         low, high = (np.empty((len(leaves), n_numbers), dtype=np.float32) for _ in range(2))
         masks = np.empty((len(leaves), n_codes), dtype=np.uint32)
-        self._side_by_side(
+        side_by_side(
             lambda x, y: boxes.fill_leaves(
                 numbers, codes, order, begin[leaves], end[leaves], x, y, leaf_numbers, leaf_codes, low, high, masks
             ),
             len(leaves),
+            self._threads,
         )
         every = [np.zeros((len(left), a.shape[1]), dtype=a.dtype) for a in (low, high, masks)]
         for box, of_leaf in zip(every, (low, high, masks), strict=True):
@@ -202,49 +203,6 @@ class CompiledIndex:
             low, high, masks, numbered, leaf_numbers, leaf_codes, first, order, self._group,
             self._group_weight.astype(np.float32),
         )  # fmt: skip
-
-    def _binary(
-        self, numbers: NDArray[np.float32], codes: NDArray[np.uint8], weight: NDArray[np.float32], order: Ints
-    ) -> tuple[Ints, Ints, Ints]:
-        """Return the binary tree: its top split here, the subtrees built side by side and numbered behind it."""
-        begin, end, left = [0], [len(order)], [-1]
-        k, n_subtrees = 0, 1
-        while k < len(left) and n_subtrees < _SUBTREES:
-            if end[k] - begin[k] > 64 * LEAF:
-                middle = int(boxes.split(numbers, codes, weight, order, begin[k], end[k]))
-                left[k] = len(left)
-                begin += [begin[k], middle]
-                end += [middle, end[k]]
-                left += [-1, -1]
-                n_subtrees += 1
-            k += 1
-        tops = [k for k in range(len(left)) if left[k] < 0]
-        parts: list[Any] = [None] * len(tops)
-
-        def subtree(x: int, y: int) -> None:
-            for t in range(x, y):
-                room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many places as the worst tree; few are touched
-                nodes = [np.empty(room, dtype=np.int64) for _ in range(3)]
-                n = boxes.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
-                parts[t] = [a[:n].copy() for a in nodes]
-
-        self._side_by_side(subtree, len(tops), each=1)
-        b, e, c = ([np.array(x)] for x in (begin, end, left))
-        offset = len(left)
-        for top, (some_begin, some_end, some_left) in zip(tops, parts, strict=True):
-            # the first node of a subtree is `top` itself; its others follow
-            moved = np.where(some_left >= 0, some_left - 1 + offset, -1)
-            c[0][top] = moved[0]
-            b.append(some_begin[1:])
-            e.append(some_end[1:])
-            c.append(moved[1:])
-            offset += len(some_left) - 1
-        return np.concatenate(b), np.concatenate(e), np.concatenate(c)
-
-    def _side_by_side(self, work: Callable[[int, int], None], n: int, each: int | None = None) -> None:
-        step = each or max(1, -(-n // (4 * self._threads)))
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))
 
     def _query_order(self, asked: boxes.Asked) -> Ints:
         """Return an order in which queries that walk the same way stand together."""
@@ -305,6 +263,55 @@ class CompiledIndex:
             self._group, np.minimum(np.floor(self._group_weight * unit), NO_LIMIT).astype(np.int16),
             int((~gaps).sum()), unit * ruler.total, ruler.span.size + 2,
         )  # fmt: skip
+
+
+def binary_tree(
+    numbers: NDArray[np.float32], codes: NDArray[np.uint8], weight: NDArray[np.float32], order: Ints, threads: int
+) -> tuple[Ints, Ints, Ints]:
+    """Return the binary tree over the rows, which puts `order` in order: begin, end and left child of each node.
+
+    Its top is split here, the subtrees are built side by side and numbered behind it.
+    """
+    begin, end, left = [0], [len(order)], [-1]
+    k, n_subtrees = 0, 1
+    while k < len(left) and n_subtrees < _SUBTREES:
+        if end[k] - begin[k] > 64 * LEAF:
+            middle = int(boxes.split(numbers, codes, weight, order, begin[k], end[k]))
+            left[k] = len(left)
+            begin += [begin[k], middle]
+            end += [middle, end[k]]
+            left += [-1, -1]
+            n_subtrees += 1
+        k += 1
+    tops = [k for k in range(len(left)) if left[k] < 0]
+    parts: list[Any] = [None] * len(tops)
+
+    def subtree(x: int, y: int) -> None:
+        for t in range(x, y):
+            room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many places as the worst tree; few are touched
+            nodes = [np.empty(room, dtype=np.int64) for _ in range(3)]
+            n = boxes.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
+            parts[t] = [a[:n].copy() for a in nodes]
+
+    side_by_side(subtree, len(tops), threads, each=1)
+    b, e, c = ([np.array(x)] for x in (begin, end, left))
+    offset = len(left)
+    for top, (some_begin, some_end, some_left) in zip(tops, parts, strict=True):
+        # the first node of a subtree is `top` itself; its others follow
+        moved = np.where(some_left >= 0, some_left - 1 + offset, -1)
+        c[0][top] = moved[0]
+        b.append(some_begin[1:])
+        e.append(some_end[1:])
+        c.append(moved[1:])
+        offset += len(some_left) - 1
+    return np.concatenate(b), np.concatenate(e), np.concatenate(c)
+
+
+def side_by_side(work: Callable[[int, int], None], n: int, threads: int, each: int | None = None) -> None:
+    """Run work(a, b) on parts of range(n) in threads."""
+    step = each or max(1, -(-n // (4 * threads)))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))
 
 
 def _several(

@@ -22,7 +22,21 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["LEAF", "MISSING", "NODE", "NO_LIMIT", "TILE", "leaf_bounds", "lowest_bit", "node_bounds", "tile_bounds"]
+__all__ = [
+    "LEAF",
+    "MISSING",
+    "NODE",
+    "NO_LIMIT",
+    "TILE",
+    "boxes_inside",
+    "boxes_meet",
+    "count_bits",
+    "leaf_bounds",
+    "lowest_bit",
+    "node_bounds",
+    "rows_within",
+    "tile_bounds",
+]
 
 LEAF = 64
 """Rows of a leaf of the tree."""
@@ -349,6 +363,66 @@ def tile_bounds(typing: Any, numbers: Any, codes: Any, tile: Any, asked: Any, as
         return builder.load(found)
 
     return signature, codegen
+
+
+# ---------------------------------------------------------------- int32: conjunctions
+
+
+@intrinsic
+def rows_within(typing: Any, values: Any, at: Any, least: Any, most: Any) -> Any:
+    """Return the bits of those of 64 values, int32 and side by side from place `at`, that lie in [least, most].
+
+    least <= most: a difference taken as unsigned needs one comparison for both ends.
+    """
+    _contiguous(values)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (v,) = _arrays(context, builder, signature, args, (0,))
+        column = _vector(builder, v, args[1], _I32, LEAF)
+        above = builder.sub(column, _splat(builder, args[2], LEAF))
+        width = _splat(builder, builder.sub(args[3], args[2]), LEAF)
+        return _bits(builder, builder.icmp_unsigned("<=", above, width))
+
+    return types.uint64(values, types.int64, types.int32, types.int32), codegen
+
+
+def _boxes(low_is: str, high_is: str, swapped: bool) -> Callable[..., Any]:
+    """Return the code that compares the two ends of 16 boxes with those of an interval."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lows, highs = _arrays(context, builder, signature, args, (0, 1))
+        low, high = (_vector(builder, a, args[2], _I32, NODE) for a in (lows, highs))
+        ends = [_splat(builder, a, NODE) for a in (args[3:5] if not swapped else (args[4], args[3]))]
+        return _bits(
+            builder,
+            builder.and_(builder.icmp_signed(low_is, low, ends[0]), builder.icmp_signed(high_is, high, ends[1])),
+        )
+
+    return codegen
+
+
+@intrinsic
+def boxes_meet(typing: Any, low: Any, high: Any, at: Any, least: Any, most: Any) -> Any:
+    """Return the bits of those of 16 boxes, side by side from place `at`, that share a value with [least, most]."""
+    _contiguous(low, high)
+    return types.uint64(low, high, types.int64, types.int32, types.int32), _boxes("<=", ">=", swapped=True)
+
+
+@intrinsic
+def boxes_inside(typing: Any, low: Any, high: Any, at: Any, least: Any, most: Any) -> Any:
+    """Return the bits of those of 16 boxes that lie in [least, most] as a whole."""
+    _contiguous(low, high)
+    return types.uint64(low, high, types.int64, types.int32, types.int32), _boxes(">=", "<=", swapped=False)
+
+
+@intrinsic
+def count_bits(typing: Any, bits: Any) -> Any:
+    """Return how many bits of a number are set."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _call(builder, "llvm.ctpop.i64", args[0])
+
+    return types.int64(types.uint64), codegen
 
 
 @intrinsic
