@@ -9,8 +9,10 @@ SOURCE = Path(__file__).parent.parent / "src" / "divulge"
 
 FLOORS = [
     {
+        "anonymity_loss",
         "errors",
         "schema",
+        "threat",
         "intervals",
         "comparison",
         "families",
@@ -18,6 +20,7 @@ FLOORS = [
         "result",
         "crosstab",
         "attraction",
+        "isolation",
         "hashing",
     },
     {
@@ -31,10 +34,15 @@ FLOORS = [
         "hamming",
         "votes",
         "neighbours",
+        "ballot",
         "vector",
         "boxes",
         "tiles",
         "engine",
+        "links",
+        "walks",
+        "predicates",
+        "conjunctions",
     },
     {"case", "distances"},
     {"attacks", "preconditions"},
@@ -43,7 +51,24 @@ FLOORS = [
 ]
 ROOM_A, ROOM_B = (
     {"frames", "values", "files"},
-    {"encode", "counts", "kernels", "gower", "hamming", "votes", "neighbours", "vector", "boxes", "tiles", "engine"},
+    {
+        "encode",
+        "counts",
+        "kernels",
+        "gower",
+        "hamming",
+        "votes",
+        "neighbours",
+        "vector",
+        "boxes",
+        "tiles",
+        "engine",
+        "links",
+        "walks",
+        "predicates",
+        "conjunctions",
+        "ballot",
+    },
 )
 
 

@@ -71,7 +71,7 @@ def unordered(name, one, result):
 
 def measures(name):
     """Whether distances enter, in float64: numbers that are no binary fractions round in another unit."""
-    return CATALOGUE[name].family in ("distance", "exposure", "copying")
+    return CATALOGUE[name].family in ("distance", "exposure", "copying", "linkability")
 
 
 def compares_codes(name, one, result):
@@ -313,6 +313,7 @@ ASKS_BOTH_ALIKE = {
     ("tcap", "a"), ("tcap", "b"), ("tcap", "d"), ("disco", "DiSCO"), ("copies", "exact"),
     ("rapid", "cap"), ("replicated_uniques", "repU pooled"), ("dcr", "attraction"), ("nndr", "pointed"),
     ("identical_match_share", ""), ("authenticity", ""), ("hitting_rate", ""), ("epsilon_identifiability", "pooled"),
+    ("linkability", "balanced halves, k = 1"), ("linkability", "numbers and categories, k = 1"),
 }  # fmt: skip
 """Scores that look at the synthetic table, and at members and strangers together but never at the members alone."""
 SCHEMA = Schema(

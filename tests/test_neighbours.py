@@ -114,6 +114,43 @@ def test_two_thousand_fuzzed_tables(part):
         check_against_matrix(seed, ("numpy", ENGINES[1 + seed % 2]))
 
 
+def check_reach(seed, engine, monkeypatch):
+    """What `reach` and `up_to` say, spelled out row by row from the matrix."""
+    rng, ruler, reference, queries, _ = tables(seed)
+    matrix = pairwise(ruler, queries, reference)
+    k = int(rng.choice([1, 2, 3, 7]))
+    monkeypatch.setattr("divulge.neighbours._LISTED", int(rng.choice([1, 40, 10_000])))
+    index = Index(ruler, reference, engine=engine, threads=int(rng.choice([1, 2])))
+    reach = index.reach(queries, k)
+    asked, known = reach.queries, reach.reference
+    of_query = np.arange(len(queries)) if asked.of_row is None else asked.of_row
+    of_row = np.arange(len(reference)) if known.of_row is None else known.of_row
+    which = None if rng.random() < 0.5 else np.flatnonzero(rng.random(len(reach.n_rows)) < 0.6)
+    listed = {}
+    for part in index.up_to(reach, which):
+        for i, u in enumerate(part.queries):
+            assert u not in listed
+            span = slice(part.start[i], part.start[i + 1])
+            listed[u] = list(zip(part.distances[span], part.rows[span], strict=True))
+    assert sorted(listed) == list(range(len(reach.n_rows)) if which is None else which)
+    for i, u in enumerate(of_query):
+        near = np.sort(matrix[i])[:k]
+        assert reach.distances[u].tolist() == near.tolist() + [np.inf] * (k - len(near))
+        inside = matrix[i] <= near[-1]
+        assert reach.n_rows[u] == inside.sum()
+        expected = sorted({(matrix[i, r], of_row[r]) for r in np.flatnonzero(inside)})
+        assert listed.get(u, expected) == expected
+        short = [(d, r) for d, r in zip(reach.far[u], reach.nearest[u], strict=True) if r >= 0]
+        assert short == expected[:k]
+        assert reach.is_whole[u] == (len(expected) <= k)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_rows_up_to_the_kth_distance_are_listed(engine, monkeypatch):
+    for seed in range(150):
+        check_reach(seed, engine, monkeypatch)
+
+
 @given(st.integers(2**32, 2**40))
 def test_new_tables_each_time(seed):
     check_against_matrix(seed, ENGINES)

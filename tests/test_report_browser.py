@@ -7,6 +7,8 @@ import zlib
 import numpy as np
 import polars as pl
 import pytest
+from test_report import HOSTILE
+from test_report_questions import NAMES, report, results
 
 import divulge
 
@@ -142,6 +144,21 @@ def test_nothing_is_wider_than_a_phone(tmp_path, page):
     measure = "<script>document.title = 'w' + document.documentElement.scrollWidth + ' ' + innerWidth</script></body>"
     probe.write_text(text.replace("</body>", measure))
     out, _ = chromium(tmp_path, "--window-size=500,900", "--dump-dom", f"file://{probe}")
+    content, window = map(int, re.search(r"<title>w(\d+) (\d+)</title>", out).groups())
+    assert content <= window
+
+
+def test_the_three_questions_fit_a_phone_and_open_without_a_complaint(tmp_path):
+    names = [*HOSTILE, "k" * 500, *NAMES[:5]]
+    path = tmp_path / "questions.html"
+    text = report(results(names), names).to_html()
+    path.write_text(text)
+    _, complaints = chromium(tmp_path, "--enable-logging=stderr", "--dump-dom", f"file://{path}")
+    assert "CONSOLE" not in complaints
+    measure = "<script>document.title = 'w' + document.documentElement.scrollWidth + ' ' + innerWidth</script></body>"
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    path.write_text(text.replace("</body>", measure))
+    out, _ = chromium(tmp_path, "--window-size=500,900", "--dump-dom", f"file://{path}")
     content, window = map(int, re.search(r"<title>w(\d+) (\d+)</title>", out).groups())
     assert content <= window
 

@@ -6,6 +6,7 @@ import pytest
 from divulge.case import lay
 from divulge.errors import ColumnError, SettingError
 from divulge.schema import Column, Schema, schema_from_sdv, schema_from_toml
+from divulge.threat import NOT_STATED, TABLES, Attacker, Decision, Release, Threat, questions, template
 
 N = 200
 
@@ -81,11 +82,70 @@ def test_an_edited_kind_wins_over_the_inferred_one():
         ('[columns.a]\nroles = ["boss"]', "unknown role"),
         ('[columns.a]\nbins = "deciles"', "bins must be"),
         ('[columns.a]\nkinds = "text"', "unknown entry"),
+        ("columns = 1", r"no \[columns.NAME\]"),
+        ('[attacker]\nwhoo = "x"', r"\[attacker\]: unknown entry 'whoo'. hint: use who, knows, source, wants, harm"),
+        (
+            '[attacker]\nwho = "x"\n[atacker]',
+            "unknown entry 'atacker'. hint: a schema holds columns, attacker, release",
+        ),
+        ("attacker = 1", "attacker is no table"),
+        ("[release]\nsetting = true", r"\[release\]: setting: neither text nor a list of text"),
+        ('[decision]\ndate = ["x", ["y"]]', r"\[decision\]: date: neither text"),
+        ('[decision.date]\nday = "x"', r"\[decision\]: date: neither text"),
     ],
 )
 def test_a_broken_schema_says_what_is_wrong(text, says):
     with pytest.raises(SettingError, match=says):
         schema_from_toml(text)
+
+
+THREAT = Threat(
+    attacker=Attacker(who=("the public", 'says "no"\nor \\ yes # [release]'), knows=("caf\u00e9 \u202e",)),
+    release=Release(generator=('""" #',)),
+    decision=Decision(date=("2026-11-21",)),
+)
+
+
+@pytest.mark.parametrize("threat", [THREAT, NOT_STATED])
+def test_what_is_stated_survives_the_round_trip(threat):
+    schema = Schema((Column("who", "numeric"),), threat)
+    assert schema_from_toml(schema.to_toml()) == schema
+
+
+def test_dates_and_numbers_need_no_quotes():
+    text = "[decision]\ndate = 2026-11-21\n[release]\ntables_released = 5\ngenerator = ['  ', ' a ']"
+    threat = schema_from_toml(text).threat
+    assert (threat.decision.date, threat.release.tables_released) == (("2026-11-21",), ("5",))
+    assert threat.release.generator == ("a",)
+
+
+def test_without_columns_the_kinds_are_inferred():
+    frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
+    case = lay(frame, frame, schema=schema_from_toml('[attacker]\nwho = "the public"'), unit="b")
+    assert case.schema["code"].kind == "identifier"
+    assert case.schema.with_role("unit") == ("b",)
+    assert case.schema.threat.attacker.who == ("the public",)
+
+
+def test_what_is_stated_is_not_lost_when_kinds_are_given():
+    frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
+    schema = schema_from_toml('[columns.code]\nkind = "numeric"\n[attacker]\nwho = "the public"')
+    case = lay(frame, frame, schema=schema)
+    assert case.schema["code"].kind == "numeric"
+    assert case.schema.threat.attacker.who == ("the public",)
+    assert case.schema.override(Schema(())).threat == case.schema.threat
+
+
+def test_every_question_is_asked_in_the_template_and_can_be_answered():
+    text = template(NOT_STATED)
+    lines = []
+    for table in TABLES:
+        lines.append(f"[{table}]")
+        for key, question in questions(table).items():
+            assert f'# {question}\n# {key} = ""' in text
+            lines.append(f'{key} = "x"')
+    threat = schema_from_toml("\n".join(lines)).threat
+    assert all(getattr(getattr(threat, t), key) == ("x",) for t in TABLES for key in questions(t))
 
 
 def test_a_schema_for_another_table_is_refused():

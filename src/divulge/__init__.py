@@ -17,6 +17,8 @@ _HOMES = {
     "divulge.attacks.disclosive": ("abstention", "disco", "prc", "rapid"),
     "divulge.attacks.distance": ("dcr", "identical_match_share", "nndr"),
     "divulge.attacks.exposure": ("exposure",),
+    "divulge.attacks.inference": ("inference",),
+    "divulge.attacks.linkability": ("linkability",),
     "divulge.attacks.nearest_tests": (
         "authenticity",
         "dcr_baseline",
@@ -24,6 +26,7 @@ _HOMES = {
         "hitting_rate",
         "nnaa",
     ),
+    "divulge.attacks.singling_out": ("singling_out",),
     "divulge.attacks.uniqueness": (
         "delta_presence",
         "k_anonymity",
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from divulge.attacks.disclosive import abstention, disco, prc, rapid
     from divulge.attacks.distance import dcr, identical_match_share, nndr
     from divulge.attacks.exposure import exposure
+    from divulge.attacks.inference import inference
+    from divulge.attacks.linkability import linkability
     from divulge.attacks.nearest_tests import (
         authenticity,
         dcr_baseline,
@@ -58,6 +63,7 @@ if TYPE_CHECKING:
         hitting_rate,
         nnaa,
     )
+    from divulge.attacks.singling_out import singling_out
     from divulge.attacks.uniqueness import (
         delta_presence,
         k_anonymity,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
 from math import isfinite
 from typing import Any, Literal
 
@@ -23,11 +24,12 @@ from divulge.control import positive_control as controlled
 from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.estimate import holm
 from divulge.frames import fingerprint
+from divulge.kernels import one_by_one
 from divulge.neighbours import warm_up
 from divulge.preconditions import CRITICAL, check_all
 from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report
-from divulge.result import TOWARDS, Result, counts_rows, hits_are, label, number, percent
+from divulge.result import TOWARDS, Result, counts_guesses, counts_rows, hits_are, label, number, percent
 from divulge.schema import Schema, check_columns
 
 __all__ = ["assess"]
@@ -37,6 +39,7 @@ Search = Literal["default", "full", "off"]
 
 _KEEP = 20
 _TESTS = 3000  # comparisons of a search at most
+_INFERRED = 40  # targets that are attacked knowing all other columns, when none are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ def assess(
     holdout: Any = None,
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
+    subgroups: Sequence[str] = (),
     schema: Schema | None = None,
     unit: str | None = None,
     ignore: Sequence[str] = (),
@@ -108,6 +112,8 @@ def assess(
         20 for each target.
     targets
         Columns that he wants. None takes every usable column that is no key, in turn.
+    subgroups
+        Columns whose values tell groups of people apart; inference is reported for each, small groups together.
     schema, unit, ignore, missing
         What the columns are; the column of the person or household; columns to leave out; texts for missing.
     search
@@ -149,7 +155,7 @@ def assess(
     progress("checking preconditions", 0, 1)
     checks = check_all(case)
     progress("looking for key sets", 0, 1)
-    plan = _plan(case, keys, targets, search, jobs)
+    plan = _plan(case, keys, targets, subgroups, search, jobs)
     results, failed = _run(case, plan.tasks, watch)
     progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
@@ -167,6 +173,7 @@ def assess(
     settings = {
         "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search,
         "keys": list(keys) if keys else None, "targets": list(targets) if targets else None,
+        "subgroups": list(subgroups),
         "unit": case.unit, "ignore": list(ignore), "missing": len(tuple(missing)),
     }  # fmt: skip
     return Report.build(
@@ -199,13 +206,21 @@ def _n_rows(native: Any) -> int:
         return 0
 
 
-def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None, search: Search, jobs: int) -> _Plan:
+def _plan(
+    case: Case,
+    keys: Sequence[str] | None,
+    targets: Sequence[str] | None,
+    subgroups: Sequence[str],
+    search: Search,
+    jobs: int,
+) -> _Plan:
     """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search."""
     usable = case.schema.usable()
     keys = list(keys) if keys else list(case.schema.with_role("key"))
     targets = list(targets) if targets else list(case.schema.with_role("target"))
     check_columns("keys", keys, case.columns)
     check_columns("targets", targets, case.columns)
+    check_columns("subgroups", list(subgroups), case.columns)
     if set(keys) & set(targets):
         both = sorted(set(keys) & set(targets))[0]
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
@@ -227,6 +242,14 @@ def _plan(case: Case, keys: Sequence[str] | None, targets: Sequence[str] | None,
             "hint: `divulge schema` shows why; set kinds there."
         )
     plan = _Plan(tasks)
+    inferred = wanted if targets or len(wanted) <= _INFERRED else sorted(wanted)[:_INFERRED]
+    if len(usable) > 1:
+        plan.tasks += [_inference(t, keys, subgroups) for t in inferred]
+    if len(inferred) < len(wanted):
+        plan.notes.append(
+            f"inference: {len(wanted)} targets are many, and the first {_INFERRED} by name were attacked; "
+            "name others as targets"
+        )
     if keys:
         plan.tasks += [t for target in wanted for t in _on_pair(case, keys, target)]
         plan.tasks += _on_keys(case, keys)
@@ -257,7 +280,15 @@ def _on_rows(case: Case) -> list[_Task]:
         "dcr", "nndr", "identical_match_share", "hitting_rate", "authenticity", "epsilon_identifiability", "nnaa",
         "dcr_baseline", "exposure",
     )  # fmt: skip
-    return [_Task(name, {}) for name in names] if case.schema.usable() else []
+    n_usable = len(case.schema.usable())
+    if n_usable < 2:
+        return [_Task(name, {}) for name in (*names, "singling_out")] if n_usable else []
+    return [_Task(name, {}) for name in (*names, "singling_out", "linkability")]
+
+
+def _inference(target: str, keys: Sequence[str], subgroups: Sequence[str]) -> _Task:
+    known = {"keys": tuple(keys)} if keys else {}
+    return _Task("inference", {"target": target, "subgroups": tuple(subgroups)} | known, in_family=True)
 
 
 def _on_pair(case: Case, keys: Sequence[str], target: str) -> Iterator[_Task]:
@@ -279,24 +310,38 @@ def _on_keys(case: Case, keys: Sequence[str]) -> list[_Task]:
 
 
 def _run(case: Case, tasks: Sequence[_Task], watch: _Watch) -> tuple[list[Result], list[dict[str, str]]]:
+    """Return the results of all tasks and what failed; the targets of inference are attacked side by side."""
     results: list[Result] = []
     failed: list[dict[str, str]] = []
     together = dataclasses.replace(case, draws=0)
-    for done, task in enumerate(tasks):
-        watch.attacking(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
-        try:
-            found = CATALOGUE[task.attack].run(together if task.in_family else case, **task.settings)
-        except DivulgeError as error:
-            failed.append({"attack": task.attack, "why": str(error)})
-        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
-            # the message of a library may hold a data value: its type alone is told
-            where = " -> ".join(str(v) for v in task.settings.values())
-            failed.append(
-                {"attack": task.attack, "why": f"{type(error).__name__} inside the attack ({where}); please report it"}
-            )
-        else:
-            results += found if isinstance(found, tuple) else (found,)
+    pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
+    done = 0
+    for attack, batch in groupby(tasks, key=lambda t: t.attack):
+        several = list(batch)
+        size = pairs if attack == "inference" else 0
+        found = one_by_one(lambda t: _attacked(together if t.in_family else case, t), several, size)
+        for task in several:
+            watch.attacking(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
+            answer = next(found)
+            done += 1
+            if isinstance(answer, str):
+                failed.append({"attack": task.attack, "why": answer})
+            else:
+                results += answer
     return results, failed
+
+
+def _attacked(case: Case, task: _Task) -> Sequence[Result] | str:
+    """Return the results of one task, or why it failed."""
+    try:
+        found = CATALOGUE[task.attack].run(case, **task.settings)
+    except DivulgeError as error:
+        return str(error)
+    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+        # the message of a library may hold a data value: its type alone is told
+        where = " -> ".join(str(v) for v in task.settings.values())
+        return f"{type(error).__name__} inside the attack ({where}); please report it"
+    return found if isinstance(found, tuple) else (found,)
 
 
 # ---------------------------------------------------------------- the verdict
@@ -390,6 +435,9 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
     said = f"{knowing}the attack {name} is right{about} for {people}"
     if hits != "right for":
         said = f"by {label(worst)}, {hits} {people}"
+    if counts_guesses(worst):
+        shares = f"{percent(worst.real.rate)} of the guesses", f"{percent(worst.holdout.rate)} exactly one stranger"
+        said = f"by {label(worst)}, {shares[0]} single out exactly one person of the table and {shares[1]}"
     least = number(worst.risk.low_simultaneous)
     return f"Excess found: {said}; risk {number(worst.risk.value)}, at least {least} ({how})."
 

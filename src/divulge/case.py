@@ -308,7 +308,7 @@ def lay(
     if schema is not None:
         known = {c.name for t in tables for c in schema.columns if c.name in t.columns}
         check_columns("schema", [c.name for c in schema.columns if c.name not in known], columns)
-        full = full.override(Schema(tuple(c for c in schema.columns if c.name in columns)))
+        full = full.override(Schema(tuple(c for c in schema.columns if c.name in columns), schema.threat))
     full = full.give_roles(unit=named, ignore=ignore)
     if len(full.with_role("unit")) > 1:
         raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")

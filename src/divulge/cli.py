@@ -94,6 +94,13 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--holdout", metavar="FILE", help="People of the same population that the synthesizer never saw.")
 @click.option("--keys", multiple=True, callback=_names, metavar="COLUMNS", help="What the attacker knows: age,sex,zip.")
 @click.option("--targets", multiple=True, callback=_names, metavar="COLUMNS", help="What he wants.")
+@click.option(
+    "--subgroups",
+    multiple=True,
+    callback=_names,
+    metavar="COLUMNS",
+    help="Report inference for the people of each value of these.",
+)
 @_table_options
 @_run_options
 def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> None:

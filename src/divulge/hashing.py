@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["row_hashes", "value_hashes"]
+__all__ = ["once", "row_hashes", "value_hashes"]
 
 Hashes = NDArray[np.uint64]
 
@@ -39,3 +41,24 @@ def row_hashes(values: NDArray[np.float64]) -> Hashes:
         x += salt
         hashes[first : first + step] = _mix(x).sum(axis=1, dtype=np.uint64)
     return hashes
+
+
+def once(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Return which rows to keep so that a table written out several times counts once.
+
+    Where every row is there twice, or any number of times that all counts share, so many of each are left.
+
+    Examples
+    --------
+    >>> once(np.array([7, 7, 7, 7, 5, 5])).tolist()
+    [0, 1, 4]
+    """
+    _, of_row, counts = np.unique(ids, return_inverse=True, return_counts=True)
+    rows = np.arange(len(ids))
+    repeats = int(np.gcd.reduce(counts)) if len(counts) else 1
+    if repeats == 1:
+        return rows
+    order = np.argsort(of_row, kind="stable")
+    place = np.empty_like(rows)
+    place[order] = rows - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.flatnonzero(place < (counts // repeats)[of_row])

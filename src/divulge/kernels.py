@@ -8,7 +8,7 @@ compiled in memory where none is (read-only containers).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compiled", "disclosed", "disclosed_numpy", "in_threads"]
+__all__ = ["compiled", "disclosed", "disclosed_numpy", "in_threads", "one_by_one"]
 
 COMPILE_FROM = 4_000_000
 """Pairs of rows below which numpy is used and nothing is compiled (2,000 x 2,000)."""
@@ -31,10 +31,22 @@ _R = TypeVar("_R")
 
 def in_threads(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -> list[_R]:
     """Return the function of each task, in their order; one thread is enough for few rows."""
+    return list(one_by_one(function, tasks, n_rows))
+
+
+def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -> Iterator[_R]:
+    """Give out the function of each task, in their order, while threads work on the next ones.
+
+    When whoever asks stops asking, tasks that have not begun are dropped.
+    """
     if n_rows < THREADS_FROM:
-        return list(map(function, tasks))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(function, tasks))
+        yield from map(function, tasks)
+        return
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
+        yield from pool.map(function, tasks)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @cache

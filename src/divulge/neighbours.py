@@ -23,7 +23,7 @@ from divulge.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.hashing import value_hashes
 from divulge.kernels import COMPILE_FROM
 
-__all__ = ["Index", "Nearest", "Pairs", "warm_up"]
+__all__ = ["Distinct", "Index", "Listed", "Nearest", "Pairs", "Reach", "warm_up"]
 
 Ints = NDArray[np.int64]
 _ONE = 2.0**36  # parts of a credit
@@ -98,6 +98,44 @@ class Distinct:
     def which(self, rows: Ints) -> Ints:
         """Return the distinct row of each row number; -1 stays -1."""
         return rows if self.of_row is None else np.where(rows < 0, -1, self.of_row[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """How far the k nearest reference rows of each distinct query reach; equal reference rows count one by one.
+
+    Query u stands for the rows of `queries` whose `of_row` is u. `Index.up_to` lists the rows themselves.
+    """
+
+    queries: Distinct
+    """The queries without their repeats."""
+    reference: Distinct
+    """The reference rows without their repeats; they are listed by these numbers, and stand for `times` rows each."""
+    distances: Floats
+    """Shape (n_distinct_queries, k), ascending: the distance of the j-th nearest row; infinite where there is none."""
+    n_rows: Ints
+    """Shape (n_distinct_queries,): rows up to and including the k-th distance; all where there are fewer than k."""
+    nearest: Ints
+    """Shape (n_distinct_queries, k): the nearest distinct rows up to the k-th distance, by distance and then by number,
+    -1 where there are fewer than k."""
+    far: Floats
+    """Shape (n_distinct_queries, k): the distances of `nearest`; infinite where there is none."""
+    is_whole: NDArray[np.bool_]
+    """Shape (n_distinct_queries,): `nearest` names all distinct rows up to the k-th distance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Distinct reference rows of some distinct queries, up to and including the k-th distance, in one long list."""
+
+    queries: Ints
+    """Shape (n,): distinct queries, ascending."""
+    start: Ints
+    """Shape (n + 1,): query queries[i] has rows[start[i] : start[i + 1]]."""
+    rows: Ints
+    """Distinct reference rows, by distance and then by number within a query."""
+    distances: Floats
+    """Their distances."""
 
 
 def _hash(rows: Rows) -> NDArray[np.uint64]:
@@ -223,6 +261,90 @@ class Index:
         rows[start[:-1][alone]] = found.rows[alone, 0]
         rows[np.repeat(~alone, found.n_ties)] = more.rows
         return found, Pairs(start, rows)
+
+    def reach(self, queries: Rows, k: int) -> Reach:
+        """Return how far the k nearest reference rows of each distinct query reach.
+
+        Parameters
+        ----------
+        queries
+            Rows under the same ruler. None of them is left out of the reference.
+        k
+            At least 1; equal reference rows count one by one.
+
+        Examples
+        --------
+        >>> from divulge.gower import Field, fit_ruler
+        >>> people, asked = np.array([1.0, 5.0, 5.0, 11.0]), np.array([4.0, 8.0, 8.0])
+        >>> marks = np.zeros(4, np.int32), np.zeros(3, np.int32)
+        >>> ruler, (reference, queries) = fit_ruler([Field("x", (people, asked), marks)], ranges_of=[0])
+        >>> index = Index(ruler, reference)
+        >>> reach = index.reach(queries, 1)
+        >>> reach.distances.ravel().tolist(), reach.n_rows.tolist(), reach.queries.of_row.tolist()
+        ([0.1, 0.3], [2, 3], [0, 1, 1])
+        >>> [(part.start.tolist(), part.rows.tolist()) for part in index.up_to(reach)]
+        [([0, 1, 3], [1, 1, 2])]
+        """
+        if k < 1:
+            raise SettingError(f"k: {k} is below 1.")
+        asked = Distinct.of(queries)
+        far, nearest, beyond = self._search(asked.rows, k, None, None)
+        times = np.where(nearest >= 0, self._distinct.times[nearest], 0)
+        reached = times.cumsum(axis=1)
+        distances = far
+        if self._distinct.of_row is not None:
+            padded = np.pad(far, ((0, 0), (0, 1)), constant_values=np.inf)
+            row = np.arange(len(far))
+            distances = np.stack([padded[row, (reached <= j).sum(axis=1)] for j in range(k)], axis=1)
+        last = np.where(np.isfinite(distances[:, -1]), distances[:, -1], far.max(axis=1, initial=0, where=nearest >= 0))
+        inside = (nearest >= 0) & (far <= last[:, None])
+        at_the_end = inside[:, -1] & (beyond > 0)
+        n_rows = np.where(inside, times, 0).sum(axis=1) + np.where(at_the_end, beyond, 0)
+        return Reach(
+            asked, self._distinct, distances, n_rows, np.where(inside, nearest, -1), np.where(inside, far, np.inf),
+            ~at_the_end,
+        )  # fmt: skip
+
+    def up_to(self, reach: Reach, which: Ints | None = None) -> Iterator[Listed]:
+        """Give out all distinct reference rows up to and including the k-th distance, in parts that fit into memory.
+
+        Parameters
+        ----------
+        reach
+            From `reach` of this index.
+        which
+            Distinct queries, ascending; None takes all.
+        """
+        which = np.arange(len(reach.n_rows)) if which is None else which
+        listed = (reach.nearest[which] >= 0).sum(axis=1)
+        most = np.where(reach.is_whole[which], listed, np.minimum(reach.n_rows[which], len(reach.reference.times)))
+        for part in _parts(which, most):
+            yield self._listed(reach, part)
+
+    def _listed(self, reach: Reach, part: Ints) -> Listed:
+        nearest, far = reach.nearest[part], reach.far[part]
+        longer = np.flatnonzero(~reach.is_whole[part])
+        keep = nearest >= 0
+        keep[longer] = far[longer] < far[longer, -1:]  # the rows at the k-th distance are more than these
+        query, slot = np.nonzero(keep)
+        n_inner, n_tied = keep.sum(axis=1), np.zeros(len(part), dtype=np.int64)
+        tied = np.empty(0, dtype=np.int64)
+        if len(longer):
+            width = len(reach.reference.times)
+            _, (q, r) = self._within(reach.queries.rows.take(part[longer]), far[longer, -1], None, listing=True)
+            found = np.sort(longer[q] * width + r)
+            inner = ~reach.is_whole[part][query]
+            found = np.delete(found, np.searchsorted(found, (query * width + nearest[query, slot])[inner]))
+            tied = found % width
+            n_tied = np.bincount(found // width, minlength=len(part))
+        start = np.append(0, np.cumsum(n_inner + n_tied))
+        rows, distances = np.empty(start[-1], dtype=np.int64), np.repeat(far[:, -1], n_inner + n_tied)
+        place = start[query] + slot
+        rows[place], distances[place] = nearest[query, slot], far[query, slot]
+        is_tied = np.ones(len(rows), dtype=np.bool_)
+        is_tied[place] = False
+        rows[is_tied] = tied
+        return Listed(part, start, rows, distances)
 
     def attraction(
         self, queries: Rows, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None

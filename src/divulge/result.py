@@ -190,11 +190,17 @@ def counts_rows(result: Result) -> bool:
     return result.real is not None and TOWARDS in result.context
 
 
+def counts_guesses(result: Result) -> bool:
+    """Return whether the rates are of guesses, each of which fits one person alone or not, and not of people."""
+    return result.attack == "singling_out"
+
+
 _HITS = {
     "copies": "a copy of",
     "hitting_rate": "a synthetic row agrees with",
     "epsilon_identifiability": "a synthetic row is nearer than any other person to",
     "exposure": "flagged:",
+    "linkability": "linked:",
     "replicated_uniques": "alone and replicated:",
 }
 
@@ -234,9 +240,13 @@ def sentence(result: Result) -> str:
         else:
             parts.append(f"{percent(share)} of the synthetic rows counted lie nearest to a member ({_counted(rate)})")
             parts.append(f"{percent(free)} without a leak")
+    elif result.real and result.real.rate is not None and counts_guesses(result):
+        parts.append(f"{_guessed(result.real)} single out exactly one member")
     elif result.real and result.real.rate is not None:
         parts.append(f"{hits_are(result)} {percent(result.real.rate)} of members ({_counted(result.real)})")
-    if result.holdout and result.holdout.rate is not None and not counts_rows(result):
+    if result.holdout and result.holdout.rate is not None and counts_guesses(result):
+        parts.append(f"{_guessed(result.holdout)} exactly one stranger")
+    elif result.holdout and result.holdout.rate is not None and not counts_rows(result):
         parts.append(f"{percent(result.holdout.rate)} of strangers ({_counted(result.holdout)})")
     if result.risk and result.risk.value is not None:
         low, high = result.risk.low, result.risk.high
@@ -258,6 +268,10 @@ def sentence(result: Result) -> str:
 def _counted(rate: Rate) -> str:
     hits = f"{rate.hits:,.0f}" if float(rate.hits).is_integer() else f"{rate.hits:,.1f}"
     return f"{hits} of {rate.n:,}"
+
+
+def _guessed(rate: Rate) -> str:
+    return f"{_counted(rate)} guesses ({percent(rate.rate)})"
 
 
 def percent(share: float | None) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from divulge.errors import ColumnError, SettingError
+from divulge.threat import NOT_STATED, TABLES, Threat, template, threat_from
 
 __all__ = ["Bins", "Column", "Facts", "Kind", "Role", "Schema", "infer", "schema_from_sdv", "schema_from_toml"]
 
@@ -136,9 +137,10 @@ def _kind_of_text(f: Facts) -> tuple[Kind, str]:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of the tables, in the order of the real table."""
+    """The columns of the tables, in the order of the real table, and what is stated about attacker and release."""
 
     columns: tuple[Column, ...]
+    threat: Threat = NOT_STATED
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -159,7 +161,7 @@ class Schema:
         return tuple(c.name for c in self.columns if c.kind in COUNTED and not {"unit", "ignore"} & set(c.roles))
 
     def override(self, other: Schema) -> Schema:
-        """Return this schema with the columns that `other` also has taken from it."""
+        """Return this schema with the columns that `other` also has, and what it states, taken from it."""
         theirs = {c.name: c for c in other.columns}
         unknown = set(theirs) - {c.name for c in self.columns}
         if unknown:
@@ -169,7 +171,8 @@ class Schema:
             tuple(
                 replace(theirs[c.name], why=theirs[c.name].why or c.why) if c.name in theirs else c
                 for c in self.columns
-            )
+            ),
+            self.threat if other.threat == NOT_STATED else other.threat,
         )
 
     def give_roles(self, **roles: Iterable[str]) -> Schema:
@@ -180,14 +183,14 @@ class Schema:
                 column = self[name]
                 if role not in column.roles:
                     columns[name] = replace(columns[name], roles=(*columns[name].roles, role))  # type: ignore[arg-type] # keyword names are roles
-        return Schema(tuple(columns.values()))
+        return Schema(tuple(columns.values()), self.threat)
 
     def to_toml(self) -> str:
-        """Return the schema as TOML that can be edited and passed back.
+        r"""Return the schema as TOML that can be edited and passed back, with the questions that no run can answer.
 
         Examples
         --------
-        >>> print(Schema((Column("age", "numeric", "whole numbers"),)).to_toml())
+        >>> print(Schema((Column("age", "numeric", "whole numbers"),)).to_toml().partition("\n#")[0])
         [columns.age]
         kind = "numeric"
         roles = []
@@ -203,11 +206,11 @@ class Schema:
             if c.kind in ("numeric", "datetime"):
                 entry["bins"] = "none" if c.bins.how == "none" else f"{c.bins.how} {c.bins.n}"
             body[c.name] = entry | {"why": c.why}
-        return tomli_w.dumps({"columns": body})
+        return tomli_w.dumps({"columns": body}) + template(self.threat)
 
 
 def schema_from_toml(text: str, source: str = "schema") -> Schema:
-    r"""Return the schema that a TOML text describes.
+    r"""Return the schema that a TOML text describes: [columns.NAME], [attacker], [release], [decision], any of them.
 
     Raises
     ------
@@ -225,10 +228,16 @@ def schema_from_toml(text: str, source: str = "schema") -> Schema:
         raise SettingError(
             f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from."
         ) from None
-    columns = data.get("columns")
-    if not isinstance(columns, dict):
+    known = ("columns", *TABLES)
+    columns = data.get("columns", {})
+    if not isinstance(columns, dict) or not set(known) & set(data):
         raise SettingError(f"{source}: no [columns.NAME] entries. hint: `divulge schema real.csv` shows the form.")
-    return Schema(tuple(_column_from(name, entry, source) for name, entry in columns.items()))
+    for name in data:
+        if name not in known:
+            raise SettingError(f"{source}: unknown entry {name!r}. hint: a schema holds {', '.join(known)}.")
+    return Schema(
+        tuple(_column_from(name, entry, source) for name, entry in columns.items()), threat_from(data, source)
+    )
 
 
 def _column_from(name: str, entry: Any, source: str) -> Column:

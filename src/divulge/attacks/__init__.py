@@ -1,6 +1,17 @@
 """Floor 3: one file a family; importing this package enters every attack into the catalogue."""
 
-from divulge.attacks import attribution, copying, disclosive, distance, exposure, nearest_tests, uniqueness
+from divulge.attacks import (
+    attribution,
+    copying,
+    disclosive,
+    distance,
+    exposure,
+    inference,
+    linkability,
+    nearest_tests,
+    singling_out,
+    uniqueness,
+)
 from divulge.attacks.catalogue import CATALOGUE, Attack
 
 __all__ = [
@@ -11,6 +22,9 @@ __all__ = [
     "disclosive",
     "distance",
     "exposure",
+    "inference",
+    "linkability",
     "nearest_tests",
+    "singling_out",
     "uniqueness",
 ]

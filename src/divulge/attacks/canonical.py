@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,38 +22,52 @@ class Canonical:
     """An order of rows and of levels that names of categories, units of numbers and row order do not enter.
 
     Numbers count by rank, levels by how often they occur and beside what: rows are hashed by their levels and levels by
-    their rows, three times. What is still equal is told apart by its code, and hardly ever matters.
+    their rows, three times. What is still equal is told apart by its code, and hardly ever matters. `tables` says which
+    tables count (0 real, 1 synthetic, 2 holdout); None takes all. `rows` says which rows of a table count; of a table
+    that is not named there all do.
     """
 
-    def __init__(self, case: Case, columns: Sequence[str]) -> None:
+    def __init__(
+        self,
+        case: Case,
+        columns: Sequence[str],
+        tables: Sequence[int] | None = None,
+        rows: Mapping[int, Ints] | None = None,
+    ) -> None:
         self.fields = [_field(case, c, 1.0) for c in sorted(columns)]
-        self.n_tables = len(case.tables)
+        self._tables = tuple(range(len(case.tables))) if tables is None else tuple(tables)
+        self._rows = {} if rows is None else rows
         parts: list[Hashes] = []
         self._codes: list[Ints] = []
         for f in self.fields:
-            codes = np.concatenate(f.codes).astype(np.int64)
+            codes = np.concatenate([self._part(f.codes, t) for t in self._tables]).astype(np.int64)
             if f.numbers is not None:
-                ranks = np.unique(np.concatenate(f.numbers), return_inverse=True)[1]
+                numbers = np.concatenate([self._part(f.numbers, t) for t in self._tables])
+                ranks = np.unique(numbers, return_inverse=True)[1]
                 parts.append(value_hashes(ranks.astype(np.uint64), len(parts)))
             self._codes.append(codes)
-        lengths = [len(c) for c in self.fields[0].codes]
-        table = np.repeat(np.arange(self.n_tables), lengths).astype(np.uint64)
+        lengths = [len(self._part(self.fields[0].codes, t)) for t in self._tables]
+        table = np.repeat(self._tables, lengths).astype(np.uint64)
         fixed = sum(parts, value_hashes(table, 10_007))
         self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in self._codes]
         for _ in range(3):
-            rows = fixed.copy()
+            hashes = fixed.copy()
             for j, codes in enumerate(self._codes):
-                rows += value_hashes(self.colours[j], 1_000 + j)[codes]
-            self.rows = np.split(rows, np.cumsum(lengths)[:-1])
+                hashes += value_hashes(self.colours[j], 1_000 + j)[codes]
+            self.rows = np.split(hashes, np.cumsum(lengths)[:-1])
             self.colours = [
-                _summed(codes, value_hashes(rows, 5_000), len(k))
+                _summed(codes, value_hashes(hashes, 5_000), len(k))
                 for codes, k in zip(self._codes, self.colours, strict=True)
             ]
 
     def order(self, which: int) -> Ints:
-        """Return the rows of a table (0 real, 1 synthetic, 2 holdout) in canonical order."""
-        ties: list[NDArray[Any]] = [f.codes[which] for f in self.fields]
-        return np.lexsort((*ties, self.rows[which]))
+        """Return the rows of a table (0 real, 1 synthetic, 2 holdout) that count, by number, in canonical order."""
+        ties: list[NDArray[Any]] = [self._part(f.codes, which) for f in self.fields]
+        order = np.lexsort((*ties, self.rows[self._tables.index(which)]))
+        return self._rows[which][order] if which in self._rows else order
+
+    def _part(self, values: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
+        return values[which][self._rows[which]] if which in self._rows else values[which]
 
     def sorted_codes(self, field: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return codes of a field in canonical order."""

@@ -28,7 +28,7 @@ class Attack:
 
     name: str
     family: str
-    """Attribution, uniqueness, copying, distance or exposure: the heading in the report."""
+    """Attribution, singling out, distance or another: the heading in the report."""
     question: str
     """What the attacker says."""
     needs: str
@@ -38,7 +38,7 @@ class Attack:
 
 
 CATALOGUE: dict[str, Attack] = {}
-_BY_ROW = ("distance", "exposure")
+_BY_ROW = ("distance", "exposure", "singling out", "linkability", "inference")
 
 _TABLES = inspect.signature(
     lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95: None
@@ -79,7 +79,7 @@ def attack(*, family: str, question: str, needs: str, reference: str) -> Callabl
             own.bind(None, **settings)  # a wrong setting fails before the tables are read
             case = lay(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
             if family in _BY_ROW:
-                case = case.collected("distances need every row")
+                case = case.collected("this attack needs every row")
             found = run(case, **settings)
             # several comparisons in one call are one family; `assess` corrects over all calls of an attack
             return found if isinstance(found, Result) else tuple(correct(case, found))

@@ -19,6 +19,7 @@ from divulge.estimate import (
     compare,
     wilson,
 )
+from divulge.isolation import Isolation
 from divulge.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
 from divulge.schema import check_columns
 
@@ -251,10 +252,11 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict that simultaneous bounds allow.
 
-    A finding needs both: a lower bound of the difference above 0, and an adjusted p-value of at most alpha. With
-    very unequal sizes and few hits Newcombe's bound alone is above 0 too often.
+    A finding needs three: lower bounds of difference and risk above 0, and an adjusted p-value of at most alpha. With
+    very unequal sizes and few hits Newcombe's bound alone is above 0 too often, and of fractional scores the bounds of
+    difference and risk can lie on two sides of 0.
     """
-    if difference.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
+    if difference.low > 0 and risk.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
         return "excess found"
     if np.isfinite(risk.high) and risk.high <= acceptable and not difference.low > 0:
         return "none found"
@@ -263,6 +265,8 @@ def verdict_of(
 
 def _beats_prior(result: Result) -> bool:
     prior, strangers = result.baseline, result.holdout
+    if result.target is None:
+        return False  # its baseline is chance, and nothing that somebody knows
     if prior is None or prior.rate is None or strangers is None or not strangers.n:
         return False
     return wilson(strangers.hits, strangers.n).low > prior.rate
@@ -277,6 +281,11 @@ def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
     # the half-width shrinks with the root of the size; 1.1 at least, because now it was too wide
     more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
     n, m = (int(np.ceil(more * x)) for x in people)
+    if isinstance(result.comparison, Isolation):
+        return (
+            f"{CANNOT_TELL}: the interval is too wide; about {n:,} guesses as independent as these "
+            f"would bring the upper limit to {acceptable:g} where there is no excess"
+        )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (
         f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"

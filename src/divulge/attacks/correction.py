@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
-from typing import Any
+from math import ceil, isfinite
+from typing import Any, cast
 
 import numpy as np
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from divulge.attacks.common import ACCEPTABLE, conclude, finite
 from divulge.case import Case
 from divulge.estimate import Comparison, Family, holm, max_t, resample
+from divulge.isolation import Isolation
 from divulge.result import Result, label
 
 __all__ = ["correct"]
@@ -37,6 +38,8 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
     comparisons = [r.comparison for r in results]
     # column order must change no digit: the tests stand in the order of their names
     order = sorted(range(len(results)), key=lambda i: label(results[i]))
+    if all(isinstance(c, Isolation) for c in comparisons):
+        return _permuted_family([cast(Isolation, c) for c in comparisons], case.level), comparisons
     scores = [results[i].individual for i in order]
     rows = case.n_rows("real") + case.n_rows("holdout")
     if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:
@@ -53,13 +56,34 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
     return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back]), comparisons
 
 
-def _holm_family(results: list[Result], level: float) -> Family:
-    """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
+def _permuted_family(found: list[Isolation], level: float) -> Family:
+    """Return the max-T correction of comparisons that were permuted together already."""
+    from scipy.special import ndtr
+
+    p = np.array([c.p_value for c in found])
+    tested = np.isfinite(p)
+    if not tested.any():
+        return Family(_normal_quantile(level), level, np.full(len(p), np.nan), p)
+    largest = np.sort(np.max([np.abs(c.permuted) for c in found], axis=0))
+    seen = np.array([c.z for c in found])
+    together = (1 + len(largest) - np.searchsorted(largest, seen - 1e-9)) / (len(largest) + 1)
+    place = min(len(largest), ceil(level * (len(largest) + 1) - 1e-9))
+    critical = max(_normal_quantile(level), float(largest[place - 1]))
+    each = max(level, 1 - 2 * float(ndtr(-critical)))
+    return Family(critical, each, np.where(tested, np.maximum(p, together), np.nan), p)
+
+
+def _normal_quantile(level: float) -> float:
     from scipy.special import ndtri
 
+    return float(ndtri(0.5 + level / 2))
+
+
+def _holm_family(results: list[Result], level: float) -> Family:
+    """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
     p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
     each = 1 - (1 - level) / len(results)
-    return Family(float(ndtri(0.5 + each / 2)), each, holm(p), p)
+    return Family(_normal_quantile(each), each, holm(p), p)
 
 
 def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import fsum, log10
+from math import fsum
 from typing import Any, Literal
 
 import numpy as np
 from msgspec.structs import replace
 
+from divulge.anonymity_loss import abstaining, prc
 from divulge.attacks.attribution import check_tau, disclosive_hits, disclosive_keys, least_count, modal_scores
 from divulge.attacks.catalogue import attack
 from divulge.attacks.common import (
@@ -21,9 +21,8 @@ from divulge.attacks.common import (
     record_result,
 )
 from divulge.case import Case
-from divulge.counts import ContingencyTable, Ints
+from divulge.counts import ContingencyTable
 from divulge.errors import SettingError
-from divulge.estimate import wilson
 from divulge.result import Baseline, Result, Value
 
 __all__ = ["abstention", "disco", "prc", "rapid"]
@@ -202,29 +201,6 @@ def _model_shares(case: Case, table: ContingencyTable, keys: tuple[str, ...], ta
     return p
 
 
-_R_MIN = 1e-4
-_ALPHA = 3
-
-
-def prc(precision: float, recall: float) -> float:
-    """Return the precision-recall coefficient of an attack that guesses for a share `recall` of the people.
-
-    PRC = P (1 - (log10 R / log10 1e-4)^3), and R where R is at most 1e-4.
-
-    References
-    ----------
-    Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures.
-
-    Examples
-    --------
-    >>> round(prc(0.9, 0.01), 4)
-    0.7875
-    """
-    if recall <= _R_MIN:
-        return recall
-    return precision * (1 - (log10(recall) / log10(_R_MIN)) ** _ALPHA)
-
-
 @attack(
     family="attribution",
     question="I guess only where the synthetic table looks sure; how often am I right, and about how many?",
@@ -249,100 +225,25 @@ def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """
     keys, notes = checked_keys(case, keys, target)
     table = case.contingency(keys, target)
-    guesses = _Guesses(table)
-    rng = case.rng("abstention")
-    one_o, one_c = rng.binomial(guesses.o, 0.5), rng.binomial(guesses.c, 0.5)
-    cut = guesses.best_cut(one_o + one_c)
-    members = guesses.judged(guesses.o - one_o, cut)
-    context: dict[str, float | None] = {
-        "precision": members.precision,
-        "recall": members.recall,
-        "confidence cut-off": cut,
-    }
-    curves = guesses.curve(guesses.o, "")
-    base: float | None = None
+    sure = np.where(table.s_key > 0, table.largest(table.s) / np.maximum(table.s_key, 1), 0.0)[table.key]
+    right = modal_scores(table, "zero")
+    found = abstaining(
+        np.tile(right, 2), np.tile(sure, 2), np.repeat([True, False], len(right)), case.rng("abstention"),
+        count=np.concatenate([table.o, table.c]),
+    )  # fmt: skip
+    shown = ["precision", "recall", "confidence cut-off"]
     if case.has_holdout:
-        strangers = guesses.judged(guesses.c - one_c, cut)
-        base = strangers.prc
-        context |= {
-            "precision, strangers": strangers.precision,
-            "recall, strangers": strangers.recall,
-            "ALC": None if members.prc is None or base is None or base >= 1 else (members.prc - base) / (1 - base),
-        }
-        curves |= guesses.curve(guesses.c, ", strangers")
-    if cut is None:
+        shown += ["precision, strangers", "recall, strangers", "ALC"]
+    if found.context["confidence cut-off"] is None:
         notes = [*notes, "no cut-off has a precision known to within 0.1: too few people for a choice"]
     prior = modal_baseline(table).rate or 0.0
     return Result(
         attack="abstention",
         keys=keys,
         target=target,
-        value=Value(real=members.prc, holdout=base),
+        value=Value(real=found.context["PRC"], holdout=found.context["PRC, strangers"]),
         baseline=Baseline(rate=prc(prior, 1.0), what="PRC of naming the commonest value for everybody"),
-        context=context,
-        curves=curves,
+        context={k: found.context[k] for k in shown},
+        curves=dict(found.curves),
         notes=(*notes, *binned_note(case, [*keys, target])),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Precision, recall and PRC of guessing above a cut-off; None without a cut-off or without people."""
-
-    precision: float | None = None
-    recall: float | None = None
-    prc: float | None = None
-
-
-class _Guesses:
-    """The guesses about all people, surest first; people whose guess is equally sure and equally right are merged."""
-
-    def __init__(self, table: ContingencyTable) -> None:
-        sure = np.where(table.s_key > 0, table.largest(table.s) / np.maximum(table.s_key, 1), 0.0)[table.key]
-        right = modal_scores(table, "zero")
-        used = table.o + table.c > 0
-        pairs, place = np.unique(np.stack([-sure[used], right[used]], axis=1), axis=0, return_inverse=True)
-        self.sure, self.right = -pairs[:, 0], pairs[:, 1]
-        self.o, self.c = (
-            np.bincount(place.ravel(), weights=n[used], minlength=len(pairs)).astype(np.int64)
-            for n in (table.o, table.c)
-        )
-        # the last row of each level of confidence above 0: guessing down to there is a cut-off
-        last = np.r_[self.sure[1:] != self.sure[:-1], True] if len(pairs) else np.zeros(0, dtype=bool)
-        self.ends = np.flatnonzero(last & (self.sure > 0))
-
-    def _down_to(self, people: Ints) -> tuple[Ints, Floats]:
-        """Return guesses made and right for each cut-off, shape (n_cuts,)."""
-        return np.cumsum(people)[self.ends], np.cumsum(people * self.right)[self.ends]
-
-    def best_cut(self, people: Ints) -> float | None:
-        """Return the confidence from which guessing gives the largest PRC; None where no precision is known well."""
-        best, cut = -1.0, None
-        for end, n, hits in zip(self.ends, *self._down_to(people), strict=True):
-            interval = wilson(float(hits), int(n))
-            if n and interval.high - interval.low < 0.1:
-                value = prc((interval.low + interval.high) / 2, int(n) / int(people.sum()))
-                if value > best:
-                    best, cut = value, float(self.sure[end])
-        return cut
-
-    def judged(self, people: Ints, cut: float | None) -> _Judged:
-        """Return what guessing from a confidence on gives on other people."""
-        if cut is None or not people.sum():
-            return _Judged()
-        chosen = self.sure >= cut
-        n = int(people[chosen].sum())
-        recall = n / int(people.sum())
-        precision = float((people * self.right)[chosen].sum() / n) if n else 0.0
-        return _Judged(precision, recall, prc(precision, recall) if n else 0.0)
-
-    def curve(self, people: Ints, suffix: str) -> dict[str, list[float]]:
-        """Return precision at each recall, at most 50 points."""
-        n, hits = self._down_to(people)
-        shown = np.unique(np.linspace(0, len(n) - 1, 50).astype(int)) if len(n) else np.zeros(0, dtype=int)
-        shown = shown[n[shown] > 0]
-        total = max(int(people.sum()), 1)
-        return {
-            f"recall{suffix}": (n[shown] / total).tolist(),
-            f"precision{suffix}": (hits[shown] / np.maximum(n[shown], 1)).tolist(),
-        }

@@ -29,6 +29,8 @@ class Secret:
     for a categorical target."""
     tolerance: float
     """A guessed number is right when it is off by at most this; 0 for a categorical target."""
+    share: float
+    """The tolerance as part of the spread."""
     synthetic: Codes
     """Shape (n_synthetic,): code of each synthetic row; 0 is missing."""
     people: Codes
@@ -77,14 +79,18 @@ class Secret:
         last[known] = np.maximum(last[known], np.searchsorted(ascending, self.numbers[known] + reach, side="right"))
         return order, first, last
 
-    def constant(self) -> tuple[float, int]:
-        """Return the share of people that the best constant guess is right about, and its code."""
-        order, first, last = self.window()
+    def constant(self) -> float:
+        """Return the share of people that the best constant guess is right about; it may be any number."""
+        order, _, _ = self.window()
         below = np.append(0, np.cumsum(self.people_counts[order]))
-        # being right is symmetric: a guess is right about the people in its own window
-        right = below[last] - below[first]
-        best = int(np.argmax(right))
-        return float(right[best]) / max(1, int(self.people_counts.sum())), best
+        most = int(self.people_counts.max())
+        numbers = self.numbers[order]
+        first = np.flatnonzero(np.isfinite(numbers))
+        if len(first):
+            # the guess stands in the middle of a run of numbers, which may be no value itself
+            last = np.searchsorted(numbers[first], numbers[first] + 2 * (self.tolerance + self._slack()), side="right")
+            most = max(most, int((below[first[0] + last] - below[first]).max()))
+        return most / max(1, int(self.people_counts.sum()))
 
     def by_prior(self) -> float:
         """Return the share that is right when guesses are drawn in proportion to how often each value occurs."""
@@ -98,7 +104,7 @@ class Secret:
         if not self.is_numeric:
             return "a guess is right when it is the value itself; missing is a value"
         return (
-            f"a guess is right when it is off by at most {TOLERANCE:g} of the spread between the 5% and the 95% "
+            f"a guess is right when it is off by at most {self.share:g} of the spread between the 5% and the 95% "
             "quantile of real and holdout together; missing is a value"
         )
 
@@ -130,7 +136,7 @@ def secret_of(case: Case, target: str, tolerance: float = TOLERANCE) -> Secret:
     if case.schema[target].kind in ("numeric", "datetime"):
         numbers[1:] = pooled.numbers()
         reach = tolerance * _spread(numbers, counts)
-    return Secret(target, numbers, reach, codes[1], people, counts)
+    return Secret(target, numbers, reach, tolerance, codes[1], people, counts)
 
 
 def _spread(numbers: Floats, counts: NDArray[np.int64]) -> float:

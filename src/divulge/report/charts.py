@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from divulge.report.view import tidy
 
 __all__ = [
+    "Rung",
     "Scale",
     "Series",
     "axis",
@@ -21,6 +22,7 @@ __all__ = [
     "curves",
     "icon",
     "interval_row",
+    "ladder",
     "nice_top",
     "rate_row",
     "risk_scale",
@@ -44,11 +46,24 @@ class Scale:
 
     low: float
     high: float
+    width: float = _WIDTH
 
     def x(self, value: float) -> float:
         """Return the place of a value, at the edge when it lies outside."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return round(_PAD + share * (_WIDTH - 2 * _PAD), 1)
+        return round(_PAD + share * (self.width - 2 * _PAD), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One line of a ladder: a risk with its intervals, or a rate beside its baseline."""
+
+    label: str
+    value: float | None
+    inner: tuple[float | None, float | None] = (None, None)
+    outer: tuple[float | None, float | None] = (None, None)
+    verdict: str | None = None
+    baseline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +122,12 @@ def _text(x: float, y: float, text: str, anchor: str = "middle", css: str = "tic
 
 def axis(uid: str, scale: Scale, acceptable: float | None, *, percent: bool = False) -> Markup:
     """Return the axis above the rows of a forest plot; `acceptable` is None where there is no such line."""
+    shown, parts = _axis(scale, acceptable, percent)
+    title = f"Axis from {shown[0]} to {shown[-1]}" if shown else "Axis"
+    return _svg(uid, _WIDTH, 34, title, "".join(parts), "row-plot")
+
+
+def _axis(scale: Scale, acceptable: float | None, percent: bool) -> tuple[list[str], list[str]]:
     ticks = _ticks(scale.low, scale.high)
     shown = [f"{100 * t:.4g}%" if percent else f"{t:.4g}" for t in ticks]
     taken = -99.0 if acceptable is None else scale.x(acceptable)
@@ -117,10 +138,9 @@ def axis(uid: str, scale: Scale, acceptable: float | None, *, percent: bool = Fa
     ]
     if acceptable is not None:
         x = scale.x(acceptable)
-        parts.append(_text(x, 11, f"acceptable {acceptable:g}", "start" if x < _WIDTH / 2 else "end", "tick acc"))
+        parts.append(_text(x, 11, f"acceptable {acceptable:g}", "start" if x < scale.width / 2 else "end", "tick acc"))
         parts.append(_line(x, 14, x, 34, "accept"))
-    title = f"Axis from {shown[0]} to {shown[-1]}" if shown else "Axis"
-    return _svg(uid, _WIDTH, 34, title, "".join(parts), "row-plot")
+    return shown, parts
 
 
 def interval_row(
@@ -131,16 +151,26 @@ def interval_row(
     y = _HEIGHT / 2
     # longer than the picture: the page cuts them where the row ends, so that they meet
     parts = [_line(scale.x(a), -20, scale.x(a), 400, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))]
+    return _svg(
+        uid, _WIDTH, _HEIGHT, title, "".join(parts + _interval(scale, y, value, inner, outer, verdict)), "row-plot"
+    )
+
+
+def _interval(
+    scale: Scale, y: float, value: float | None, inner: tuple[float | None, float | None],
+    outer: tuple[float | None, float | None], verdict: str,
+) -> list[str]:  # fmt: skip
+    parts = []
     for limits, css in ((outer, "thin"), (inner, "thick")):
         if limits[0] is not None and limits[1] is not None and limits[1] >= scale.low and limits[0] <= scale.high:
             parts.append(_line(scale.x(limits[0]), y, scale.x(limits[1]), y, css))
     if outer[0] is not None and outer[0] < scale.low - 1e-9:
         parts.append(f'<path class="arrow" d="M{_PAD - 8} {y:g}l8 -5v10Z"/>')
     if outer[1] is not None and outer[1] > scale.high + 1e-9:
-        parts.append(f'<path class="arrow" d="M{_WIDTH - _PAD + 8} {y:g}l-8 -5v10Z"/>')
+        parts.append(f'<path class="arrow" d="M{scale.width - _PAD + 8:g} {y:g}l-8 -5v10Z"/>')
     if value is not None and scale.low <= value <= scale.high:
         parts.append(_mark(scale.x(value), y, verdict))
-    return _svg(uid, _WIDTH, _HEIGHT, title, "".join(parts), "row-plot")
+    return parts
 
 
 def _mark(x: float, y: float, verdict: str) -> str:
@@ -153,13 +183,46 @@ def _mark(x: float, y: float, verdict: str) -> str:
 
 def rate_row(uid: str, title: str, rate: float | None, baseline: float | None) -> Markup:
     """Return one row without strangers: the rate as a dot, the baseline as a bar."""
-    scale, y = Scale(0.0, 1.0), _HEIGHT / 2
-    parts = [_line(_PAD, y, _WIDTH - _PAD, y, "grid")]
+    return _svg(uid, _WIDTH, _HEIGHT, title, "".join(_dotted(Scale(0.0, 1.0), _HEIGHT / 2, rate, baseline)), "row-plot")
+
+
+def _dotted(scale: Scale, y: float, rate: float | None, baseline: float | None) -> list[str]:
+    parts = [_line(_PAD, y, scale.width - _PAD, y, "grid")]
     if baseline is not None:
-        parts.append(_line(scale.x(baseline), 3, scale.x(baseline), _HEIGHT - 3, "baseline"))
+        parts.append(_line(scale.x(baseline), y - 8, scale.x(baseline), y + 8, "baseline"))
     if rate is not None:
         parts.append(f'<circle class="mark m-rate" cx="{scale.x(rate):g}" cy="{y:g}" r="4.5"/>')
-    return _svg(uid, _WIDTH, _HEIGHT, title, "".join(parts), "row-plot")
+    return parts
+
+
+_LABELS, _STEP, _LETTERS = 122, 20, 16
+
+
+def ladder(uid: str, title: str, description: str, rungs: Sequence[Rung], acceptable: float | None) -> Markup:
+    """Return risks with their intervals below each other; rates beside their baselines when `acceptable` is None."""
+    width = _W - _LABELS - 8
+    bottom = 40 + _STEP * len(rungs)
+    if acceptable is None:
+        scale = Scale(0.0, 1.0, width)
+        lines = ""
+    else:
+        found = risk_scale([r.outer for r in rungs], acceptable)
+        scale = Scale(found.low, found.high, width)
+        lines = "".join(
+            _line(scale.x(a), 34, scale.x(a), bottom, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))
+        )
+    parts = [*_axis(scale, acceptable, acceptable is None)[1], lines]
+    labels = []
+    for i, r in enumerate(rungs):
+        y = 40 + _STEP * (i + 0.5)
+        text = r.label if len(r.label) <= _LETTERS else f"{r.label[: _LETTERS - 1]}…"
+        labels.append(_text(_LABELS - 4, y + 4, text, "end", "legend"))
+        if acceptable is None:
+            parts += _dotted(scale, y, r.value, r.baseline)
+        else:
+            parts += _interval(scale, y, r.value, r.inner, r.outer, r.verdict or "")
+    body = f'{"".join(labels)}<g transform="translate({_LABELS} 0)">{"".join(parts)}</g>'
+    return _svg(uid, _W, bottom + 4, title, body, "chart", description)
 
 
 # ---------------------------------------------------------------- curves

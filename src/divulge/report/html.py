@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from divulge.report import charts, distances, view
+from divulge.report import charts, distances, questions, statement, view
 from divulge.result import number, percent
 
 __all__ = ["page"]
@@ -59,6 +59,12 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "attack_rows": view.by_attack(data),
         "forest": _forest(data),
         "judged": _cut(view.judged(data["results"]), _TABLE_ROWS),
+        "questions": _questions(data),
+        "threat_model": statement.threat_model(data),
+        "processing": statement.PROCESSING,
+        "decided": statement.decided(data),
+        "evidence": statement.evidence(data),
+        "certificate": statement.CERTIFICATE,
         "matrix": _matrix(data),
         "cap_curves": _cap_curves(data),
         "uniqueness": _uniqueness(data),
@@ -108,8 +114,8 @@ def _template() -> Any:
         "brief": view.brief, "capitalized": view.capitalized, "compact": view.compact, "counted": view.counted,
         "css": lambda verdict: _CLASS.get(verdict, "unsure"), "distance": view.distance, "further": view.further,
         "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name,
-        "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "rated": view.rated,
-        "share": view.share, "side": view.side, "telling_notes": view.telling_notes,
+        "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "prose": view.prose,
+        "rated": view.rated, "share": view.share, "side": view.side, "telling_notes": view.telling_notes,
     }  # fmt: skip
     environment.filters.update(helpers)
     return environment.from_string(_file("template.html.j2"))
@@ -151,7 +157,7 @@ def _banner(data: Json) -> dict[str, Any]:
 
 def _forest(data: Json) -> dict[str, Any]:
     """Return the worst comparisons, grouped by attack, each with its drawing."""
-    everything = view.judged(data["results"])
+    everything = [r for r in view.judged(data["results"]) if not view.in_question(r)]
     strangers = view.has_holdout(data)
     shown = _worst_of_each(view.few_parts(everything, _PARTS), _FOREST_ROWS)
     acceptable = _acceptable(data)
@@ -162,7 +168,8 @@ def _forest(data: Json) -> dict[str, Any]:
         svg = _interval(f"f{i}", r, scale, acceptable) if strangers else _rate(f"f{i}", r)
         groups.setdefault(r["attack"], []).append({"r": r, "svg": svg})
     return {
-        "n": len(everything),
+        "n": len(view.judged(data["results"])),
+        "drawable": len(everything),
         "shown": len(shown),
         "shared": view.shared_keys(everything),
         "groups": [
@@ -207,12 +214,50 @@ def _rate(uid: str, r: Json) -> Markup:
     return charts.rate_row(uid, title, rate, baseline)
 
 
+# ---------------------------------------------------------------- the three questions
+
+
+def _questions(data: Json) -> dict[str, Any]:
+    """Return the three questions with their tables and drawings."""
+    acceptable = _acceptable(data) if view.has_holdout(data) else None
+    answers = questions.answers(data)
+    for i, a in enumerate(answers):
+        a["rows"] = [{"r": r, "first": questions.first_cell(r), "needed": questions.needed(r)} for r in a["rows"]]
+        a["part_risks"] = any(p["risk"] for p in a["parts"])
+        a["charts"] = [_ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a["charts"])]
+    return {
+        "answers": answers,
+        "caveats": questions.CAVEATS,
+        "reading": questions.READING,
+        "score": questions.SCORE,
+        "blurred": questions.BLURRED,
+    }
+
+
+def _ladder(uid: str, chart: Json, acceptable: float | None) -> dict[str, Any]:
+    rungs = [_rung(label, r, acceptable is not None) for label, r in chart["rows"]]
+    what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
+    told = f"Each line is one {what}. The numbers stand in the table below the chart."
+    title = f"{'Rate' if acceptable is None else 'Risk'}. {chart['title']}"
+    return {
+        "svg": charts.ladder(uid, title, told, rungs, acceptable), "title": chart["title"], "rows": chart["rows"],
+        "left_out": chart["left_out"],
+    }  # fmt: skip
+
+
+def _rung(label: str, r: Json, strangers: bool) -> charts.Rung:
+    if not strangers:
+        return charts.Rung(label, (r["real"] or {}).get("rate"), baseline=(r["baseline"] or {}).get("rate"))
+    limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
+    return charts.Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"])
+
+
 # ---------------------------------------------------------------- matrix
 
 
 def _matrix(data: Json) -> dict[str, Any] | None:
     """Return targets by key sets, or targets by attacks where there is one key set for each target."""
-    attributed = [r for r in data["results"] if r["target"] and r["verdict"] is not None]
+    attributed = [r for r in data["results"] if r["target"] and r["verdict"] is not None and not view.in_question(r)]
     if not attributed:
         return None
     if data["key_sets"]:
@@ -377,7 +422,7 @@ def _figure(uid: str, r: Json) -> dict[str, Any] | None:
 def _measures(data: Json) -> list[Json]:
     """Return the results without a verdict that no section of their own shows."""
     shown = {r["attack"] for r in distances.family(data, "distance", "exposure")}
-    return [r for r in data["results"] if r["verdict"] is None and r["attack"] not in shown]
+    return [r for r in data["results"] if r["verdict"] is None and r["attack"] not in shown and not view.in_question(r)]
 
 
 # ---------------------------------------------------------------- uniqueness
@@ -448,5 +493,5 @@ def _baselines(data: Json) -> list[dict[str, Any]]:
 def _notes(data: Json) -> list[tuple[str, int]]:
     """Return what the results note, each once, with how many results carry it."""
     away = ("cannot tell", "column ", "tables that pass distance tests", "the rate is of synthetic rows")
-    told = [r for r in data["results"] if not view.on_part(r)]
+    told = [r for r in data["results"] if not view.on_part(r) and not view.in_question(r)]
     return Counter(n for r in told for n in r["notes"] if not n.startswith(away)).most_common()

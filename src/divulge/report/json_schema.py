@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from divulge.report.report import FORMAT
 from divulge.result import Result, Verdict
+from divulge.threat import Threat
 
 __all__ = ["assessment_schema", "schema_text"]
 
@@ -35,6 +36,7 @@ _ABOUT = {
     "verdict": "Null for absolute measures.",
     "context": "Further numbers, by name.",
     "curves": "Lists of equal length, by name.",
+    "groups": "Parts of the result: column sets, or numbered subgroups of people.",
     "notes": "Sentences that belong to the numbers.",
     "seconds": "Time taken.",
 }
@@ -77,6 +79,7 @@ class Settings(msgspec.Struct):
     search: Literal["default", "full", "off"]
     keys: list[str] | None
     targets: list[str] | None
+    subgroups: list[str]
     unit: str | None
     ignore: list[str]
     missing: int
@@ -236,6 +239,8 @@ def _outer_struct() -> Any:
         ("positive_control", list[PositiveControl]),
         ("failed", list[Failure]),
         ("not_tested", list[NotTested]),
+        ("threat", Threat),
+        ("versions", Annotated[dict[str, str], Meta(description="Of Python and of the packages that compute.")]),
         ("attacks", dict[str, About]),
         ("notes", list[str]),
     ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from divulge.report import distances, view
+from divulge.report import distances, questions, statement, view
 from divulge.result import number, percent
 
 __all__ = ["markdown"]
@@ -14,6 +14,7 @@ __all__ = ["markdown"]
 Json = Mapping[str, Any]
 
 _MOST = 40
+_ANSWERS = 20  # results of one of the three questions
 _PARTS = 5  # near copies on part of the columns
 _SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
@@ -23,7 +24,8 @@ _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # wha
 def markdown(data: dict[str, Any]) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
     parts = [
-        _head(data), _warnings(data), _overview(data), _comparisons(data), _uniqueness(data), _distances(data),
+        _head(data), _warnings(data), _overview(data), _questions(data), _threat(data), _decision(data),
+        _comparisons(data), _uniqueness(data), _distances(data),
         _minimal(data), _records(data), _control(data), _not_tested(data), _preconditions(data), _method(data),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
@@ -113,8 +115,79 @@ def _overview(data: Json) -> str:
     )
 
 
+def _questions(data: Json) -> str:
+    strangers = view.has_holdout(data)
+    words = [f"- {escaped(c)}" for c in questions.CAVEATS]
+    parts = [_question(a, strangers) for a in questions.answers(data)]
+    reading = [questions.READING, questions.SCORE] if strangers else [questions.BLURRED]
+    return _section("The three questions", "\n".join(words), *reading, *parts)
+
+
+def _question(a: Mapping[str, Any], strangers: bool) -> str:
+    answer = escaped(a["missing"])
+    if a["headline"]:
+        verdict = a["headline"]["verdict"]
+        answer = (f"**{_sign(verdict)}.** " if verdict else "") + escaped(a["headline"]["text"])
+    lines = [f"### {a['name']}", f"{a['definition']} “{a['says']}”", answer]
+    if a["rows"]:
+        worst = set(map(id, view.worst_first(a["rows"])[:_ANSWERS]))
+        shown = [r for r in a["rows"] if id(r) in worst]
+        heads = ["members", "without the table"]
+        if strangers:
+            heads = ["members", "strangers", "without the table", "risk (simultaneous interval)", "score", "verdict"]
+        rows = [[escaped(", ".join(questions.first_cell(r))), *_numbers(r, strangers)] for r in shown]
+        lines.append(_table([", ".join(a["heads"]), *heads], rows, range(1, len(heads))))
+        if a["n"] > len(shown):
+            lines.append(
+                f"The {'worst' if strangers else 'highest'} {len(shown)} of {a['n']:,} stand here; all are in "
+                "assessment.json."
+            )
+    if a["parts"]:
+        rows = [
+            [
+                escaped(p["name"] if a["of_guesses"] else f"{p['of']}: {p['name']}"),
+                _rate(p["real"]),
+                _rate(p["holdout"]),
+            ]
+            for p in a["parts"]
+        ]
+        heads = ["target and subgroup", "members", "strangers"]
+        if a["of_guesses"]:
+            heads = ["set of columns", "guesses that single out a member", "a stranger"]
+        lines.append(_table(heads, rows, (1, 2)))
+    untested = "; ".join(a["untested"])
+    return "\n\n".join([*lines, f"Not tested: {escaped(untested)}."])
+
+
+def _numbers(r: Json, strangers: bool) -> list[str]:
+    baseline = percent((r["baseline"] or {}).get("rate"))
+    if not strangers:
+        return [_side(r, "real"), baseline]
+    score = "-" if r["score"] is None else f"{r['score']:.1f}"
+    verdict = _sign(r["verdict"]) if r["verdict"] else "-"
+    return [_side(r, "real"), _side(r, "holdout"), baseline, _risk(r), score, verdict]
+
+
+def _stated(part: Mapping[str, Any]) -> str:
+    lines = [f"- {word}: {escaped('; '.join(texts))}" for word, texts in part["given"]]
+    missing = ", ".join(part["left_out"])
+    return "\n".join([*lines, f"- not stated: {missing}"] if missing else lines)
+
+
+def _threat(data: Json) -> str:
+    parts = [f"{word}\n\n{_stated(part)}" for word, part in statement.threat_model(data)]
+    return _section("Threat model and release", statement.PROCESSING, *parts)
+
+
+def _decision(data: Json) -> str:
+    lines = "\n".join(f"- {word}: {escaped(text)}" for word, text in statement.evidence(data))
+    return _section(
+        "Decision", _stated(statement.decided(data)), f"Evidence of this run\n\n{lines}", statement.CERTIFICATE
+    )
+
+
 def _comparisons(data: Json) -> str:
-    judged = view.judged(data["results"])
+    judged = [r for r in view.judged(data["results"]) if not view.in_question(r)]
     shown = view.few_parts(judged, _PARTS)[:_MOST]
     right: tuple[int, ...]
     if not judged:

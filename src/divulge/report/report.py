@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
 import msgspec
@@ -23,11 +25,14 @@ FORMAT = "divulge-assessment/1"
 
 NOT_TESTED = (
     ("membership", "is somebody in the real table at all?"),
-    ("singling out", "can a description that fits one synthetic row single out one person?"),
+    ("singling_out", "can a description that fits one synthetic row single out one person?"),
     ("linkability", "can two sets of columns of one person be joined through the synthetic table?"),
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
-"""What this version does not test, said in every report."""
+"""What is said not to be tested, unless an attack of that name is among the results."""
+
+_NEEDED = ("numpy", "polars", "numba", "scikit-learn", "scipy")
+"""Packages whose version may change a digit."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,9 @@ class Report:
             "records": _records_summary(records, exposed_strangers, results),
             "positive_control": [dict(c) for c in positive_control],
             "failed": [dict(f) for f in failed],
-            "not_tested": [{"what": w, "question": q} for w, q in NOT_TESTED],
+            "not_tested": _not_tested({r.attack for r in results}),
+            "threat": msgspec.to_builtins(schema.threat),
+            "versions": _versions(),
             "attacks": {
                 name: {"family": a.family, "question": a.question, "needs": a.needs, "reference": a.reference}
                 for name, a in CATALOGUE.items()
@@ -160,6 +167,14 @@ class Report:
             f'<iframe title="divulge report" style="width:100%;height:640px;border:1px solid #8888" '
             f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
         )
+
+
+def _not_tested(run: set[str]) -> list[dict[str, str]]:
+    return [{"what": w.replace("_", " "), "question": q} for w, q in NOT_TESTED if w not in run]
+
+
+def _versions() -> dict[str, str]:
+    return {"python": python_version(), **{name: version(name) for name in _NEEDED}}
 
 
 def _records_summary(

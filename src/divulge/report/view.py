@@ -14,6 +14,7 @@ __all__ = [
     "CONTROL",
     "DEFINITIONS",
     "LIMITS",
+    "QUESTIONS",
     "ROWS_RISK",
     "SAID_ELSEWHERE",
     "brief",
@@ -27,6 +28,7 @@ __all__ = [
     "flags",
     "further",
     "has_holdout",
+    "in_question",
     "interval",
     "judged",
     "knowledge",
@@ -38,6 +40,7 @@ __all__ = [
     "of_rows",
     "on_part",
     "p_text",
+    "prose",
     "rated",
     "risk_value",
     "sentence",
@@ -139,6 +142,17 @@ def brief(text: object, most: int = 300) -> str:
     return words if len(words) <= most else f"{words[: most - 2]} …"
 
 
+def prose(text: object, most: int = 1500) -> str:
+    r"""Return free text on one line, an overlong end left out.
+
+    Examples
+    --------
+    >>> prose("a recipient,\n  under contract")
+    'a recipient, under contract'
+    """
+    return brief(" ".join(str(text).split()), most)
+
+
 def capitalized(text: str) -> str:
     """Return text with a capital first letter, the others as they are."""
     return text[:1].upper() + text[1:]
@@ -182,6 +196,8 @@ def of_rows(result: Json) -> bool:
 def side(result: Json, role: str) -> str:
     """Return the counts behind the rate of members ("real") or of strangers ("holdout"), in words."""
     text = counted(result[role])
+    if result["attack"] == "singling_out":
+        return f"{text} guesses" if text else ""
     if not text or not of_rows(result):
         return text
     if role == "holdout":
@@ -270,6 +286,15 @@ def _compared(result: Json) -> bool:
 def on_part(result: Json) -> bool:
     """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
     return result["attack"] == "copies" and bool(result["keys"])
+
+
+QUESTIONS = ("singling_out", "linkability", "inference")
+"""The attacks that ask the three questions; there can be dozens of results of each, in a section of their own."""
+
+
+def in_question(result: Json) -> bool:
+    """Return whether a result answers one of the three questions."""
+    return result["attack"] in QUESTIONS
 
 
 def few_parts(results: Iterable[Json], most: int) -> list[Json]:
@@ -482,7 +507,7 @@ def knowledge(data: Json) -> dict[str, str]:
     """Return what the attacker knows, wants and sees, one sentence each."""
     keys, targets = data["settings"].get("keys"), data["settings"].get("targets")
     pairs = data["key_sets"]
-    tried = any(r["keys"] for r in data["results"])
+    tried = any(r["keys"] for r in data["results"] if not in_question(r))
     if keys:
         known = ", ".join(map(name, keys))
     elif pairs:
@@ -493,6 +518,8 @@ def knowledge(data: Json) -> dict[str, str]:
         )
     else:
         known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
+    if any(r["attack"] == "inference" and not r["keys"] for r in data["results"]):
+        known = f"{known.removesuffix('.')}. For inference: all columns but the target."
     if targets:
         wanted = ", ".join(map(name, targets))
     else:
