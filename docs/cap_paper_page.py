@@ -93,24 +93,26 @@ def crosstabs(tables):
     return "".join(html) + "</div>"
 
 
-# Figures: four panels, two by two, in one SVG.
+# Figures: panels two by two in one SVG.
 
-WIDTH, HEIGHT = 720, 500
+WIDTH, ROW_HEIGHT = 720, 250
 PANEL_WIDTH, PANEL_HEIGHT = 300, 180
-LEFT, TOP = (46, 406), (34, 284)
+LEFT, TOP = (46, 406), 34
 
 
 def figure(name, title, description, panels, caption):
-    """Return a figure with four panels, each an SVG fragment made by a panel function."""
+    """Return a figure of panels, each an SVG fragment made by a panel function."""
+    height = ROW_HEIGHT * ((len(panels) + 1) // 2)
     return (
         '<figure style="max-width:none;width:100%">'
         '<div style="overflow-x:auto" tabindex="0">'
-        f'<svg role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'<svg role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {WIDTH} {height}" '
         'xmlns="http://www.w3.org/2000/svg" fill="none" stroke="none" font-size="12" '
         'style="width:100%;min-width:34rem;height:auto;font-family:inherit">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>'
         + "".join(
-            f'<g transform="translate({LEFT[k % 2]} {TOP[k // 2]})">{panel}</g>' for k, panel in enumerate(panels)
+            f'<g transform="translate({LEFT[k % 2]} {TOP + ROW_HEIGHT * (k // 2)})">{panel}</g>'
+            for k, panel in enumerate(panels)
         )
         + f"</svg></div>"
         '<figcaption style="max-width:none;text-align:left;font-style:normal;font-size:.7rem">'

@@ -17,6 +17,7 @@ from divulge import __version__
 from divulge.attacks import CATALOGUE
 from divulge.attacks.common import ACCEPTABLE, hold_back
 from divulge.attacks.correction import correct
+from divulge.attacks.inference import UNTAUGHT, WAYS
 from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.case import Case, lay
 from divulge.control import check_share
@@ -40,6 +41,8 @@ Search = Literal["default", "full", "off"]
 _KEEP = 20
 _TESTS = 3000  # comparisons of a search at most
 _INFERRED = 40  # targets that are attacked knowing all other columns, when none are named
+_TAUGHT = 3_000_000  # people times targets up to which models are trained without being asked for: about two minutes
+_NO_MODELS = "inference: no model was trained, as that takes long on tables of this size; ask for it with models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ def assess(
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
     search: Search = "default",
+    models: bool | None = None,
     acceptable: float = ACCEPTABLE,
     positive_control: float | None = None,
     seed: int = 0,
@@ -119,6 +123,9 @@ def assess(
     search
         "full" adds the minimal key sets, up to 5 columns, that disclose a target, as description without a
         verdict; "off" tests no key set when none is given.
+    models
+        Whether inference also trains a model on the synthetic table, and another on strangers, for each target. None
+        does so where people times targets are at most 3 million.
     acceptable
         A risk whose simultaneous upper limit is at most this counts as none found.
     positive_control
@@ -155,7 +162,7 @@ def assess(
     progress("checking preconditions", 0, 1)
     checks = check_all(case)
     progress("looking for key sets", 0, 1)
-    plan = _plan(case, keys, targets, subgroups, search, jobs)
+    plan = _plan(case, keys, targets, subgroups, search, models, jobs)
     results, failed = _run(case, plan.tasks, watch)
     progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
@@ -164,14 +171,15 @@ def assess(
         return in_doubt(over_families(correct(case, results, acceptable), level), failing)
 
     def again(planted: Case) -> tuple[list[Result], str]:
-        found = judged(planted, _run(planted, plan.tasks, watch)[0])
+        # models take most of the time, and see hardly any copies
+        found = judged(planted, _run(planted, _without_models(plan.tasks), watch)[0])
         return found, overall(found, case.has_holdout, level, failing)["verdict"]
 
     results = judged(case, results)
     control = [] if positive_control is None else controlled(case, positive_control, again, results)
     progress("gathering records", len(plan.tasks), len(plan.tasks))
     settings = {
-        "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search,
+        "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search, "models": models,
         "keys": list(keys) if keys else None, "targets": list(targets) if targets else None,
         "subgroups": list(subgroups),
         "unit": case.unit, "ignore": list(ignore), "missing": len(tuple(missing)),
@@ -212,6 +220,7 @@ def _plan(
     targets: Sequence[str] | None,
     subgroups: Sequence[str],
     search: Search,
+    models: bool | None,
     jobs: int,
 ) -> _Plan:
     """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search."""
@@ -244,7 +253,13 @@ def _plan(
     plan = _Plan(tasks)
     inferred = wanted if targets or len(wanted) <= _INFERRED else sorted(wanted)[:_INFERRED]
     if len(usable) > 1:
-        plan.tasks += [_inference(t, keys, subgroups) for t in inferred]
+        people = case.n_rows("real") + case.n_rows("holdout")
+        taught = models if models is not None else people * len(inferred) <= _TAUGHT
+        plan.tasks += [_inference(t, keys, subgroups, WAYS if taught else UNTAUGHT) for t in inferred]
+        if models is None and not taught:
+            plan.notes.append(
+                "inference: no model was trained, as that takes long on tables of this size; models=True asks for it"
+            )
     if len(inferred) < len(wanted):
         plan.notes.append(
             f"inference: {len(wanted)} targets are many, and the first {_INFERRED} by name were attacked; "
@@ -286,9 +301,16 @@ def _on_rows(case: Case) -> list[_Task]:
     return [_Task(name, {}) for name in (*names, "singling_out", "linkability")]
 
 
-def _inference(target: str, keys: Sequence[str], subgroups: Sequence[str]) -> _Task:
-    known = {"keys": tuple(keys)} if keys else {}
-    return _Task("inference", {"target": target, "subgroups": tuple(subgroups)} | known, in_family=True)
+def _inference(target: str, keys: Sequence[str], subgroups: Sequence[str], ways: Sequence[str]) -> _Task:
+    settings: dict[str, Any] = {"target": target, "subgroups": tuple(subgroups), "ways": tuple(ways)}
+    return _Task("inference", settings | ({"keys": tuple(keys)} if keys else {}), in_family=True)
+
+
+def _without_models(tasks: Sequence[_Task]) -> list[_Task]:
+    return [
+        dataclasses.replace(t, settings=t.settings | {"ways": UNTAUGHT}) if t.attack == "inference" else t
+        for t in tasks
+    ]
 
 
 def _on_pair(case: Case, keys: Sequence[str], target: str) -> Iterator[_Task]:
@@ -339,7 +361,7 @@ def _attacked(case: Case, task: _Task) -> Sequence[Result] | str:
         return str(error)
     except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
         # the message of a library may hold a data value: its type alone is told
-        where = " -> ".join(str(v) for v in task.settings.values())
+        where = " -> ".join(str(v) for v in task.settings.values() if v)
         return f"{type(error).__name__} inside the attack ({where}); please report it"
     return found if isinstance(found, tuple) else (found,)
 

@@ -61,7 +61,7 @@ def counts(tables, asked, most):
 
 def test_every_case_was_run():
     assert GOLDEN.keys() == CASES.keys()
-    assert {k: [len(GOLDEN[name][k]) for name in CASES] for k in "012345"} == {}
+    assert {k: [len(GOLDEN[name][k]) for name in CASES] for k in "012"} == {"0": [32, 502], "1": [1, 24], "2": [60, 60]}
     fits = np.array([p["fits"] for name, k in EVERY for p in GOLDEN[name][k]])
     assert (fits[:, 0] == 1).all()
     assert all(((fits[:, t] == n).sum() >= 50) for t in (1, 2) for n in (0, 1, 2))

@@ -27,12 +27,14 @@ from divulge.neighbours import Index
 from divulge.result import Baseline, Individual, Result
 from divulge.schema import check_columns
 
-__all__ = ["WAYS", "inference"]
+__all__ = ["UNTAUGHT", "WAYS", "inference"]
 
 Ints = NDArray[np.int64]
 
 WAYS = ("nearest record", "CAP", "k-vote", "model")
 """Ways to guess; the first is the headline, fixed before any data."""
+UNTAUGHT = WAYS[:3]
+"""Those that train no model."""
 _HOW = {
     "nearest record": "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
     "CAP": "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with "

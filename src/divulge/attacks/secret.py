@@ -17,6 +17,7 @@ Codes = NDArray[np.int32]
 TOLERANCE = 0.05
 """Part of the spread between the 5% and the 95% quantile by which a guessed number may be off."""
 _ROUNDING = 1e-9
+_HUGE = 1e300  # beyond it a difference may overflow; a power of two changes no digit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +52,8 @@ class Secret:
     def right(self, truth: Codes, guess: Codes) -> NDArray[np.bool_]:
         """Return whether guessed codes are right: equal, or numbers that differ by at most the tolerance."""
         with np.errstate(invalid="ignore"):  # infinite less infinite
-            return np.asarray((truth == guess) | self._near(self.numbers[truth], self.numbers[guess]))
-
-    def right_number(self, truth: Codes, guess: Floats) -> NDArray[np.bool_]:
-        """Return whether guessed numbers are right; a truth that is no number is never met."""
-        with np.errstate(invalid="ignore"):
-            return self._near(self.numbers[truth], guess)
+            error = np.abs(self.numbers[truth] - self.numbers[guess])
+        return np.asarray((truth == guess) | (error <= self._reach()))
 
     def window(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return an order of the codes in which the right guesses of each code are one run.
@@ -74,7 +71,7 @@ class Secret:
         first, last = place.copy(), place + 1
         known = np.flatnonzero(np.isfinite(self.numbers))
         ascending = self.numbers[order[: int((~np.isnan(self.numbers)).sum())]]
-        reach = self.tolerance + self._slack()
+        reach = self._reach()
         first[known] = np.minimum(first[known], np.searchsorted(ascending, self.numbers[known] - reach, side="left"))
         last[known] = np.maximum(last[known], np.searchsorted(ascending, self.numbers[known] + reach, side="right"))
         return order, first, last
@@ -88,7 +85,7 @@ class Secret:
         first = np.flatnonzero(np.isfinite(numbers))
         if len(first):
             # the guess stands in the middle of a run of numbers, which may be no value itself
-            last = np.searchsorted(numbers[first], numbers[first] + 2 * (self.tolerance + self._slack()), side="right")
+            last = np.searchsorted(numbers[first], numbers[first] + 2 * self._reach(), side="right")
             most = max(most, int((below[first[0] + last] - below[first]).max()))
         return most / max(1, int(self.people_counts.sum()))
 
@@ -108,11 +105,8 @@ class Secret:
             "quantile of real and holdout together; missing is a value"
         )
 
-    def _near(self, one: Floats, other: Floats) -> NDArray[np.bool_]:
-        return np.asarray(np.abs(one - other) <= self.tolerance + self._slack())
-
-    def _slack(self) -> float:
-        return _ROUNDING * self.tolerance
+    def _reach(self) -> float:
+        return self.tolerance * (1 + _ROUNDING)
 
 
 def secret_of(case: Case, target: str, tolerance: float = TOLERANCE) -> Secret:
@@ -135,6 +129,8 @@ def secret_of(case: Case, target: str, tolerance: float = TOLERANCE) -> Secret:
     reach = 0.0
     if case.schema[target].kind in ("numeric", "datetime"):
         numbers[1:] = pooled.numbers()
+        if np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0) > _HUGE:
+            numbers *= 2.0**-8
         reach = tolerance * _spread(numbers, counts)
     return Secret(target, numbers, reach, tolerance, codes[1], people, counts)
 

@@ -77,6 +77,7 @@ class Settings(msgspec.Struct):
     jobs: Annotated[int, Meta(ge=1)]
     acceptable: Annotated[float, Meta(gt=0, lt=1)]
     search: Literal["default", "full", "off"]
+    models: bool | None
     keys: list[str] | None
     targets: list[str] | None
     subgroups: list[str]
