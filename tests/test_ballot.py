@@ -50,7 +50,9 @@ def test_answers_with_equally_many_votes_are_drawn():
     assert found["nearest"] == [0.5, 0.5, 0]
 
 
-@pytest.mark.parametrize(("k", "vote", "share"), [(1, 1, 1), (2, 0, 2 / 3), (3, 0, 2 / 3), (4, 0.5, 0.5), (9, 0.5, 0.5)])
+@pytest.mark.parametrize(
+    ("k", "vote", "share"), [(1, 1, 1), (2, 0, 2 / 3), (3, 0, 2 / 3), (4, 0.5, 0.5), (9, 0.5, 0.5)]
+)
 def test_all_that_tie_for_the_last_place_vote(k, vote, share):
     """Off by 0, 2, 2 and 4: with k = 2 three rows vote."""
     field = numbers("x", [10, 12, 8, 14], [10])
@@ -174,5 +176,7 @@ def test_equal_rows_vote_one_by_one():
 def test_queries_without_rows_are_no_answers():
     _, ruler, reference, queries, values, _ = table(3)
     none = np.zeros(0, dtype=np.int64)
-    found = answers(Index(ruler, reference), queries.take(none), Values(values.first, values.last, values.reference, none), 2)
+    found = answers(
+        Index(ruler, reference), queries.take(none), Values(values.first, values.last, values.reference, none), 2
+    )
     assert [len(getattr(found, name)) for name in FIELDS] == [0] * 4

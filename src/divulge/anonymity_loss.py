@@ -84,8 +84,8 @@ def abstaining(
 
     The cut-off is chosen on a random half of all people, members and strangers alike (precision by the middle of a
     Wilson interval narrower than 0.1), and judged on the other half of each. The reference chooses its own cut-off
-    on the same half and is judged about the same members. The base of the ALC is the larger of strangers' PRC and
-    the reference's; both count where they are known.
+    on the members of the first half and is judged about the same members as the attack. The base of the ALC is the
+    larger of strangers' PRC and the reference's; both count where they are known.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def abstaining(
     rng
         Draws the halves. People of equal answers are merged first: their order changes no digit.
     reference
-        `right` and `sure` of somebody who does not have the release, shapes (n,).
+        `right` and `sure` of somebody who does not have the release, shapes (n,); what it says of strangers is not
+        looked at.
     count
         Shape (n,): how many people a row stands for; None is 1 each.
     level
@@ -140,7 +141,7 @@ def abstaining(
     of_reference = _Judged()
     if reference is not None:
         known = _Guesses(-merged[2], merged[3])
-        of_reference = known.judged(members - one_m, known.best_cut(one_m + one_s))
+        of_reference = known.judged(members - one_m, known.best_cut(one_m))
     bases = [b for b in (of_strangers, of_reference) if b.prc is not None]
     base = max(bases, key=lambda b: b.prc or 0.0, default=_Judged())
     low, high = _loss_interval(of_members, base, level)

@@ -93,7 +93,7 @@ def test_guesses_of_categories_are_right_when_they_are_equal(real, synthetic, ho
     one, other = np.divmod(np.arange(n * n), n)
     assert np.array_equal(found.right(one, other), one == other)
     order, first, last = found.window()
-    assert [order[f:l].tolist() for f, l in zip(first, last, strict=True)] == [[c] for c in range(n)]
+    assert [order[a:b].tolist() for a, b in zip(first, last, strict=True)] == [[c] for c in range(n)]
     people = real + holdout
     assert found.constant() == max(map(people.count, [*"abc", None])) / len(people)
     assert found.by_prior() == pytest.approx(sum(people.count(v) ** 2 for v in [*"abc", None]) / len(people) ** 2)
@@ -122,7 +122,7 @@ def test_the_tolerance_is_a_part_of_the_spread_of_people():
 
 
 def test_an_error_of_exactly_the_tolerance_is_right():
-    found, values = secret([0.1 * i for i in range(101)], [0.0], tolerance=1 / 90)
+    found, _ = secret([0.1 * i for i in range(101)], [0.0], tolerance=1 / 90)
     truth = np.arange(1, 101)
     assert found.tolerance == pytest.approx(0.1)
     assert found.right(truth, truth + 1).all()
@@ -130,12 +130,10 @@ def test_an_error_of_exactly_the_tolerance_is_right():
 
 
 def test_a_tolerance_of_none_is_equality():
-    found, values = secret([1.0, 2.0, 2.0 + 1e-12, None], [2.0], tolerance=0)
+    found, _ = secret([1.0, 2.0, 2.0 + 1e-12, None], [2.0], tolerance=0)
     n = found.n_codes
     assert found.is_numeric
-    assert np.array_equal(
-        [found.right(np.full(n, c), np.arange(n)).tolist() for c in range(n)], np.eye(n, dtype=bool)
-    )
+    assert np.array_equal([found.right(np.full(n, c), np.arange(n)).tolist() for c in range(n)], np.eye(n, dtype=bool))
 
 
 def test_missing_is_met_by_missing_alone():
@@ -149,7 +147,7 @@ def test_missing_is_met_by_missing_alone():
 
 
 def test_infinity_is_met_by_itself_alone():
-    found, values = secret([1.0, 2.0, INF, -INF], [INF])
+    found, _ = secret([1.0, 2.0, INF, -INF], [INF])
     n = found.n_codes
     right = np.array([found.right(np.full(n, c), np.arange(n)) for c in range(n)])
     assert np.array_equal(right, np.eye(n, dtype=bool))
@@ -171,7 +169,7 @@ def test_datetimes_may_be_missed_by_part_of_their_spread():
     from datetime import datetime, timedelta
 
     days = [datetime(2020, 1, 1) + timedelta(days=i) for i in range(101)]
-    found, values = secret(days, days, kind=None)
+    found, _ = secret(days, days, kind=None)
     assert found.is_numeric
     n = len(days)
     right = [found.right(np.full(n, 50), np.arange(1, n + 1))[i] for i in range(n)]

@@ -135,7 +135,7 @@ def test_numbers_are_cut_into_tails_and_the_rest():
         t[:60] = np.nan
         tables.append(pl.DataFrame({"x": rng.random(1000), "t": t}).with_columns(pl.col("t").fill_nan(None)))
     schema = Schema((Column("x", "numeric"), Column("t", "numeric")))
-    found, parts = groups(*tables, schema=schema)
+    _, parts = groups(*tables, schema=schema)
     assert [name for _, name in parts] == ["lowest tenth", "the middle, and people without a number", "highest tenth"]
     assert [g.real.n + g.holdout.n for g in parts.values()] == [
         pytest.approx(188, abs=2), pytest.approx(1624, abs=4), pytest.approx(188, abs=2)
@@ -175,7 +175,9 @@ def test_without_strangers_groups_have_rates_alone():
 def test_no_value_of_the_data_is_told():
     secret = {"Zanzibar": 60, "Quito": 50, "Ougadougou": 5, "Xanten": 4}
     tables = [
-        people(secret, side=s).with_columns(g=pl.Series((["Wolfram", "Yttrium", "Zirkon"] * 40)[: sum(secret.values())]))
+        people(secret, side=s).with_columns(
+            g=pl.Series((["Wolfram", "Yttrium", "Zirkon"] * 40)[: sum(secret.values())])
+        )
         for s in "rsh"
     ]
     numbers = [t.with_columns(x=pl.col("x") + 918273) for t in tables]
@@ -189,7 +191,8 @@ def test_no_value_of_the_data_is_told():
 def test_names_and_order_of_values_change_no_group():
     """Of two equally common values the one with fewer members stands first, whatever they are called."""
     tables = [
-        people({"a": n, "b": m, "c": 40}, side=s) for s, (n, m) in zip("rsh", [(30, 40), (50, 50), (40, 30)], strict=True)
+        people({"a": n, "b": m, "c": 40}, side=s)
+        for s, (n, m) in zip("rsh", [(30, 40), (50, 50), (40, 30)], strict=True)
     ]
     _, parts = groups(*tables)
     turned = [t.with_columns(pl.col("t").replace({"a": "z", "b": "y", "c": "x"})) for t in tables]

@@ -294,11 +294,5 @@ def _rates(case: Case, reference: Answers | None) -> dict[str, float | None]:
     """Return what somebody gets right who learnt from other people and never saw the synthetic table."""
     if reference is None:
         return {}
-    n = case.n_rows("real")
-    members = Outcomes(reference.right[:n]).rate
-    if not case.has_holdout:
-        return {"model trained on other members": members}
-    return {
-        "model trained on strangers, about members": members,
-        "model trained on strangers, about other strangers": Outcomes(reference.right[n:]).rate,
-    }
+    who = "strangers" if case.has_holdout else "other members"
+    return {f"model trained on {who}, about members": Outcomes(reference.right[: case.n_rows("real")]).rate}

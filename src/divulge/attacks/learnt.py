@@ -85,9 +85,10 @@ def model_answers(case: Case, known: Sequence[str], secret: Secret) -> Answers:
 def reference_answers(case: Case, known: Sequence[str], secret: Secret) -> Answers | None:
     """Return what the same learner says who has never seen the synthetic table, but other people.
 
-    With a holdout members are asked of a model trained on all holdout rows, and strangers of models trained on the
-    other four fifths of the holdout; without one, members of models trained on the other four fifths of the real
-    table. Rows of one unit are in one fold. People with the same record get the mean of their answers.
+    With a holdout members are asked of a model trained on all holdout rows; strangers, whom it has seen, are not
+    asked: their answers are 0, with a confidence of 0. Without one, members are asked of models trained on the other
+    four fifths of the real table; rows of one unit are in one fold, and people with the same record get the mean of
+    their answers.
 
     Returns
     -------
@@ -99,20 +100,20 @@ def reference_answers(case: Case, known: Sequence[str], secret: Secret) -> Answe
     fold = _folds(case, room, case.units(role))
     if fold is None:
         return None
-    n, first = len(secret.people), case.n_rows("real") if case.has_holdout else 0
-    right, sure = np.zeros(n), np.zeros(n)
-    if first:
+    right, sure = (np.zeros(len(secret.people)) for _ in range(2))
+    if case.has_holdout:
+        members = np.arange(case.n_rows("real"))
         lesson = _learn(room, _capped(case, room.order, f"reference {secret.name}"))
-        right[:first], sure[:first] = lesson.ask(np.arange(first))
+        right[members], sure[members] = lesson.ask(members)
+        return Answers(right, sure, "gradient boosting trained on strangers, without the synthetic table")
     for f in range(FOLDS):
         others = room.order[fold[room.order] != f]
-        asked = first + np.flatnonzero(fold == f)
+        asked = np.flatnonzero(fold == f)
         lesson = _learn(room, _capped(case, others, f"reference {secret.name} {f}"))
         right[asked], sure[asked] = lesson.ask(asked)
     same = room.same()
-    right[first:], sure[first:] = (_mean_of_equals(v[first:], same) for v in (right, sure))
-    who = "strangers (holdout rows)" if first else "other people of the real table"
-    return Answers(right, sure, f"gradient boosting trained on {who}, without the synthetic table")
+    right, sure = (_mean_of_equals(v, same) for v in (right, sure))
+    return Answers(right, sure, "gradient boosting trained on other members, without the synthetic table")
 
 
 class _Room:
