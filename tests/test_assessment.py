@@ -80,7 +80,7 @@ def test_records_name_rows_and_scores_only(demo):
     records = demo.records()
     assert records.columns == [
         "row", "copied", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
-        "exposure", "exposure_rank", "distance_to_synthetic", "distance_to_person", "hit_score", "p_value", "flagged",
+        "singled_out", "linked", "n_inferred", "exposure", "exposure_rank", "distance_to_synthetic", "distance_to_person", "hit_score", "p_value", "flagged",
         "nearest_synthetic", "attraction", "reasons",
     ]  # fmt: skip
     assert sorted(records["row"]) == list(range(472))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from divulge.attacks.correction import _permuted_family
 from divulge.errors import SettingError
 from divulge.intervals import mover_residual, newcombe
-from divulge.isolation import Fits, chance, isolations, right, singled_out, thinned
+from divulge.isolation import Fits, chance, fit_alone, isolations, right, singled_out, thinned
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -299,6 +299,15 @@ def test_people_are_counted_as_plain_python_does(case):
 
 
 # ---------------------------------------------------------------- intervals and families
+
+
+def test_whom_a_guess_fits_alone():
+    fits = fits_of([[0], [1, 2], [2, 3], [3, 4], []])
+    is_member = members_first(3, 2)
+    # the second fits two members, the third one of each side, the fourth two strangers
+    assert fit_alone(fits, np.arange(5), is_member).tolist() == [True, False, True, True, False]
+    assert fit_alone(fits, np.array([1, 3]), is_member).tolist() == [False] * 5
+    assert fit_alone(fits, np.array([], dtype=int), is_member).tolist() == [False] * 5
 
 
 def compared(seed=8, n=40, m=40, groups=None, **more):

@@ -12,7 +12,10 @@ from divulge.report.report import Report, _records_summary
 from divulge.result import Individual, Rate, Result
 from divulge.schema import Schema
 
-ALWAYS = ["row", "copied", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target"]
+ALWAYS = [
+    "row", "copied", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
+    "singled_out", "linked", "n_inferred",
+]  # fmt: skip
 OF_EXPOSURE = [
     "exposure", "exposure_rank", "distance_to_synthetic", "distance_to_person", "hit_score", "p_value", "flagged",
     "nearest_synthetic", "attraction",
@@ -224,3 +227,28 @@ def test_of_equal_caps_the_first_target_by_name_is_told():
     for order in (caps, caps[::-1]):
         best, of = _highest_cap(2, order)
         assert (best.tolist(), of.to_list()) == ([0.5, 0.2], ["age", "job"])
+
+
+def test_the_three_questions_of_each_record():
+    real = pl.DataFrame({"x": [1.0, 2.0, 3.0], "k": ["a", "b", "c"]})
+    case = lay(real, real)
+    parts = [
+        ("singling_out", "univariate", [0, 1, 0]),
+        ("singling_out", "2 columns", [1, 1, 0]),
+        ("linkability", "balanced halves, k = 1", [0.25, 0, 1]),
+        ("linkability", "random halves, k = 1", [0.5, 0, 0]),
+        ("linkability", "random halves, k = 10", [1, 1, 1]),
+        ("inference", "nearest record", [1, 0.5, 0]),
+        ("inference", "nearest record", [1, 1, 0]),
+        ("inference", "model", [1, 1, 1]),
+    ]
+    scores = [Result(attack=a, variant=v, individual=Individual(real=np.array(s, float))) for a, v, s in parts]
+    found = per_record(case, scores).sort("row")
+    assert found["singled_out"].to_list() == [True, True, False]
+    assert found["linked"].to_list() == [0.5, 0, 1]
+    assert found["n_inferred"].to_list() == [2, 1, 0]
+    assert found["reasons"].to_list() == [
+        "singled out by a guess (2 columns)",
+        "singled out by a guess (univariate)",
+        "",
+    ]

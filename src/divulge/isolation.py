@@ -35,7 +35,7 @@ from divulge.intervals import (
     wilson,
 )
 
-__all__ = ["Fits", "Isolation", "chance", "isolations", "right", "singled_out", "thinned", "total"]
+__all__ = ["Fits", "Isolation", "chance", "fit_alone", "isolations", "right", "singled_out", "thinned", "total"]
 
 _DRAWS = 1999
 _CHUNK = 4_000_000  # entries of a block of counts: 32 MB
@@ -178,6 +178,18 @@ def singled_out(fits: Fits, which: Ints, is_member: NDArray[np.bool_], *, member
     out = np.zeros(len(is_member))
     np.maximum.at(out, pairs, each[k[guess]])
     return np.asarray(out[is_member == members])
+
+
+def fit_alone(fits: Fits, which: Ints, is_member: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return for each person whether some guess fits nobody else in the person's own table, shape (n_people,)."""
+    number = np.diff(fits.start)[which]
+    guess = np.repeat(which, number)
+    pairs = fits.people[_ranges(fits.start[which], number)]
+    out = np.zeros(len(is_member), dtype=np.bool_)
+    for own in (is_member[pairs], ~is_member[pairs]):
+        others = np.bincount(guess[own], minlength=len(fits.count))
+        out[pairs[own][others[guess[own]] == 1]] = True
+    return out
 
 
 def total(chances: Floats) -> float:

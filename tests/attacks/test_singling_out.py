@@ -132,6 +132,9 @@ def test_groups_are_column_sets_with_most_hits_first():
         ("column set", "B", 1, 1),
         ("column set", "N", 0, 2),
     ]
+    strangers = frame(A=["q"] * 3, B=["x", "z", "z"], N=[1, 3, 9])
+    groups = ask(real, synthetic, strangers, n_columns=1)["1 column"].groups
+    assert [(g.name, g.real.hits, g.holdout.hits) for g in groups] == [("A", 2, 0), ("B", 1, 1), ("N", 0, 1)]
     pairs = ask(real, synthetic, n_columns=2)["2 columns"].groups
     assert [g.name for g in pairs] == ["A + B", "A + N", "B + N"]
 
@@ -208,7 +211,8 @@ def test_a_larger_table_is_thinned():
     synthetic = frame(A=["a", "b", "b"])
     found = ask(frame(A=["a", "a", "c", "c"]), synthetic, frame(A=["a", "c"]), n_columns=1)["1 column"]
     assert (found.real.hits, found.holdout.hits) == (pytest.approx(4 / 6), 1)
-    assert found.individual.real.tolist() == pytest.approx([1 / 3, 1 / 3, 0, 0])
+    assert found.individual.real.tolist() == [0, 0, 0, 0]  # in the whole table it fits two
+    assert found.individual.holdout.tolist() == [1, 0]
     assert found.context["distinct people singled out"] == pytest.approx(2 / 3)
     n, w = 2, 3 / 6
     assert found.baseline.rate == pytest.approx(n * w * (1 - w) ** (n - 1) / 2)  # the other guess fits nobody

@@ -21,7 +21,7 @@ from divulge.distances import check_count, distance_columns
 from divulge.errors import SettingError
 from divulge.estimate import Comparison, Outcomes
 from divulge.hashing import value_hashes
-from divulge.isolation import Fits, Isolation, chance, isolations, right, singled_out, total
+from divulge.isolation import Fits, Isolation, chance, fit_alone, isolations, right, singled_out, total
 from divulge.predicates import Conjunctions, Predicates
 from divulge.result import Baseline, Group, Individual, Rate, Result
 
@@ -92,7 +92,8 @@ def singling_out(
     alone. It is right when it fits exactly one person. Members and strangers are compared at equal size: of the larger
     table, the chance counts that a random part as large as the smaller one holds exactly one person who fits. Hits are
     guesses, each made once (one condition a column, one guess for each synthetic record and column set); how many
-    distinct people they single out is in `context`, and by column set in `groups`. With `unit` a guess must fit exactly
+    distinct people they single out is in `context`, and by column set in `groups`; `individual` says whom some guess
+    fits alone in the person's own table, whatever its size. With `unit` a guess must fit exactly
     one person or household.
 
     Guesses of several columns take a random synthetic record and random columns: equal to the record's category or
@@ -418,7 +419,7 @@ def _described(
     n, m, n_rows = int(is_member.sum()), int((~is_member).sum()), len(people)
     hits = [h[which] for h in right(fits, is_member)[: 1 + bool(m)]]
     persons = [singled_out(fits, which, is_member, members=side) for side in (True, False)[: 1 + bool(m)]]
-    scores = np.concatenate(persons)[people]
+    alone = fit_alone(fits, which, is_member)[people].astype(np.float64)
     n_real = int((people < n).sum())
     sets = np.sort(predicates.column[which][:, : max(1, int(predicates.n[which].max(initial=1)))], axis=1)
     columns, of_set = (
@@ -448,7 +449,7 @@ def _described(
         context=context,
         groups=_by_set(coded, columns, of_set.ravel(), hits),
         notes=(*plain.notes, *_remarks(made, plain.settings["guesses"], len(which))),
-        individual=Individual(real=scores[:n_real], holdout=scores[n_real:n_rows] if m else None),
+        individual=Individual(real=alone[:n_real], holdout=alone[n_real:n_rows] if m else None),
     )
 
 
