@@ -1,4 +1,4 @@
-"""People, lines and figures of the pages `leak-experiment.md` and `questions.md`, which import this while they are built."""
+"""People, lines and figures of `leak-experiment.md` and `questions.md`, which import this while they are built."""
 
 import numpy as np
 from cap_paper_page import BLUE, ORANGE, PANEL_HEIGHT, PANEL_WIDTH, _frame, _line, _text, _y, _y_axis
@@ -46,10 +46,9 @@ def risks(title, points, expected, *, x_label=False):
     Each point is (share, risk, low, high); `expected` maps a share to the risk that theory gives.
     """
     parts = [_frame(title), _y_axis(), _text(-34, PANEL_HEIGHT / 2, "risk", "middle", turned=True)]
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(_text(share * PANEL_WIDTH, PANEL_HEIGHT + 17, f"{share:g}", "middle"))
+    parts += [_text(f * PANEL_WIDTH, PANEL_HEIGHT + 18, f"{f:g}", "middle") for f in (0, 0.25, 0.5, 0.75, 1)]
     if x_label:
-        parts.append(_text(PANEL_WIDTH / 2, PANEL_HEIGHT + 34, "share of the synthetic table that is leaked", "middle"))
+        parts.append(_text(PANEL_WIDTH / 2, PANEL_HEIGHT + 33, "share of the synthetic table that is leaked", "middle"))
     path = "L".join(f"{PANEL_WIDTH * t / 50:.1f} {_y(expected(t / 50)):.1f}" for t in range(51))
     parts.append(f'<path d="M{path}" stroke="{BLUE}" stroke-width="2" stroke-dasharray="6 4"/>')
     for share, risk, low, high in points:
