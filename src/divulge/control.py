@@ -29,8 +29,9 @@ KINDS = ("random people", "unusual people", "near copies")
 METHOD = (
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
     "is linear in the share; for one comparison alone, with 80% power by the one-sided 5% test, before correction for "
-    "the number of comparisons"
+    "the number of comparisons; singling out is left out, whose excess grows faster than the share"
 )
+_NOT_LINEAR = ("singling_out",)
 _CLOSE = 0.01  # of the range: how far a near copy's numbers move
 _TRIES = 20
 
@@ -149,6 +150,8 @@ def _smallest_shares(results: Sequence[Result], without: Sequence[Result], share
     for r in results:
         plain = before.get(_name(r))
         if plain is None or plain.difference is None or r.difference is None or plain.verdict is None:
+            continue
+        if r.attack in _NOT_LINEAR:
             continue
         one, other, least = plain.difference.value, r.difference.value, plain.smallest_detectable
         if one is None or other is None or not least or not other > one:
