@@ -5,6 +5,7 @@ Full forms (``-m full``) repeat more and use the 95% band of the simulation's ow
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -146,12 +147,14 @@ def test_the_planted_share_of_people_who_tie_is_the_risk_of_what_is_told_of_them
         copied = r.individual.real[who].mean()
         p = r.holdout.rate
         truth = share * (copied - p) / (1 - p)
-        seen.append((r.risk.value, truth, copied, r.risk.low, r.risk.high))
-    risk, truth, copied, low, high = np.array(seen).T
+        seen.append((r.risk.value, truth, copied, p, r.risk.low, r.risk.high))
+    risk, truth, copied, p, low, high = np.array(seen).T
     said = f"share {share}: {np.mean(seen, axis=0).round(4).tolist()}"
     print(said)
     assert 0.7 < copied.mean() < 1, said
-    assert within(risk - truth, 0), said
+    # a ratio is off, on average, by the variance of its denominator
+    bias = p.var() / (1 - p.mean()) ** 2
+    assert abs((risk - truth).mean()) <= bias + 3 * (risk - truth).std() / math.sqrt(runs), said
     covered = ((low <= truth.mean()) & (truth.mean() <= high)).mean()
     assert covered >= 0.93 - (half(0.93, runs, errors) if runs < 400 else 0), said
 
@@ -168,7 +171,7 @@ MATRIX = {
 }
 
 
-@runs(15, 100)
+@runs(40, 100)
 @pytest.mark.parametrize("leak", MATRIX)
 def test_it_sees_copies_of_keys_and_secret_and_no_other_leak(leak, runs, errors):
     n, share, found = 300, 0.25, []
@@ -191,7 +194,8 @@ def test_it_sees_copies_of_keys_and_secret_and_no_other_leak(leak, runs, errors)
         (r,) = attacked(case, ["nearest record"])
         found.append(r.risk.value)
     print(f"{leak}: {np.mean(found):.4f} +- {np.std(found) / math.sqrt(runs):.4f}")
-    assert abs(np.mean(found) - MATRIX[leak]) <= 0.03
+    # few runs may miss by their own error
+    assert abs(np.mean(found) - MATRIX[leak]) <= 0.03 + (errors * np.std(found) / math.sqrt(runs) if runs < 100 else 0)
     if leak == "keys copied":
         assert np.mean(found) < 0
 
@@ -213,20 +217,20 @@ def test_what_everybody_may_infer_is_no_excess(runs, errors):
         rng = np.random.default_rng([i, 5])
         case = lay(*(ruled(rng, 2000) for _ in range(3)), seed=i)
         for r in attacked(case):
-            rates[r.variant].append((r.real.rate, r.difference.value))
-            assert r.verdict != "excess found" or runs > 100
+            rates[r.variant].append((r.real.rate, r.difference.value, r.difference.low > 0))
     for way, rows in rates.items():
-        accuracy, excess = np.array(rows).T
+        accuracy, excess, alarms = np.array(rows, dtype=float).T
         # a nearest row is drawn among those of the key: right when both follow the rule, or err alike
         expected = 0.92 if way == "k-vote" else 0.92**2 + 0.08**2 / 3
-        print(way, accuracy.mean().round(4), excess.mean().round(5))
+        print(way, accuracy.mean().round(4), excess.mean().round(5), alarms.mean())
         assert abs(accuracy.mean() - expected) <= 0.003
+        assert alarms.mean() <= 0.025 + half(0.025, runs, errors)
         assert abs(excess.mean()) <= 0.003
 
 
 def test_inference_without_disclosure_is_called_so():
     rng = np.random.default_rng(14)
-    case = lay(*(ruled(rng, 20_000) for _ in range(3)))
+    case = lay(*(ruled(rng, 120_000) for _ in range(3)))
     for r in attacked(case):
         assert r.verdict == "none found", r.variant
         assert any(n.startswith("inference without disclosure") for n in r.notes), r.variant
@@ -240,8 +244,8 @@ def test_inference_without_disclosure_is_called_so():
 # ---------------------------------------------------------------- many targets
 
 
-def correlated(rng, n, leaking=0.0):
-    """A key of one's own and 12 correlated binary secrets; the first is told about some people by their key."""
+def correlated(rng, n):
+    """A key of one's own and 12 correlated binary secrets."""
     shared = rng.normal(size=(n, 1))
     return rng.random(n), (shared + rng.normal(size=(n, 12)) > 0).astype(int)
 
@@ -257,7 +261,8 @@ def many_targets(i, design, leak):
         pl.DataFrame({"key": k} | {f"s{j:02}": [f"v{x}" for x in s[:, j]] for j in range(12)})
         for k, s in ((real, told), (keys, secret), others)
     ]
-    case = lay(*tables, schema=Schema((Column("key", "numeric"),)), seed=i)
+    # no interval of one target alone: the family draws for all
+    case = replace(lay(*tables, schema=Schema((Column("key", "numeric"),)), seed=i), draws=0)
     return correct(case, attacked(case, ["nearest record"], [f"s{j:02}" for j in range(12)], keys=["key"]))
 
 
@@ -307,7 +312,7 @@ def test_groups_of_noise_have_no_excess(runs, errors):
 # ---------------------------------------------------------------- the attacker who learns
 
 
-@runs(6, 60)
+@runs(6, 30)
 def test_a_model_finds_copies_and_nothing_where_nothing_is(runs, errors):
     excess, power = [], []
     for i in range(runs):

@@ -216,8 +216,10 @@ def _by_distance(case: Case, known: Sequence[str], secret: Secret, k: int) -> di
     kept = _kept(case, known, secret)
     index = Index(d.ruler, d.rows("synthetic").take(kept), progress=case.progress)
     found = _asked(index, d.rows("people"), secret, kept, k)
+    # rounded: distances in another unit of a number differ in their last digits, and sort people apart
+    sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
     return {
-        "nearest record": Answers(found.nearest, 1 - np.minimum(found.distance, 1.0), _HOW["nearest record"]),
+        "nearest record": Answers(found.nearest, sure, _HOW["nearest record"]),
         "k-vote": Answers(found.vote, found.share, _HOW["k-vote"].format(k=k)),
     }
 

@@ -312,7 +312,7 @@ def _learn(room: _Room, rows: Ints) -> _Lesson:
     found = [(n, f) for n in room.known if (f := _feature(room, n, rows)) is not None]
     features = tuple(f for _, f in found)
     lesson = _Lesson(room.secret, classes, features, lambda x: np.tile(shares, (len(x), 1)), len(rows))
-    if len(shares) < 2 or not features:
+    if not 2 <= len(shares) <= len(rows) / 2 or not features:  # hardly a value occurs twice: nothing can be learnt
         return lesson
     x = np.stack([f.of_code[room.case.codes(n, binned=False)[room.which][rows]] for n, f in found], axis=1)
     model = _boosted(x, classes.of_row, [f.is_category for f in features], len(shares))
