@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge.attacks.common import SHOWN
 from divulge.demo import tables
 
 KEYS, TARGETS = ["age", "educ", "TVnews"], ["vote", "PID"]
@@ -61,7 +62,8 @@ def test_absolute_measures_have_no_verdict(demo):
 def test_score_is_100_less_the_upper_limit(demo):
     for r in demo.results:
         if r.score is not None:
-            assert r.score == pytest.approx(100 * (1 - min(1, max(0, r.risk.high))))
+            shown = r.context.get(SHOWN, 1)
+            assert r.score == pytest.approx(100 * (1 - min(1, max(0, r.risk.high / (1 if shown is None else shown)))))
 
 
 def test_members_and_strangers_are_everybody(demo):

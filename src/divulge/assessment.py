@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from divulge import __version__
 from divulge.attacks import CATALOGUE
@@ -395,6 +396,12 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float, failing:
             f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)})."
             + (" No key set was tested." if all(not r.keys for r in judged) else ""),
         }
+    if failing:
+        return {
+            "verdict": "cannot tell",
+            "sentence": f"A precondition fails ({', '.join(failing)}): strangers are no fair comparison with the "
+            "people of the real table, so that nothing follows either way. See the preconditions.",
+        }
     open_ = [r for r in judged if r.verdict != "none found"]
     worst = max(open_, key=lambda r: _bound(r, "high_simultaneous"))
     return {
@@ -421,11 +428,12 @@ def over_families(results: Sequence[Result], level: float) -> list[Result]:
 
 
 def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
-    """Return the results with "none found" turned into "cannot tell" where strangers are no fair comparison."""
+    """Return the results with "none found" turned into "cannot tell", and no score, where strangers do not compare."""
     if not failing:
         return list(results)
     why = f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison"
-    return [hold_back(r, why) if r.verdict == "none found" else r for r in results]
+    scoreless = [replace(r, score=None) for r in results]
+    return [hold_back(r, why) if r.verdict == "none found" else r for r in scoreless]
 
 
 def _bound(result: Result, which: str) -> float:

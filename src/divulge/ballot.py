@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from divulge.gower import Floats, Rows
 from divulge.neighbours import Index, Listed, Reach
 
-__all__ = ["Answered", "Values", "answers"]
+__all__ = ["Answered", "Values", "answers", "of_a_copy"]
 
 Ints = NDArray[np.int64]
 
@@ -98,6 +98,36 @@ def answers(index: Index, queries: Rows, values: Values, k: int) -> Answered:
         rows = order[first:last]
         out[:, rows] = _part(part, cells, values, of_row[rows] - part.queries[0], values.truth[rows])
     return Answered(out[0], reach.distances[of_row, 0], out[1], out[2])
+
+
+def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
+    """Return how likely the answer about each person is right when the members are the reference; nan without any.
+
+    Whoever has the record of a member finds the members who share it, and they answer with equal chance.
+
+    Parameters
+    ----------
+    records
+        Shape (n_people,): a number for each person that people of the same record share; members first.
+    n_members
+        How many are members.
+    values
+        Whose `truth` is that of the people; `reference` is not looked at.
+
+    Examples
+    --------
+    >>> place = np.arange(2)
+    >>> truth = Values(place, place + 1, place[:0], np.array([0, 1, 1, 1, 0]))
+    >>> of_a_copy(np.array([7, 7, 8, 7, 9]), 3, truth).tolist()
+    [0.5, 0.5, 1.0, 0.5, nan]
+    """
+    n = len(values.first)
+    record = np.unique(records, return_inverse=True)[1] * n
+    key, count = np.unique((record + values.truth)[:n_members], return_counts=True)
+    tally = _Tally(key, np.append(0, np.cumsum(count)))
+    right = tally.between(record + values.first[values.truth], record + values.last[values.truth])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(right / tally.between(record, record + n))
 
 
 class _Cells(NamedTuple):

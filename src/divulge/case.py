@@ -18,9 +18,10 @@ from divulge.frames import PooledColumn, Table, collect, pool, profiles, table_o
 from divulge.kernels import in_threads
 from divulge.schema import Column, Facts, Schema, check_columns, infer
 
-__all__ = ["Case", "infer_schema", "lay"]
+__all__ = ["LEFT_OUT", "Case", "infer_schema", "lay"]
 
 _ROLES = ("real", "synthetic", "holdout")
+LEFT_OUT = "column(s) that not all tables have are left out"
 _KEPT_BYTES = 2**28  # of counted tables: hundreds for an ordinary survey, two or three for millions of rows
 
 
@@ -275,6 +276,12 @@ def lay(
         A table that cannot be read; no column in common; an unknown unit or ignored column; a level outside
         (0.5, 1); a seed that is negative.
     """
+    for name, value in (("level", level), ("seed", seed)):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not (whole or (name == "level" and isinstance(value, (float, np.floating)))):
+            raise SettingError(
+                f"{name}: a {type(value).__name__} is no {'number' if name == 'level' else 'whole number'}."
+            )
     if not 0.5 < level < 1:
         raise SettingError(f"level: {level} is outside (0.5, 1). hint: 0.95 gives 95% intervals.")
     if seed < 0:
@@ -292,7 +299,7 @@ def lay(
     for table in tables:
         extra = [c for c in table.columns if c not in shared]
         if extra:
-            notes.append(f"{table.role}: {len(extra)} column(s) that not all tables have are left out: {_some(extra)}")
+            notes.append(f"{table.role}: {len(extra)} {LEFT_OUT}: {_some(extra)}")
     named = [unit] if unit else []
     check_columns("unit", named, columns)
     check_columns("ignore", list(ignore), columns)

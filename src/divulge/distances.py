@@ -6,7 +6,7 @@ distance to strangers are lengths on one ruler. "people" are the real rows follo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,8 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
     if columns is not None:
         if isinstance(columns, str):
             raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
+        if not isinstance(columns, Iterable):
+            raise SettingError(f"columns: a {type(columns).__name__} is no list of columns.")
         columns = list(columns)
         check_columns("columns", columns, case.columns)
         if len(set(columns)) < len(columns):

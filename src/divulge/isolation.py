@@ -35,7 +35,19 @@ from divulge.intervals import (
     wilson,
 )
 
-__all__ = ["Fits", "Isolation", "chance", "fit_alone", "isolations", "right", "singled_out", "thinned", "total"]
+__all__ = [
+    "Fits",
+    "Isolation",
+    "by_chance",
+    "chance",
+    "fit_alone",
+    "isolations",
+    "right",
+    "shown_of_a_copy",
+    "singled_out",
+    "thinned",
+    "total",
+]
 
 _DRAWS = 1999
 _CHUNK = 4_000_000  # entries of a block of counts: 32 MB
@@ -133,6 +145,33 @@ def thinned(n: int, part: int, most: int) -> Floats:
         out[k] = k * alone
         alone *= max(0.0, (n - part - (k - 1)) / (n - k)) if n > k else 0.0
     return out
+
+
+def shown_of_a_copy(fits: Fits, which: Ints, is_member: NDArray[np.bool_]) -> float:
+    """Return what the risk would be if all guesses were made from members: 1 where nothing else could fit.
+
+    The guess made from a member fits that member, who is in a part of equal size with some chance; it then singles out
+    where no stranger fits by chance, and where the member is not in the part, somebody else may. How often none and
+    exactly one fits by chance is read off the strangers.
+    """
+    n, m = int(is_member.sum()), int((~is_member).sum())
+    size = min(n, m)
+    listed = np.repeat(np.arange(len(fits.count)), np.diff(fits.start))
+    k = np.bincount(listed[~is_member[fits.people]], minlength=len(fits.count))[which]
+    few = fits.count[which] <= fits.most
+    none = np.cumprod([1.0, *((m - size - i) / (m - i) if m > i else 0.0 for i in range(fits.most))]).clip(0.0)
+    q0 = float(np.where(few, none[k], 0.0).mean())
+    q1 = float(np.where(few, thinned(m, size, fits.most)[k], 0.0).mean())
+    return size / n * max(0.0, (q0 - q1) / (1 - q1)) if q1 < 1 else 0.0
+
+
+def by_chance(count: Ints, n_people: int, size: int, most: int) -> float:
+    """Return how often guesses single out somebody in a random part of all people, whoever these are.
+
+    `chance` for a finite number of people: exact, and what labels that are permuted give.
+    """
+    tables = thinned(n_people, size, most)
+    return total(tables[count[count <= most]]) / len(count) if len(count) else 0.0
 
 
 def chance(count: Ints, n_people: int, size: int, most: int) -> float:

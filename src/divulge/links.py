@@ -21,7 +21,7 @@ from divulge.hashing import once as kept_once
 from divulge.kernels import COMPILE_FROM
 from divulge.neighbours import Distinct, Index, Listed, Progress, Reach
 
-__all__ = ["Half", "chance", "chances", "once"]
+__all__ = ["Half", "chance", "chances", "of_a_copy", "once"]
 
 Ints = NDArray[np.int64]
 _SEARCHES = 8  # looking a cell up in a sorted list takes as long as passing over so many
@@ -120,6 +120,37 @@ def chances(
         engine = "numpy" if len(asked) * len(cells[0].other) < COMPILE_FROM else "compiled"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
+
+
+def of_a_copy(halves: Sequence[Half], n_members: int, ks: Sequence[int]) -> Floats:
+    """Return about how likely each person is linked when the members are the synthetic table.
+
+    Whoever has the record of a member on each half finds the members who share it, and they alone are taken; others
+    count as not linked.
+
+    Parameters
+    ----------
+    halves
+        Two; the first `n_members` people are the members.
+    n_members
+        At least 1.
+    ks
+        From 1 on.
+
+    Returns
+    -------
+    ndarray
+        Shape (n_people, n_k).
+    """
+    one, other = (_of_row(Distinct.of(h.people, always=True), len(h.people)) for h in halves)
+    pair = np.unique(_keys(one, other), return_inverse=True)[1]
+    alike = [np.bincount(ids[:n_members], minlength=int(ids.max()) + 1)[ids] for ids in (one, other, pair)]
+    cases, of_person = np.unique(np.stack(alike, axis=1), axis=0, return_inverse=True)
+    out = np.zeros((len(cases), len(ks)))
+    for i, (a, b, both) in enumerate(cases.tolist()):
+        if both:
+            out[i] = [chance(a, min(k, a), b, min(k, b), 0, 0, both) for k in ks]
+    return np.asarray(out[of_person.ravel()])
 
 
 def chance(

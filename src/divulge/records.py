@@ -33,8 +33,9 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     synthetic row has the key); `n_disclosed` and `disclosed` (targets which the synthetic class names with certainty
     and rightly); `highest_cap` and `highest_cap_target`; `singled_out` (a guess of `singling_out` fits this record's
     person and nobody else in the real table), `linked` (the highest chance, at k = 1, that two halves of the record
-    meet in one synthetic row) and `n_inferred` (targets that the nearest synthetic row tells for certain); `reasons`
-    (in words, why the record stands out; column names alone). None when rows are counted elsewhere.
+    meet in one synthetic row) and `n_inferred` (targets that the nearest synthetic row tells for certain), three things
+    that happen to strangers as well and are no sign of a leak; `reasons` (in words, why the record stands out; column
+    names alone). None when rows are counted elsewhere.
 
     With the results of `exposure`, beside these: `exposure` (V_k, the mean distance to the nearest other people) and
     `exposure_rank` (share of real records at least as exposed); `distance_to_synthetic` and `distance_to_person` (to
@@ -75,7 +76,6 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
         order = ["_score", *order[:-1], "hit_score", "row"]
         unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
         told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
-    told.append(_guess_reasons(n, results))
     told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))
     told.append(frame.select(pl.when(pl.col("n_disclosed") > 0).then(pl.col("disclosed") + " disclosed")).to_series())
     frame = frame.with_columns(reasons=_joined(told))
@@ -230,14 +230,6 @@ def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
     )
     told = frame.select(text + pl.when("flagged").then(pl.lit(f" (flagged at FDR {fdr:g})")).otherwise(pl.lit("")))
     return told.to_series()
-
-
-def _guess_reasons(n: int, results: Sequence[Result]) -> pl.Series:
-    """Return the fewest columns of a guess that fits the record's person alone."""
-    found = [(r.variant, _hit(n, r, "real")) for r in results if r.attack == "singling_out"]
-    texts = {str(i): _where(hit, f"singled out by a guess ({variant})") for i, (variant, hit) in enumerate(found)}
-    none = pl.Series([None] * n, dtype=pl.String)
-    return pl.DataFrame(texts).select(pl.coalesce(pl.all())).to_series() if texts else none
 
 
 def _sets_reason(what: str, sets: Sequence[tuple[tuple[str, ...], Bools]], n: int) -> pl.Series:

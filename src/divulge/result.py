@@ -116,7 +116,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     value: Value | None = None
     risk: Risk | None = None
     score: float | None = None
-    """100 (1 - min(1, max(0, risk.high))): the privacy score users of the field know, 100 is least risk."""
+    """100 (1 - min(1, max(0, risk.high))): the privacy score users of the field know, 100 is least risk. Where only a
+    part of a full copy would show, the limit is divided by that part; None where nothing would."""
     p_value: float | None = None
     p_adjusted: float | None = None
     smallest_detectable: float | None = None
@@ -141,7 +142,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
 
     def __str__(self) -> str:
-        return f"{label(self)}: {sentence(self)}"
+        return f"{_clean(label(self))}: {sentence(self)}"
 
     def __repr__(self) -> str:
         return f"<Result {self}>"
@@ -149,7 +150,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f"<p><b>{escape(label(self))}</b><br>{escape(sentence(self))}</p>"
+        return f"<p><b>{escape(_clean(label(self)))}</b><br>{escape(sentence(self))}</p>"
 
 
 def jsonable(value: Any) -> Any:
@@ -178,7 +179,12 @@ def label(result: Result) -> str:
     text = result.attack + (f" ({result.variant})" if result.variant else "")
     if result.keys:
         text += ": " + " + ".join(result.keys)
-    return text + (f" -> {result.target}" if result.target else "")
+    return text + ("" if result.target is None else f" -> {result.target or repr(result.target)}")
+
+
+def _clean(text: str) -> str:
+    """Return text without control and direction characters: column names are untrusted."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 TOWARDS = "leak-free share towards members"

@@ -680,7 +680,7 @@ def test_where_people_share_records_no_leak_is_excluded():
         ):
             assert result.verdict == "cannot tell", (result.attack, result.context)
             assert result.risk.high <= 0.05  # the limit alone would say "none found"
-            assert any("people share records" in n for n in result.notes)
+            assert any("of a full copy of the real table only" in n for n in result.notes)
 
 
 def test_the_smallest_detectable_share_needs_enough_rows():

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge.attacks.common import SHOWN
 from divulge.attacks.inference import WAYS
 from divulge.errors import ColumnError, SettingError
 from divulge.schema import Column, Schema
@@ -505,3 +506,18 @@ def test_infinity_is_guessed_like_a_word():
     schema = Schema((Column("t", "numeric"),))
     (r,) = run((real, synthetic), target="t", ways=["nearest record"], schema=schema).values()
     assert r.individual.real.tolist() == [1, 0, 0, 1]
+
+
+def test_what_a_full_copy_would_show_is_what_it_shows():
+    """On coarse columns, of which members have every combination, whoever asks finds the members of the same record."""
+    rng = np.random.default_rng(6)
+    tables = [pl.DataFrame({c: rng.choice(list("abc"), n) for c in "vwx"}) for n in (120, 90)]
+    for found in divulge.inference(tables[0], tables[0], holdout=tables[1], target="x", ways=["nearest record", "CAP"]):
+        assert 0 < found.context[SHOWN] < 0.3
+        assert found.risk.value == pytest.approx(found.context[SHOWN], abs=1e-12)
+    unique = [pl.DataFrame({"v": rng.normal(size=200), "x": rng.choice(list("abc"), 200)}) for _ in range(2)]
+    found, vote = divulge.inference(
+        unique[0], unique[0], holdout=unique[1], target="x", ways=["nearest record", "k-vote"]
+    )
+    assert found.context[SHOWN] == pytest.approx(1)
+    assert SHOWN not in vote.context

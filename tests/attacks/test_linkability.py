@@ -11,6 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
+from divulge.attacks.common import SHOWN
 from divulge.attacks.linkability import _entropy, random_meeting
 from divulge.case import lay
 from divulge.errors import ColumnError, SettingError
@@ -161,7 +162,7 @@ def test_a_worked_example():
     assert (one.baseline.rate, two.baseline.rate) == (1 / 3, 1)
     assert one.settings == {"first": ["age"], "second": ["town"], "k": 1, "split": "given columns"}
     assert (one.attack, one.variant, one.keys, one.target) == ("linkability", "given columns, k = 1", (), None)
-    assert one.context == {"share of people whose link is drawn from ties": 0.5}
+    assert one.context == {"share of people whose link is drawn from ties": 0.5, SHOWN: 1.0}
 
 
 def test_what_two_random_sets_give():
@@ -460,3 +461,19 @@ def test_a_wrong_call_says_what_was_found_and_what_to_do(options, says):
 def test_one_column_makes_no_two_lists():
     with pytest.raises(SettingError, match="one column to compare"):
         divulge.linkability(GOOD[0][["age"]], GOOD[1][["age"]])
+
+
+def test_what_a_full_copy_would_show_is_what_it_shows():
+    """On coarse halves, of which members have every value: then it is exact at k = 1."""
+    rng = np.random.default_rng(5)
+    tables = [pl.DataFrame({c: rng.choice(list("abc"), n) for c in "vwxy"}) for n in (300, 200)]
+    for found in divulge.linkability(tables[0], tables[0], holdout=tables[1], columns=(["v", "w"], ["x", "y"]), k=[1]):
+        assert 0 < found.context[SHOWN] < 0.2
+        assert found.risk.value == pytest.approx(found.context[SHOWN], abs=1e-12)
+        assert found.score == pytest.approx(100 * (1 - min(1, found.risk.high / found.context[SHOWN])))
+
+
+def test_halves_that_cannot_link_tell_nothing():
+    people = pl.DataFrame({"v": list("ab") * 200, "w": list("aabb") * 100})
+    found, *_ = divulge.linkability(people, people, holdout=people, columns=(["v"], ["w"]), k=1)
+    assert (found.verdict, found.score, found.context[SHOWN]) == ("cannot tell", None, 0)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
+from divulge.attacks.common import SHOWN
 from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.schema import Column, Schema
 
@@ -186,19 +187,25 @@ def test_heavy_guesses_can_be_left_out():
 
 
 def test_a_guess_that_fits_more_than_64_people_is_a_failure():
-    """65 of 1,300 members fit: in a part of 20 exactly one would by chance in 38% of parts; it counts as none."""
-    synthetic = frame(A=["a", "b", "b"])
-    holdout = frame(A=["c"] * 20)
-    for number, expected in ((64, True), (65, False)):
-        found = ask(frame(A=["a"] * number + ["c"] * (1300 - number)), synthetic, holdout, n_columns=1)["1 column"]
-        assert (found.real.hits > 0.3) is expected
-        assert found.context["guesses that fit more than 64 people"] == (not expected)
+    synthetic, others = frame(A=["a", "b", "b"]), frame(A=["c"] * 100)
+    for number, too_many in ((64, 0), (65, 1)):
+        found = ask(frame(A=["a"] * number + ["c"] * (100 - number)), synthetic, others, n_columns=1)["1 column"]
+        assert found.context["guesses that fit more than 64 people"] == too_many
 
 
-def test_too_few_guesses_get_no_verdict():
+def test_of_a_larger_table_a_guess_may_fit_more_people():
+    """65 of 1,300 members fit: in a part of 20 exactly one does by chance in 38% of parts."""
+    real = frame(A=["a"] * 65 + ["c"] * 1235)
+    found = ask(real, frame(A=["a", "b", "b"]), frame(A=["c"] * 20), n_columns=1)["1 column"]
+    assert found.real.hits == pytest.approx(65 * math.comb(1235, 19) / math.comb(1300, 20))
+    assert found.settings["most people"] == 64 * 1320 / 40
+    assert found.context["guesses that fit more than 2112 people"] == 0
+
+
+def test_of_too_few_guesses_nothing_can_be_told():
     table = frame(N=list(range(19)))
     few = ask(table, table, table, n_columns="univariate")["univariate"]
-    assert (few.verdict, few.risk, few.p_value) == (None, None, None)
+    assert (few.verdict, few.risk, few.p_value) == ("cannot tell", None, None)
     assert (few.real.rate, few.holdout.rate) == (1, 1)
     assert any("fewer than 20 guesses could be made" in x for x in few.notes)
     table = frame(N=list(range(20)))
@@ -214,8 +221,9 @@ def test_a_larger_table_is_thinned():
     assert found.individual.real.tolist() == [0, 0, 0, 0]  # in the whole table it fits two
     assert found.individual.holdout.tolist() == [1, 0]
     assert found.context["distinct people singled out"] == pytest.approx(2 / 3)
-    n, w = 2, 3 / 6
-    assert found.baseline.rate == pytest.approx(n * w * (1 - w) ** (n - 1) / 2)  # the other guess fits nobody
+    # 3 of all 6 people fit, and the other guess fits nobody
+    assert found.baseline.rate == pytest.approx(3 * math.comb(3, 1) / math.comb(6, 2) / 2)
+    assert found.context["n w (1 - w)^(n - 1)"] == pytest.approx(2 * 0.5 * 0.5 / 2)
 
 
 def test_without_a_holdout_rates_alone_are_told():
@@ -338,9 +346,13 @@ def test_all_guesses_are_those_of_plain_python(real, synthetic, holdout):
             assert r.context["distinct people singled out"] == len(singled)
         tried = Counter(" + ".join(COLUMNS[j] for j in columns) for columns, _ in guesses)
         assert {g.name: g.real.n for g in r.groups} == tried
+        if not guesses:
+            assert r.baseline.rate is None
+            continue
         w = [len(fitted) / (n + m) for _, fitted in guesses]
-        expected = sum(size * x * (1 - x) ** (size - 1) for x in w) / len(w) if w else None
-        assert r.baseline.rate == (None if expected is None else pytest.approx(expected))
+        rule = sum(size * x * (1 - x) ** (size - 1) for x in w) / len(w)
+        assert r.context["n w (1 - w)^(n - 1)"] == pytest.approx(rule)
+        assert r.baseline.rate == pytest.approx(sum(alone(len(fitted), n + m) for _, fitted in guesses) / len(w))
 
 
 # ---------------------------------------------------------------- the search
@@ -537,7 +549,7 @@ def test_one_row_each():
     one = frame(A=["a"], N=[1])
     found = ask(one, one, one)
     assert [hits(r) for r in found.values()] == [(2, 2), (2, 2), (1, 1)]
-    assert all(r.verdict is None for r in found.values())
+    assert all(r.verdict == "cannot tell" for r in found.values())
     other = ask(one, frame(A=["b"], N=[1]), one)
     assert hits(other["2 columns"]) == (0, 1)
 
@@ -643,3 +655,28 @@ def test_no_result_shows_a_data_value():
         with pytest.raises(SettingError) as told_so:
             divulge.singling_out(real, real, holdout=SMALL[2], **wrong)
         assert secret not in str(told_so.value)
+
+
+@pytest.mark.parametrize(("n", "m"), [(400, 400), (1200, 300)])
+def test_what_a_full_copy_would_show(n, m):
+    """Read off the strangers of a leak-free table, it is about the risk that copies of everybody have for the first few."""
+    rng = np.random.default_rng(n)
+
+    def drawn(size):
+        return pl.DataFrame({c: rng.normal(size=size) for c in "uvwxy"})
+
+    real, holdout, fresh = drawn(n), drawn(m), drawn(n)
+    free = divulge.singling_out(real, fresh, holdout=holdout, n_columns=3)[0]
+    shown = free.context[SHOWN]
+    assert 0.3 * m / n < shown < m / n
+    copied = pl.concat([real[: n // 5], fresh[n // 5 :]])
+    leak = divulge.singling_out(real, copied, holdout=holdout, n_columns=3)[0]
+    assert leak.risk.value == pytest.approx(shown / 5, abs=0.04 * m / n + 0.03)
+    assert free.score == pytest.approx(100 * (1 - min(1, max(0, free.risk.high / shown))))
+    assert (free.verdict == "none found") == (free.risk.high <= 0.05 * shown)
+
+
+def test_nothing_of_a_copy_shows_where_everybody_has_a_double():
+    table = frame(A=[x for x in "abcdefghijklmnopqrstuvwxy" for _ in range(4)])
+    found = ask(table, table, table, n_columns=1)["1 column"]
+    assert (found.context[SHOWN], found.score, found.verdict) == (0, None, "cannot tell")

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from divulge.attacks.correction import correct
-from divulge.case import Case, lay
+from divulge.case import LEFT_OUT, Case, lay
 from divulge.result import Result
 from divulge.schema import Schema
 
@@ -80,7 +80,7 @@ def attack(*, family: str, question: str, needs: str, reference: str) -> Callabl
             case = lay(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
             if family in _BY_ROW:
                 case = case.collected("this attack needs every row")
-            found = run(case, **settings)
+            found = _with_notes(run(case, **settings), [n for n in case.notes if LEFT_OUT in n])
             # several comparisons in one call are one family; `assess` corrects over all calls of an attack
             return found if isinstance(found, Result) else tuple(correct(case, found))
 
@@ -94,6 +94,13 @@ def attack(*, family: str, question: str, needs: str, reference: str) -> Callabl
         return public
 
     return enter
+
+
+def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:
+    """Return the results, the first with what there was to say about the tables."""
+    if isinstance(found, Result):
+        return replace(found, notes=(*found.notes, *notes))
+    return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))
 
 
 _COMMON = """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 
 ACCEPTABLE = 0.05
 SHOWN = "part of a full copy of the real table that would show here"
-"""Key of a result's context; an upper limit is worth that much less where people share records."""
+"""Key of a result's context; an upper limit is worth that much less where it is below 1."""
 GRID = np.linspace(0.05, 1.0, 20)
 
 
@@ -43,6 +44,8 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
     """
     if isinstance(keys, str):
         raise SettingError(f"keys: got the text {keys!r}. hint: pass a list, keys=[{keys!r}].")
+    if not isinstance(keys, Iterable):
+        raise SettingError(f"keys: a {type(keys).__name__} is no list of columns.")
     keys = tuple(keys)
     if not keys:
         raise SettingError("keys: none given. hint: name the columns that the attacker knows.")
@@ -209,9 +212,8 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
     notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
     if verdict == "cannot tell" and largest < risk.high <= acceptable:
         notes.append(
-            f"{CANNOT_TELL}: people share records, so that of a full copy of the real table only "
-            f"{max(0.0, shown or 0.0):.3f} would show here, and a copied fraction of {acceptable:g} could not be told "
-            "from none"
+            f"{CANNOT_TELL}: of a full copy of the real table only {max(0.0, shown or 0.0):.3f} would show here, so "
+            f"that a copied fraction of {acceptable:g} could not be told from none"
         )
     elif verdict == "cannot tell":
         notes.append(_size_note(result, risk, acceptable))
@@ -220,10 +222,11 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
     high = result.risk.high
     if high is not None and not 0 <= high <= 1:
         notes.append(BOUNDED)
+    visible = 1.0 if shown is None else min(1.0, shown)
     return replace(
         result,
         verdict=verdict,
-        score=None if high is None else 100 * (1 - min(1.0, max(0.0, high))),
+        score=None if high is None or visible <= 0 else 100 * (1 - min(1.0, max(0.0, high / visible))),
         notes=tuple(notes),
         difference=replace(
             result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
@@ -258,7 +261,8 @@ def verdict_of(
     """
     if difference.low > 0 and risk.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
         return "excess found"
-    if np.isfinite(risk.high) and risk.high <= acceptable and not difference.low > 0:
+    suspect = difference.value > 0 and p_adjusted is not None and p_adjusted <= alpha
+    if np.isfinite(risk.high) and risk.high <= acceptable and not difference.low > 0 and not suspect:
         return "none found"
     return "cannot tell"
 
@@ -283,14 +287,20 @@ def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
     n, m = (int(np.ceil(more * x)) for x in people)
     if isinstance(result.comparison, Isolation):
         return (
-            f"{CANNOT_TELL}: the interval is too wide; about {n:,} guesses as independent as these "
-            f"would bring the upper limit to {acceptable:g} where there is no excess"
+            f"{CANNOT_TELL}: the interval is too wide; about {n:,} guesses as independent as these would bring the "
+            f"upper limit to {acceptable:g} where there is no excess; more people give more guesses"
         )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (
         f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
         f"{also} would bring the upper limit to {acceptable:g} where there is no excess"
     )
+
+
+def shown_by(members: Floats, strangers: Floats) -> float | None:
+    """Return the residual that scores of a full copy would have; None where strangers would always be hit."""
+    p, q = (math.fsum(x.tolist()) / max(1, len(x)) for x in (members, strangers))
+    return max(0.0, (p - q) / (1 - q)) if q < 1 else None
 
 
 def finite(value: float) -> float | None:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from divulge.anonymity_loss import abstaining
 from divulge.attacks.answers import Answers
 from divulge.attacks.catalogue import attack
-from divulge.attacks.common import checked_keys, judge, one_of, rate_of
+from divulge.attacks.common import SHOWN, Floats, checked_keys, judge, one_of, rate_of, shown_by
 from divulge.attacks.learnt import model_answers, reference_answers
 from divulge.attacks.secret import TOLERANCE, Secret, secret_of
 from divulge.attacks.subgroups import by_subgroup
-from divulge.ballot import Answered, Values, answers
+from divulge.ballot import Answered, Values, answers, of_a_copy
 from divulge.case import Case
 from divulge.distances import Distances, check_count, distance_columns
 from divulge.errors import SettingError
@@ -35,6 +35,8 @@ WAYS = ("nearest record", "CAP", "k-vote", "model")
 """Ways to guess; the first is the headline, fixed before any data."""
 UNTAUGHT = WAYS[:3]
 """Those that train no model."""
+_BY_RECORD = ("nearest record", "CAP")
+"""Ways in which the row of one's own record answers."""
 _HOW = {
     "nearest record": "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
     "CAP": "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with "
@@ -193,6 +195,9 @@ def _about(
             done |= guess[way]()
         settings = plain.settings | ({"k": k} if way == "k-vote" else {})
         described = replace(plain, variant=way, settings=settings, notes=(_HOW[way].format(k=k), *plain.notes))
+        if case.has_holdout and way in _BY_RECORD:
+            shown = _shown(case, known, secret, done[way].right, binned=way == "CAP")
+            described = replace(described, context=described.context | {SHOWN: shown})
         out.append(_result(case, described, secret, done[way], reference, subgroups if way == WAYS[0] else None))
     return out
 
@@ -234,22 +239,44 @@ def _by_agreement(case: Case, known: Sequence[str], secret: Secret) -> dict[str,
 
 
 def _asked(index: Index, people: Rows, secret: Secret, kept: Ints, k: int) -> Answered:
+    return answers(index, people, _values(secret, kept), k)
+
+
+def _values(secret: Secret, kept: Ints) -> Values:
     order, first, last = secret.window()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    values = Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
-    return answers(index, people, values, k)
+    return Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
 
 
 def _kept(case: Case, known: Sequence[str], secret: Secret) -> Ints:
     """Return the synthetic rows that count: a table written out twice says no more than once."""
-    key = ("kept once", tuple(sorted([*known, secret.name])))
+    names = tuple(sorted([*known, secret.name]))
+    key = ("kept once", names)
     if key not in case.remembered:
-        hashes = np.zeros(len(secret.synthetic), dtype=np.uint64)
-        for j, column in enumerate(key[1]):
-            hashes += value_hashes(case.codes(column, binned=False)[1].astype(np.uint64), j)
-        case.remembered[key] = once(hashes)
+        case.remembered[key] = once(_hashes(case, names, binned=False)[1])
     return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+
+
+def _hashes(case: Case, names: Sequence[str], *, binned: bool) -> list[NDArray[np.uint64]]:
+    """Return for each table a hash of each row's codes."""
+    out = [
+        np.zeros(case.n_rows(role), dtype=np.uint64) for role in ("real", "synthetic", "holdout")[: len(case.tables)]
+    ]
+    for j, column in enumerate(names):
+        for hashes, codes in zip(out, case.codes(column, binned=binned), strict=True):
+            hashes += value_hashes(codes.astype(np.uint64), j)
+    return out
+
+
+def _shown(case: Case, known: Sequence[str], secret: Secret, right: Floats, *, binned: bool) -> float | None:
+    """Return the residual that a full copy of the real table would have; who has no member's record keeps his score."""
+    hashes = _hashes(case, sorted(known), binned=binned)
+    n = case.n_rows("real")
+    nobody = np.zeros(0, dtype=np.int64)
+    copied = of_a_copy(np.concatenate([hashes[0], hashes[2]]), n, _values(secret, nobody))
+    copied = np.where(np.isnan(copied), right, copied)
+    return shown_by(copied[:n], copied[n:])
 
 
 # ---------------------------------------------------------------- results

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.catalogue import attack
-from divulge.attacks.common import Floats, judge, rate_of
+from divulge.attacks.common import SHOWN, Floats, judge, rate_of, shown_by
 from divulge.case import Case
 from divulge.distances import Distances, check_count, distance_columns
 from divulge.errors import SettingError
 from divulge.estimate import Outcomes, compare
-from divulge.links import Half, chances, once
+from divulge.links import Half, chances, of_a_copy, once
 from divulge.result import Baseline, Individual, Result
 
 __all__ = ["linkability"]
@@ -107,8 +107,11 @@ def _linked(
         halves = [h._replace(synthetic=h.synthetic.take(kept)) for h in halves]
     scores = chances(halves, ks, progress=case.progress)
     draws = draws if len(ks) == 1 else 0
+    n = case.n_rows("real")
+    copy = of_a_copy(halves, n, ks) if case.has_holdout and n else None
+    shown = [None if copy is None else shown_by(copy[:n, j], copy[n:, j]) for j in range(len(ks))]
     return [
-        _result(case, split, pair, k, scores[:, j], m, [_TIES, _WHOLE, *notes] if j == 0 else [], draws)
+        _result(case, split, pair, k, scores[:, j], m, shown[j], [_TIES, _WHOLE, *notes] if j == 0 else [], draws)
         for j, k in enumerate(ks)
     ]
 
@@ -118,7 +121,15 @@ def _half(d: Distances) -> Half:
 
 
 def _result(
-    case: Case, split: str, pair: Pair, k: int, scores: Floats, m: int, notes: Sequence[str], draws: int
+    case: Case,
+    split: str,
+    pair: Pair,
+    k: int,
+    scores: Floats,
+    m: int,
+    shown: float | None,
+    notes: Sequence[str],
+    draws: int,
 ) -> Result:
     n = case.n_rows("real")
     members = Outcomes(scores[:n], cluster=case.units("real"))
@@ -138,7 +149,8 @@ def _result(
     strangers = Outcomes(scores[n:], cluster=case.units("holdout"))
     rng = case.rng(f"linkability {' | '.join('+'.join(half) for half in sorted(map(sorted, pair)))} {k}")
     comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
-    return judge(replace(plain, holdout=rate_of(strangers)), comparison, members, strangers, case.level)
+    plain = replace(plain, holdout=rate_of(strangers), context=plain.context | {SHOWN: shown})
+    return judge(plain, comparison, members, strangers, case.level)
 
 
 def random_meeting(m: int, k: int) -> float:

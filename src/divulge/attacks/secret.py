@@ -100,6 +100,11 @@ class Secret:
         """Return the rule by which a guess counts as right."""
         if not self.is_numeric:
             return "a guess is right when it is the value itself; missing is a value"
+        if self.tolerance == 0:
+            return (
+                "a guess is right when it is the value itself: the tolerance is 0, or the middle nine tenths of "
+                "people have one value; missing is a value"
+            )
         return (
             f"a guess is right when it is off by at most {self.share:g} of the spread between the 5% and the 95% "
             "quantile of real and holdout together; missing is a value"

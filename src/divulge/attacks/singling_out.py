@@ -15,13 +15,24 @@ from numpy.typing import NDArray
 
 from divulge.attacks.canonical import Canonical
 from divulge.attacks.catalogue import attack
-from divulge.attacks.common import finite, judge
+from divulge.attacks.common import CANNOT_TELL, SHOWN, finite, judge
 from divulge.case import Case
 from divulge.distances import check_count, distance_columns
 from divulge.errors import SettingError
 from divulge.estimate import Comparison, Outcomes
 from divulge.hashing import value_hashes
-from divulge.isolation import Fits, Isolation, chance, fit_alone, isolations, right, singled_out, total
+from divulge.isolation import (
+    Fits,
+    Isolation,
+    by_chance,
+    chance,
+    fit_alone,
+    isolations,
+    right,
+    shown_of_a_copy,
+    singled_out,
+    total,
+)
 from divulge.predicates import Conjunctions, Predicates
 from divulge.result import Baseline, Group, Individual, Rate, Result
 
@@ -30,7 +41,8 @@ __all__ = ["singling_out"]
 Ints = NDArray[np.int64]
 
 MOST = 64
-"""A guess that fits more people than this has weight 0: it singles out nobody, whatever the labels."""
+"""A guess that fits more people than this, of two tables of equal size, has weight 0: it singles out nobody, whatever
+the labels. Where the tables differ in size it may fit more of all people, as many of a part of equal size."""
 _UNIVARIATE = "univariate"
 _NUMBERS_OF_COLUMNS = (1, 2, 3, 4, 5)
 _FAIR = 2.0  # a column takes part in at most twice its fair share of the guesses asked for
@@ -135,14 +147,14 @@ def singling_out(
     predicates = Predicates.concatenate([g.predicates for g in made])
     people, n_members = _people(case)
     is_member = np.arange(int(people.max(initial=-1)) + 1) < n_members
-    fits = _fits(coded, predicates, people, made, weight_at_most, case)
+    fits = _fits(coded, predicates, people, made, weight_at_most, _most(is_member), case)
     plain = Result(
         attack="singling_out",
         settings={
             "columns": list(used) if columns is not None else len(used),
             "guesses": guesses,
             "tries": tries,
-            "most people": MOST,
+            "most people": fits.most,
             "weight at most": weight_at_most,
         },
         notes=(*notes, *([_OVERLAP] if case.has_holdout else [])),
@@ -154,7 +166,8 @@ def singling_out(
     if not case.has_holdout:
         return tuple(replace(r, verdict="no holdout") for r in described)
     found = isolations(fits, is_member, level=case.level, rng=case.rng("singling_out labels"))
-    return tuple(_judged(r, c, case.level) for r, c in zip(described, found, strict=True))
+    copied = [shown_of_a_copy(fits, which, is_member) if len(which) else None for which in fits.groups]
+    return tuple(_judged(r, c, shown, case.level) for r, c, shown in zip(described, found, copied, strict=True))
 
 
 def _wanted(n_columns: int | str | Sequence[int | str] | None, n_usable: int) -> list[int]:
@@ -374,29 +387,36 @@ def _people(case: Case) -> tuple[Ints, int]:
     return np.concatenate([members, n_members + np.unique(strangers, return_inverse=True)[1]]), n_members
 
 
+def _most(is_member: NDArray[np.bool_]) -> int:
+    """Return how many people a guess may fit: `MOST`, and more where a table is larger than the other."""
+    n, m = int(is_member.sum()), int((~is_member).sum())
+    return math.ceil(MOST * (n + m) / (2 * min(n, m))) if n and m else MOST
+
+
 def _fits(
     coded: _Coded,
     predicates: Predicates,
     people: Ints,
     made: Sequence[_Guesses],
     weight_at_most: float | None,
+    most: int,
     case: Case,
 ) -> Fits:
     """Return whom each guess fits, rows of one person together, and which guesses make up each number of columns."""
     n_people, rows_each = int(people.max(initial=-1)) + 1, int(np.bincount(people).max(initial=1))
-    rows = Conjunctions(coded.people, progress=case.progress).matches(predicates, most=MOST * rows_each)
+    rows = Conjunctions(coded.people, progress=case.progress).matches(predicates, most=most * rows_each)
     guess = np.repeat(np.arange(len(predicates)), np.diff(rows.start))
     guess, fitting = np.divmod(np.unique(guess * n_people + people[rows.rows]), max(1, n_people))
     number = np.bincount(guess, minlength=len(predicates))
-    number[np.diff(rows.start) < rows.count] = MOST + 1
-    few = number <= MOST
+    number[np.diff(rows.start) < rows.count] = most + 1
+    few = number <= most
     light = np.ones(len(number), dtype=bool) if weight_at_most is None else number <= weight_at_most * n_people
     edges = np.cumsum([0, *(len(g.record) for g in made)])
     return Fits(
         count=number,
         start=np.append(0, np.cumsum(np.where(few, number, 0))),
         people=fitting[few[guess]],
-        most=MOST,
+        most=most,
         record=np.concatenate([g.record for g in made]),
         groups=tuple(a + np.flatnonzero(light[a:b]) for a, b in pairwise(edges)),
     )
@@ -435,17 +455,18 @@ def _described(
         "guesses that fit nobody": float((count == 0).sum()),
         "largest share of one column": float(takes_part.max()) / len(which) if len(which) else None,
     }
-    if m:
-        context["distinct people singled out, strangers"] = total(persons[1])
     size = min(n, m) if m else n
+    rule = f"n w (1 - w)^(n - 1) at n = {size:,}, a guess of weight w that knows nothing of the table"
+    rate = chance(count, n + m, size, fits.most) if len(which) else None
+    if m:
+        context |= {"distinct people singled out, strangers": total(persons[1]), "n w (1 - w)^(n - 1)": rate}
+        rule = f"a guess that knows nothing of the table, {rule.partition(',')[0]}, exactly for finitely many people"
+        rate = by_chance(count, n + m, size, fits.most) if len(which) else None
     return replace(
         plain,
         real=_rate(hits[0]),
         holdout=_rate(hits[1]) if m else None,
-        baseline=Baseline(
-            rate=chance(count, n + m, size, fits.most) if len(which) else None,
-            what=f"n w (1 - w)^(n - 1) at n = {size:,}, a guess of weight w that knows nothing of the table",
-        ),
+        baseline=Baseline(rate=rate, what=rule),
         context=context,
         groups=_by_set(coded, columns, of_set.ravel(), hits),
         notes=(*plain.notes, *_remarks(made, plain.settings["guesses"], len(which))),
@@ -489,9 +510,13 @@ def _of(hits: float, n: int) -> Rate:
     return Rate(hits=hits, n=n, rate=hits / n if n else None)
 
 
-def _judged(result: Result, found: Isolation, level: float) -> Result:
+def _judged(result: Result, found: Isolation, shown: float | None, level: float) -> Result:
     if found.real.n < _FEWEST:
-        why = f"fewer than {_FEWEST} guesses could be made: too few to compare members with strangers"
-        return replace(result, notes=(*result.notes, why))
-    context = result.context | {"expected by chance": finite(found.expected), "independent guesses": found.effective}
+        why = f"{CANNOT_TELL}: fewer than {_FEWEST} guesses could be made, too few to compare members with strangers"
+        return replace(result, verdict="cannot tell", notes=(*result.notes, why))
+    context = result.context | {
+        "expected under permuted labels": finite(found.expected),
+        "independent guesses": found.effective,
+        SHOWN: shown,
+    }
     return judge(replace(result, context=context), cast(Comparison, found), _NOBODY, _NOBODY, level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def by_subgroup(case: Case, secret: Secret, right: Floats, columns: Sequence[str
     -------
     tuple of Group
         Values are numbered by how many people have them: they are data. The simultaneous limits of a group's risk
-        allow for the number of groups of its column.
+        allow for the number of groups here, and not for other targets.
     """
     n = case.n_rows("real")
     parts = [(secret.name, _of_target(secret, right, n))]
@@ -44,7 +44,9 @@ def by_subgroup(case: Case, secret: Secret, right: Floats, columns: Sequence[str
         if column != secret.name:
             codes = case.codes(column)
             parts.append((column, _by_size(np.concatenate([c for i, c in enumerate(codes) if i != 1]), right, n)))
-    return tuple(group for column, named in parts for group in _groups(case, column, named, right))
+    shown = [(column, name, people) for column, named in parts for name, people in _large(case, named)]
+    each = 1 - (1 - case.level) / max(1, len(shown))
+    return tuple(_group(case, column, name, right, people, each) for column, name, people in shown)
 
 
 Named = list[tuple[str, NDArray[np.bool_]]]
@@ -76,10 +78,11 @@ def _by_size(codes: NDArray[np.int32], right: Floats, n_real: int) -> Named:
     return [*named, ("all other values", np.isin(codes, rest))] if len(rest) else named
 
 
-def _groups(case: Case, column: str, named: Named, right: Floats) -> Iterator[Group]:
+def _large(case: Case, named: Named) -> Named:
+    """Return the parts of enough people, with the small ones put together; none when one part is everybody."""
     n = case.n_rows("real")
     large: Named = []
-    small = np.zeros(len(right), dtype=np.bool_)
+    small = np.zeros(n + case.n_rows("holdout"), dtype=np.bool_)
     for name, people in named:
         if _is_small(case, people, n):
             small |= people
@@ -92,11 +95,7 @@ def _groups(case: Case, column: str, named: Named, right: Floats) -> Iterator[Gr
         small, name = small | large.pop(fewest)[1], name + ", and the next"
     if small.any() and not _is_small(case, small, n):
         large.append((name, small))
-    if len(large) < 2:
-        return
-    each = 1 - (1 - case.level) / len(large)
-    for name, people in large:
-        yield _group(case, column, name, right, people, each)
+    return large if len(large) > 1 else []
 
 
 def _is_small(case: Case, people: NDArray[np.bool_], n: int) -> bool:
