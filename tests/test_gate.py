@@ -9,17 +9,17 @@ KNOWN = ["cap", "copies"]
 def data(*bounds, verdict="none found"):
     results = [
         {
-            "attack": a,
+            "attack": a, "variant": "", "keys": [], "target": None, "score": None, "holdout": None,
             "risk": None if high is None else {"high_simultaneous": high, "low_simultaneous": -0.1, "value": 0.01},
         }
         for a, high in bounds
-    ]
+    ]  # fmt: skip
     return {"verdict": {"verdict": verdict}, "results": results}
 
 
 def test_the_largest_bound_of_an_attack_counts():
     run = data(("cap", 0.02), ("cap", 0.09), ("copies", 0.5))
-    assert breaches(run, ["cap.high > 0.05"], KNOWN) == ["cap.high > 0.05: found 0.0900"]
+    assert breaches(run, ["cap.high > 0.05"], KNOWN) == ["cap.high > 0.05: found 0.0900 (cap)"]
     assert breaches(run, ["cap.high > 0.1"], KNOWN) == []
 
 
@@ -35,7 +35,48 @@ def test_an_attack_that_was_not_tested_breaks_its_rule():
 def test_a_bound_that_is_undefined_breaks_its_rule():
     run = data(("cap", 0.02), ("cap", None))
     run["results"][1]["risk"] = {"high_simultaneous": None, "low_simultaneous": None, "value": None}
-    assert breaches(run, ["cap.high > 0.9"], KNOWN) == ["cap.high > 0.9: 1 of 2 comparisons have no such bound"]
+    broken = ["cap.high > 0.9: 1 of 2 comparisons have no such bound, as cap (zero) -> income"]
+    run["results"][1] |= {"variant": "zero", "target": "income", "holdout": {"rate": 0.99}}
+    assert breaches(run, ["cap.high > 0.9"], KNOWN) == broken
+
+
+def test_strangers_who_are_always_hit_break_no_rule():
+    run = data(("cap", 0.02), ("cap", None))
+    run["results"][1] |= {
+        "risk": {"high_simultaneous": None, "low_simultaneous": None, "value": None}, "holdout": {"rate": 1.0}
+    }  # fmt: skip
+    assert breaches(run, ["cap.high > 0.9", "any.low > 0"], KNOWN) == []
+    assert breaches(run, ["cap.high > 0.01"], KNOWN) == ["cap.high > 0.01: found 0.0200 (cap)"]
+    del run["results"][0]
+    assert breaches(run, ["cap.high > 0.9"], KNOWN) == ["cap.high > 0.9: was not tested"]
+
+
+def test_a_broken_rule_names_the_result_without_control_characters():
+    run = data(("cap", 0.02), ("cap", 0.09))
+    run["results"][1] |= {"variant": "zero", "keys": ["age", "se\x1bx"], "target": "income"}
+    assert breaches(run, ["cap.high > 0.05"], KNOWN) == [
+        "cap.high > 0.05: found 0.0900 (cap (zero): age + se\ufffdx -> income)"
+    ]
+
+
+def test_the_smallest_score_counts():
+    run = data(("cap", 0.02), ("cap", 0.09), ("copies", 0.1), ("copies", 0.2))
+    for r, score in zip(run["results"], (99.0, 91.0, None, 97.0), strict=True):
+        r |= {"score": score, "variant": f"score {score}"}
+    assert breaches(run, ["cap.score < 95"], KNOWN) == ["cap.score < 95: found 91.0 (cap (score 91.0))"]
+    assert breaches(run, ["copies.score < 95", "cap.score < 91", "cap.score <= 90.9"], KNOWN) == []
+    assert breaches(data(("cap", 0.02)), ["cap.score < 95"], KNOWN) == ["cap.score < 95: was not tested"]
+
+
+@pytest.mark.parametrize("variant", ["3 columns", "balanced halves, k = 1", "nearest record"])
+def test_a_variant_is_looked_at_alone(variant):
+    run = data(("cap", 0.02), ("cap", 0.09))
+    run["results"][0] |= {"variant": variant}
+    run["results"][1] |= {"variant": "other"}
+    assert breaches(run, [f"cap[{variant}].high > 0.05", f"any[{variant}].high > 0.05"], KNOWN) == []
+    assert breaches(run, [f"cap[ {variant} ].high > 0.01"], KNOWN)[0].endswith(f"found 0.0200 (cap ({variant}))")
+    unknown = "cap[nothing].high > 0.05"
+    assert breaches(run, [unknown], KNOWN) == [f"{unknown}: was not tested"]
 
 
 def test_a_run_without_a_holdout_breaks_the_excess_rule():
@@ -50,9 +91,10 @@ def test_excess_is_a_rule_on_the_verdict():
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        ("cap.high>0.05", ("cap", "high", ">", 0.05)),
-        (" any.low >= -1e-3 ", ("any", "low", ">=", -0.001)),
-        ("copies.value < .5", ("copies", "value", "<", 0.5)),
+        ("cap.high>0.05", ("cap", "", "high", ">", 0.05)),
+        (" any.low >= -1e-3 ", ("any", "", "low", ">=", -0.001)),
+        ("copies.value < .5", ("copies", "", "value", "<", 0.5)),
+        ("cap[a, k = 1].score<95", ("cap", "a, k = 1", "score", "<", 95.0)),
         ("excess", "excess"),
     ],
 )
@@ -60,7 +102,18 @@ def test_rules_are_read(rule, expected):
     assert parse_rule(rule, KNOWN) == expected
 
 
-@pytest.mark.parametrize("rule", ["cap > 0.05", "cap.high = 0.05", "cap.high > ", "", "cap.high > 0.05; import os"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "cap > 0.05",
+        "cap.high = 0.05",
+        "cap.high > ",
+        "",
+        "cap.high > 0.05; import os",
+        "cap[].high > 0",
+        "cap[a.high > 0",
+    ],
+)
 def test_other_text_is_refused(rule):
     with pytest.raises(SettingError, match="not a rule"):
         parse_rule(rule, KNOWN)

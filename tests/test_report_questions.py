@@ -8,10 +8,12 @@ from itertools import pairwise
 import jsonschema
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from test_report import AVOIDED, HOSTILE, Page, _tables_of, _width, section, words
 
 import divulge
 from divulge.assessment import overall
+from divulge.attacks.common import SHOWN
 from divulge.preconditions import Check
 from divulge.report import questions, statement
 from divulge.report.charts import Rung, ladder
@@ -93,26 +95,37 @@ STATED = Threat(
 )
 
 
-def report(found, names=NAMES, strangers=True, threat=STATED, failed=()):
+def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing="no overlap", verdict="excess found"):
     columns = ["real", "synthetic", "holdout"][: 2 + strangers]
     tables = {r: {"rows": 2000, "columns": len(names), "sha256": "0" * 64, "hashed": "file"} for r in columns}
     schema = Schema((*(Column(n, "categorical") for n in names), Column("untouched", "categorical")), threat)
     return Report.build(
         version="0.0.0",
-        settings={"seed": 3, "level": 0.95, "jobs": 1, "acceptable": 0.05, "search": "off", "keys": None}
+        settings={
+            "seed": 3,
+            "level": 0.95,
+            "jobs": 1,
+            "acceptable": 0.05,
+            "search": "off",
+            "models": None,
+            "keys": None,
+        }
         | {"targets": None, "subgroups": [], "unit": None, "ignore": [], "missing": 0},
         started="2026-11-21T00:00:00+00:00",
         seconds=1.0,
         tables={"holdout": None} | tables,
         schema=schema,
         bins={},
-        checks=[Check(check="sizes", ok=True, detail=""), Check(check="no overlap", ok=False, detail="3 of 9")],
+        checks=[Check(check="sizes", ok=True, detail=""), Check(check=failing, ok=False, detail="3 of 9")],
         results=found,
         failed=list(failed),
         key_sets=[],
         minimal=[],
         notes=[],
-        verdict={"verdict": "excess found" if strangers else "no holdout", "sentence": "Something."},
+        verdict={
+            "verdict": verdict if strangers else "no holdout",
+            "sentence": "Something by singling_out (univariate).",
+        },
         records=None,
         exposed_strangers=None,
     )
@@ -239,20 +252,142 @@ def test_singling_out_counts_guesses_and_is_headed_by_three_columns(full):
     text = answer(full, "singling_out")["headline"]["text"]
     assert text == (
         "With 3 columns: 56 of 500 guesses (11.2%) single out exactly one member, 40 of 500 (8.0%) exactly one "
-        "stranger; 7.0% by chance alone. That is 31 distinct members and 22.5 strangers. "
-        "Risk 0.040 (simultaneous interval 0.010 to 0.070); score 94.0."
+        "stranger; 7.0% by chance alone. That is 31 distinct members and about 22 strangers. "
+        "Risk 0.040 (interval of this comparison alone 0.020 to 0.060, simultaneous 0.010 to 0.070). "
+        "Score 94.0, from the upper limit of this comparison alone, 0.060."
     )
 
 
-def test_the_worst_split_and_target_stand_for_all(full):
+def test_the_clearest_split_and_target_stand_for_all(full):
     link, guess = (answer(full, a)["headline"] for a in ("linkability", "inference"))
     assert link["text"].startswith(
         "By given columns, with k = 1: 76 of 500 members (15.2%) are linked, of strangers 40"
     )
-    assert link["text"].endswith("This is the worst of 3 splits.")
+    assert link["text"].endswith("This is the clearest of 3 splits, by its lower limit (3 excess found).")
     assert guess["r"]["target"] == "column 14"
     assert guess["r"]["variant"] == "nearest record"
-    assert guess["text"].endswith("This is the worst of 15 targets.")
+    assert guess["text"].endswith(
+        "This is the clearest of 15 targets, by its lower limit (7 excess found, 2 cannot tell, 6 none found)."
+    )
+
+
+def inferred(*values, **fields):
+    found = [compared("inference", v, variant="nearest record", target=f"t{i}", **fields) for i, v in enumerate(values)]
+    return answer(report(found), "inference")["headline"]
+
+
+def test_without_a_finding_the_largest_upper_limit_stands_for_all():
+    doubtful = inferred(0.021, 0.029, 0.025)
+    assert doubtful["r"]["target"] == "t1"
+    assert doubtful["text"].endswith("This has the largest upper limit of 3 targets (3 cannot tell).")
+    mixed = inferred(0.021, -0.1, 0.025)
+    assert mixed["text"].endswith(
+        "Of 3 targets (2 cannot tell, 1 none found) this has the largest upper limit with this verdict."
+    )
+    assert inferred(0.021, -0.1, 0.0)["text"].endswith("Of 3 targets: 1 cannot tell, 2 none found.")
+    assert "targets" not in inferred(0.021)["text"]
+
+
+def test_several_results_of_one_target_are_counted_as_comparisons():
+    pair = [compared("inference", 0.1, variant="nearest record", target=t, keys=(k,)) for t in "ab" for k in "xy"]
+    assert (
+        "of 4 comparisons, by its lower limit (4 excess found)" in answer(report(pair), "inference")["headline"]["text"]
+    )
+
+
+def test_the_score_can_be_worked_out_from_what_stands_beside_it():
+    text = inferred(0.1, context={SHOWN: 0.5})["text"]
+    assert (
+        "Risk 0.100 (interval of this comparison alone 0.080 to 0.120, simultaneous 0.070 to 0.130). Score 88.0, "
+        in text
+    )
+    assert (
+        "from the upper limit of this comparison alone, 0.120, over 0.500, the part of a full copy that would show here."
+        in text
+    )
+    nothing = compared("inference", 0.1, variant="nearest record", target="t", context={SHOWN: 0.0})
+    told = answer(report([replace(nothing, score=None)]), "inference")["headline"]["text"]
+    assert told.endswith("No score: a full copy of the real table would not show here.")
+
+
+def test_both_intervals_stand_in_the_tables(full):
+    row = "| 11.2% (56 of 500 guesses) | 8.0% (40 of 500 guesses) | 7.0% | 0.040 | 0.020 to 0.060 | 0.010 to 0.070 | 94.0 |"
+    assert row in full.to_markdown()
+    assert '<td class="n">0.020 to 0.060</td><td class="n">0.010 to 0.070</td><td class="n">94.0</td>' in full.to_html()
+
+
+def test_the_part_that_would_show_has_a_column_where_it_is_below_one(full):
+    assert "part of a full copy that would show</th>" not in full.to_html()
+    part = [compared("linkability", 0.1, variant=f"balanced halves, k = {k}", context={SHOWN: 1 / k}) for k in (1, 2)]
+    some = report(part)
+    assert "| 0.080 to 0.120 | 0.070 to 0.130 | 0.500 | 88.0 |" in some.to_markdown()
+    assert "| 0.080 to 0.120 | 0.070 to 0.130 | 1.000 | 88.0 |" in some.to_markdown()
+    assert some.to_html().count('<td class="n">0.070 to 0.130</td><td class="n">0.500</td>') == 1
+    assert answer(some, "linkability")["further"] is None
+
+
+def test_too_few_guesses_are_said_to_be():
+    few = compared(
+        "singling_out", 0.1, variant="3 columns", notes=("cannot tell: fewer than 20 guesses could be made, x",)
+    )
+    none = Rate(hits=0, n=0, rate=None)
+    few = replace(few, risk=None, score=None, real=none, holdout=none, verdict="cannot tell", baseline=None)
+    some = report([few])
+    assert "| 3 columns | - | - | - | fewer than 20 guesses | - | - | - | ◆ cannot tell |" in some.to_markdown()
+    assert '<small class="note">fewer than 20 guesses</small>' in some.to_html()
+    told = answer(some, "singling_out")["headline"]["text"]
+    assert told == "With 3 columns: no guess could be made. No risk could be given: fewer than 20 guesses."
+
+
+def test_markdown_lists_every_row_up_to_forty_and_the_headline_rows_always(full):
+    text = full.to_markdown()
+    for split in ("given columns", "balanced halves", "numbers and categories"):
+        assert all(f"| {split}, {k} |" in text for k in range(1, 11))
+    assert all(f"| {escaped(n)}, nearest record |" in text for n in NAMES)
+    assert "40 of 60 stand here: those by nearest record, then the others by verdict and limit" in text
+    rows = answer(full, "inference")["rows"]
+    assert [r["target"] for r in questions.listed("inference", rows, 15)] == NAMES
+    assert questions.listed("inference", rows, 60) == rows
+
+
+def test_subgroups_in_markdown_have_risk_way_and_what_the_limits_hold_for(full):
+    text = full.to_markdown()
+    assert (
+        "| column 4 | nearest record | column 0: subgroup 2 | 32.0% (32 of 100) | 30.0% (30 of 100) | 0.020 (" in text
+    )
+    assert "| column 0 | nearest record | the target: subgroup 2 |" in text
+    assert text.count("not corrected for the number of targets") == 2
+    assert words(one(full.to_html(), "inference")).count("not corrected for the number of targets") == 2
+
+
+def test_sets_of_columns_with_long_names_are_cut():
+    name = "a long name " * 50
+    part = Group(of="column set", name=f"{name} + b", real=rate(5, 60), holdout=rate(5, 60))
+    some = report([compared("singling_out", 0.1, variant="2 columns", groups=(part,))])
+    for text in (some.to_markdown(), some.to_html()):
+        assert "a long name " * 10 in text
+        assert "a long name " * 15 not in text
+
+
+def test_the_questions_come_before_the_table_in_the_terminal():
+    told = summary(report([compared("copies", 0.1, variant="exact"), *results()]).data)
+    assert told.index("! no overlap") < told.index("Singling out: ") < told.index("copies (exact)")
+    assert told.index("Inference: excess found.") < told.index("copies (exact)")
+
+
+def test_a_failing_precondition_does_not_ask_for_more_people():
+    unfair = report(results(), verdict="cannot tell")
+    for text in (words(unfair.to_html()), unfair.to_markdown()):
+        assert "strangers are no fair comparison" in text
+        assert "What fails: no overlap." in text
+        assert "more people would be needed" not in text
+    fair = report(results(), verdict="cannot tell", failing="sizes")
+    assert "more people would be needed to decide" in words(fair.to_html())
+
+
+def test_attacks_have_words_for_names_in_sentences(full):
+    for text in (words(full.to_html()), full.to_markdown(), " ".join(summary(full.data).split())):
+        assert "Something by singling out (univariate)." in text.replace("\\", "")
 
 
 def test_counts_of_guesses_are_not_called_people(full):
@@ -296,7 +431,7 @@ def test_the_sets_of_columns_that_single_out_most_come_first(full):
 
 def test_subgroups_come_by_their_lower_limit(full):
     parts = answer(full, "inference")["parts"]
-    assert {p["name"] for p in parts} == {"column 0, subgroup 2"}
+    assert {p["name"] for p in parts} == {"column 0: subgroup 2", "the target: subgroup 2"}
 
 
 def test_what_was_not_tested_names_the_other_columns(full):

@@ -79,7 +79,8 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--positive-control", type=float, default=None, metavar="F",
                      help="Plant copies of people into the share F of the synthetic rows, and say what the run sees."),
         click.option("--fail-on", multiple=True, metavar="RULE",
-                     help="Exit with 1 when it holds: 'cap.high > 0.05', 'excess'."),
+                     help="Exit with 1 when it holds: 'cap.high > 0.05', 'linkability.score < 95', "
+                     "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess'."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals."),
         click.option("--jobs", type=int, default=None, help="Threads  [default: all cores]; they change no digit."),

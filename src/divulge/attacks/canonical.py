@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,15 +50,14 @@ class Canonical:
         table = np.repeat(self._tables, lengths).astype(np.uint64)
         fixed = sum(parts, value_hashes(table, 10_007))
         self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in self._codes]
+        levels = [_levels(codes) for codes in self._codes]
         for _ in range(3):
             hashes = fixed.copy()
             for j, codes in enumerate(self._codes):
                 hashes += value_hashes(self.colours[j], 1_000 + j)[codes]
             self.rows = np.split(hashes, np.cumsum(lengths)[:-1])
-            self.colours = [
-                _summed(codes, value_hashes(hashes, 5_000), len(k))
-                for codes, k in zip(self._codes, self.colours, strict=True)
-            ]
+            salted = value_hashes(hashes, 5_000)
+            self.colours = [_summed(of, salted, len(k)) for of, k in zip(levels, self.colours, strict=True)]
 
     def order(self, which: int) -> Ints:
         """Return the rows of a table (0 real, 1 synthetic, 2 holdout) that count, by number, in canonical order."""
@@ -74,10 +73,22 @@ class Canonical:
         return codes[np.lexsort((codes, self.colours[field][codes]))]
 
 
-def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:
-    """Return the sum of the values of each code, modulo 2**64."""
+class _Levels(NamedTuple):
+    """The rows of each level of a column, one level after the other."""
+
+    rows: Ints
+    first: Ints
+    code: Ints
+
+
+def _levels(codes: Ints) -> _Levels:
+    rows = np.argsort(codes, kind="stable")
+    first = np.flatnonzero(np.diff(codes[rows], prepend=-1))
+    return _Levels(rows, first, codes[rows[first]])
+
+
+def _summed(levels: _Levels, values: Hashes, n: int) -> Hashes:
+    """Return the sum of the values of the rows of each code, modulo 2**64."""
     out = np.zeros(n, dtype=np.uint64)
-    order = np.argsort(codes, kind="stable")
-    first = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    out[codes[order][first]] = np.add.reduceat(values[order], first)
+    out[levels.code] = np.add.reduceat(values[levels.rows], levels.first)
     return out

@@ -145,7 +145,7 @@ def _banner(data: Json) -> dict[str, Any]:
     return {
         "icon": charts.icon(verdict),
         "sentence": view.sentence(data),
-        "meaning": view.BANNER.get(verdict, ""),
+        "meaning": view.meaning(data),
         "counts": [c for c in view.verdict_counts(data["results"]) if c[0] != "no holdout"],
         "single": view.unchanged_verdicts(data),
         "warnings": [c for c in data["preconditions"] if not c["ok"]],
@@ -222,7 +222,8 @@ def _questions(data: Json) -> dict[str, Any]:
     acceptable = _acceptable(data) if view.has_holdout(data) else None
     answers = questions.answers(data)
     for i, a in enumerate(answers):
-        a["rows"] = [{"r": r, "first": questions.first_cell(r), "needed": questions.needed(r)} for r in a["rows"]]
+        a["rows"] = [{"r": r, "first": questions.first_cell(r), "needed": questions.few(r) or questions.needed(r),
+                      "shown": questions.shown(r) if r["risk"] else None} for r in a["rows"]]  # fmt: skip
         a["part_risks"] = any(p["risk"] for p in a["parts"])
         a["charts"] = [_ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a["charts"])]
     return {
@@ -230,6 +231,7 @@ def _questions(data: Json) -> dict[str, Any]:
         "caveats": questions.CAVEATS,
         "reading": questions.READING,
         "score": questions.SCORE,
+        "part_limits": questions.PART_LIMITS,
         "blurred": questions.BLURRED,
     }
 

@@ -29,7 +29,8 @@ _ABOUT = {
     "difference": "Members less strangers.",
     "value": "A measure that is no rate, on each table.",
     "risk": "The residual over the holdout, (p_T - p_C) / (1 - p_C); null for absolute measures.",
-    "score": "100 (1 - min(1, max(0, risk.high))); 100 is least risk.",
+    "score": "100 (1 - min(1, max(0, risk.high / shown))), shown being the part of a full copy of the real table that "
+    "would show here (in context, 1 where it is not); 100 is least risk, null where shown is not above 0.",
     "p_value": "Two-sided, of the difference.",
     "p_adjusted": "Corrected within the family of the attack.",
     "smallest_detectable": "Excess in rate that is found with 80% power by the one-sided 5% test.",

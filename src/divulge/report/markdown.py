@@ -14,7 +14,6 @@ __all__ = ["markdown"]
 Json = Mapping[str, Any]
 
 _MOST = 40
-_ANSWERS = 20  # results of one of the three questions
 _PARTS = 5  # near copies on part of the columns
 _SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
@@ -82,7 +81,7 @@ def _head(data: Json) -> str:
     lines = [
         "# What the synthetic table divulges",
         f"**{_sign(verdict)}.** {escaped(view.sentence(data))}",
-        view.BANNER.get(verdict, ""),
+        escaped(view.meaning(data)),
         f"Comparisons: {', '.join(counts)}." if counts else "",
         escaped(view.unchanged_verdicts(data)),
         f"Assessed {started}, divulge {escaped(data['divulge'])}.",
@@ -97,7 +96,7 @@ def _warnings(data: Json) -> str:
         if not c["ok"]
     ]
     lines += [
-        f"- **The attack {escaped(f['attack'])} failed and is missing here.** {escaped(f['why'])}"
+        f"- **The attack {escaped(f['attack'].replace('_', ' '))} failed and is missing here.** {escaped(f['why'])}"
         for f in data["failed"]
     ]
     return _section("Read this first", "\n".join(lines)) if lines else ""
@@ -130,42 +129,53 @@ def _question(a: Mapping[str, Any], strangers: bool) -> str:
         answer = (f"**{_sign(verdict)}.** " if verdict else "") + escaped(a["headline"]["text"])
     lines = [f"### {a['name']}", f"{a['definition']} “{a['says']}”", answer]
     if a["rows"]:
-        worst = set(map(id, view.worst_first(a["rows"])[:_ANSWERS]))
-        shown = [r for r in a["rows"] if id(r) in worst]
+        rows = questions.listed(a["attack"], a["rows"], _MOST)
         heads = ["members", "without the table"]
         if strangers:
-            heads = ["members", "strangers", "without the table", "risk (simultaneous interval)", "score", "verdict"]
-        rows = [[escaped(", ".join(questions.first_cell(r))), *_numbers(r, strangers)] for r in shown]
-        lines.append(_table([", ".join(a["heads"]), *heads], rows, range(1, len(heads))))
-        if a["n"] > len(shown):
+            shown = [_SHOWN] if a["any_shown"] else []
+            heads = ["members", "strangers", "without the table", "risk", "interval of this comparison alone"]
+            heads += ["simultaneous interval", *shown, "score", "verdict"]
+        cells = [[escaped(", ".join(questions.first_cell(r))), *_numbers(r, strangers, a["any_shown"])] for r in rows]
+        lines.append(_table([", ".join(a["heads"]), *heads], cells, range(1, len(heads))))
+        if a["n"] > len(rows):
             lines.append(
-                f"The {'worst' if strangers else 'highest'} {len(shown)} of {a['n']:,} stand here; all are in "
-                "assessment.json."
+                f"{len(rows)} of {a['n']:,} stand here: those by {questions.HEADLINE[a['attack']]}, then the others by "
+                f"{'verdict and limit' if strangers else 'rate'}; all are in assessment.json."
             )
     if a["parts"]:
-        rows = [
-            [
-                escaped(p["name"] if a["of_guesses"] else f"{p['of']}: {p['name']}"),
-                _rate(p["real"]),
-                _rate(p["holdout"]),
-            ]
-            for p in a["parts"]
-        ]
-        heads = ["target and subgroup", "members", "strangers"]
-        if a["of_guesses"]:
-            heads = ["set of columns", "guesses that single out a member", "a stranger"]
-        lines.append(_table(heads, rows, (1, 2)))
+        lines += _parts_of(a, strangers)
     untested = "; ".join(a["untested"])
     return "\n\n".join([*lines, f"Not tested: {escaped(untested)}."])
 
 
-def _numbers(r: Json, strangers: bool) -> list[str]:
+_SHOWN = "part of a full copy that would show"
+
+
+def _parts_of(a: Mapping[str, Any], strangers: bool) -> list[str]:
+    """Return sets of columns or subgroups as a table, with what their limits hold for."""
+    if a["of_guesses"]:
+        heads = ["set of columns", "guesses that single out a member", "a stranger"][: 2 + strangers]
+        rows = [[escaped(p["name"]), _rate(p["real"]), _rate(p["holdout"])][: 2 + strangers] for p in a["parts"]]
+        return [_table(heads, rows, (1, 2)[: 1 + strangers])]
+    heads = ["target", "way of guessing", "subgroup", "members"]
+    rows = [[escaped(p[k]) for k in ("of", "way", "name")] + [_rate(p["real"])] for p in a["parts"]]
+    if not strangers:
+        return [_table(heads, rows, (3,))]
+    heads += ["strangers", "risk (limits not corrected for the number of targets)"]
+    rows = [[*row, _rate(p["holdout"]), _risk(p)] for row, p in zip(rows, a["parts"], strict=True)]
+    return [_table(heads, rows, (3, 4, 5)), questions.PART_LIMITS]
+
+
+def _numbers(r: Json, strangers: bool, with_shown: bool) -> list[str]:
     baseline = percent((r["baseline"] or {}).get("rate"))
     if not strangers:
         return [_side(r, "real"), baseline]
     score = "-" if r["score"] is None else f"{r['score']:.1f}"
     verdict = _sign(r["verdict"]) if r["verdict"] else "-"
-    return [_side(r, "real"), _side(r, "holdout"), baseline, _risk(r), score, verdict]
+    risk = questions.few(r) or number(view.risk_value(r))
+    limits = [escaped(view.interval(r["risk"], kind)) for kind in ("", "_simultaneous")]
+    shown = [number(questions.shown(r) if r["risk"] else None)] if with_shown else []
+    return [_side(r, "real"), _side(r, "holdout"), baseline, risk, *limits, *shown, score, verdict]
 
 
 def _stated(part: Mapping[str, Any]) -> str:
@@ -229,6 +239,8 @@ def _who(r: Json) -> list[str]:
 
 
 def _risk(r: Json) -> str:
+    if view.risk_value(r) is None and view.interval(r["risk"]) == "-":
+        return "-"
     # limits may begin with < or >
     return f"{number(view.risk_value(r))} ({escaped(view.interval(r['risk']))})"
 

@@ -8,10 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from divulge.attacks.common import SHOWN
 from divulge.report import view
 from divulge.result import number, percent
 
-__all__ = ["BLURRED", "CAVEATS", "HEADS", "READING", "SCORE", "answers", "first_cell", "line", "needed"]
+__all__ = [
+    "BLURRED",
+    "CAVEATS",
+    "HEADLINE",
+    "HEADS",
+    "PART_LIMITS",
+    "READING",
+    "SCORE",
+    "answers",
+    "few",
+    "first_cell",
+    "line",
+    "listed",
+    "needed",
+    "shown",
+]
 
 Json = Mapping[str, Any]
 
@@ -29,8 +45,14 @@ READING = (
 """What risk is and is not."""
 
 SCORE = (
-    "Score is 100 (1 - upper limit), between 0 and 100, with the upper end of the risk's own interval: 100 means an "
-    "upper limit of 0 or less, 90 one of 0.1, 0 one of 1. It is a conservative reading of the excess and no grade."
+    "Two intervals stand beside each risk: that of the comparison alone, and the simultaneous one, which is wider, as "
+    "it holds for all comparisons of the question together. The verdict follows the simultaneous one. The score takes "
+    "that of the comparison alone, so that it does not depend on what else was asked: it is 100 (1 - upper limit), "
+    "between 0 and 100. 100 means an upper limit of 0 or less, 90 one of 0.1, 0 one of 1. In some comparisons not even "
+    "a full copy of the real table would reach a risk of 1, as when people share records or a guess fits somebody else "
+    "by chance. There the upper limit is first divided by the part of a full copy that would show, so that 0 still "
+    "means that the interval does not exclude a full copy; where nothing of it would show, there is no score. A score "
+    "is a conservative reading of the excess and no grade."
 )
 """What the score is."""
 
@@ -47,6 +69,15 @@ CAVEATS = (
     "the table is released; no regulator is known to publish a number.",
 )
 """What the answers do not decide."""
+
+PART_LIMITS = (
+    "The limits allow for the number of groups of one target and way of guessing; they are not corrected for the "
+    "number of targets."
+)
+"""What the limits of subgroups hold for."""
+
+HEADLINE = {"singling_out": "3 columns", "linkability": "k = 1", "inference": "nearest record"}
+"""By which results each question is answered."""
 
 HEADS = {
     "singling_out": ("columns in the description",),
@@ -132,16 +163,16 @@ def answers(data: Json) -> list[dict[str, Any]]:
 
 def _answer(q: _Question, data: Json) -> dict[str, Any]:
     rows = _in_order(q.attack, [r for r in data["results"] if r["attack"] == q.attack])
-    parts = _parts(rows)
+    parts, shown_rows = _parts(rows), listed(q.attack, rows, _ROWS)
     return {
         "attack": q.attack, "id": q.attack.replace("_", "-"), "name": q.name, "definition": q.definition,
         "says": q.says, "example": q.example, "how": q.how, "caption": q.table, "heads": HEADS[q.attack],
         "headline": _headline(q.attack, rows, data), "missing": _missing(q, data, rows),
-        "rows": rows[:_ROWS], "n": len(rows), "charts": _charts(q.attack, rows),
+        "rows": shown_rows, "n": len(rows), "charts": _charts(q.attack, rows),
         "parts": parts[:_PARTS], "n_parts": len(parts), "of_guesses": q.attack == "singling_out",
         "splits": _splits(rows) if q.attack == "linkability" else [],
         "untested": [*_limits_of(q.attack, rows, data), *q.untested], "notes": _notes(rows),
-        "further": _further(rows[:_ROWS]),
+        "further": _further(shown_rows), "any_shown": any(shown(r) < 1 for r in shown_rows),
     }  # fmt: skip
 
 
@@ -193,6 +224,15 @@ def _in_order(attack: str, results: Sequence[Json]) -> list[Json]:
     return sorted(results, key=lambda r: (places[group(r)], within(r)))
 
 
+def listed(attack: str, rows: Sequence[Json], most: int) -> list[Json]:
+    """Return rows in their order: those that answer the question first of all, then the worst of the others."""
+    if len(rows) <= most:
+        return list(rows)
+    ranked = sorted(view.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
+    kept = set(map(id, ranked[:most]))
+    return [r for r in rows if id(r) in kept]
+
+
 # ---------------------------------------------------------------- the headline
 
 _HEADLINE: dict[str, Callable[[Json], bool]] = {
@@ -200,7 +240,7 @@ _HEADLINE: dict[str, Callable[[Json], bool]] = {
     "linkability": lambda r: _k_of(r) == 1,
     "inference": lambda r: r["variant"] == "nearest record",
 }
-"""Fixed beforehand, so that no result is chosen for what it found; among splits or targets the worst stands for all."""
+"""Fixed beforehand, so that no result is chosen for what it found; among splits or targets one stands for all."""
 
 
 def _headline(attack: str, rows: Sequence[Json], data: Json) -> dict[str, Any] | None:
@@ -211,14 +251,32 @@ def _headline(attack: str, rows: Sequence[Json], data: Json) -> dict[str, Any] |
     strangers = view.has_holdout(data)
     n = len({_split_of(c) if attack == "linkability" else c["target"] for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
-    worst = f" This is the {'worst' if strangers else 'highest'} of {n} {of}." if n > 1 and of else ""
-    return {"r": r, "verdict": r["verdict"], "text": f"{_found(r)} {_compared(r) if strangers else ''}".strip() + worst}
+    if len(chosen) > n > 1:  # several results of one target, as with several key sets
+        n, of = len(chosen), "comparisons"
+    place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
+    return {"r": r, "verdict": r["verdict"], "text": f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place}
+
+
+def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
+    """Return where the result that stands for several lies among them, and how many have each verdict."""
+    if not strangers:
+        return f" This is the highest of {of}."
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in view.verdict_counts(chosen))
+    same = sum(c["verdict"] == r["verdict"] for c in chosen)
+    if r["verdict"] == "excess found":
+        return f" This is the clearest of {of}, by its lower limit ({counts})."
+    if view.risk_value(r, "high_simultaneous") is None or same == 1:
+        return f" Of {of}: {counts}."
+    if same == len(chosen):
+        return f" This has the largest upper limit of {of} ({counts})."
+    return f" Of {of} ({counts}) this has the largest upper limit with this verdict."
 
 
 def _found(r: Json) -> str:
     real, holdout = r["real"] or {}, r["holdout"] or {}
     if real.get("rate") is None:
-        return f"{_first(r)}: no rate, as nobody could be attacked."
+        none = "no guess could be made" if r["attack"] == "singling_out" else "no rate, as nobody could be attacked"
+        return f"{_first(r)}: {none}."
     if r["attack"] == "singling_out":
         text = f"{_first(r)}: {_of(real)} guesses ({view.rated(real)}) single out exactly one member"
         beside = f", {_of(holdout)} ({view.rated(holdout)}) exactly one stranger"
@@ -245,8 +303,13 @@ def _people(r: Json) -> str:
     members, strangers = (r["context"].get(f"distinct people singled out{side}") for side in ("", ", strangers"))
     if members is None:
         return ""
-    beside = "" if strangers is None else f" and {view.compact(strangers)} strangers"
-    return f" That is {view.compact(members)} distinct members{beside}."
+    beside = "" if strangers is None else f" and {_about(strangers)} strangers"
+    return f" That is {_about(members)} distinct members{beside}."
+
+
+def _about(people: float) -> str:
+    """Return a number of people; an expected one, in a part as large as the smaller table, is rounded."""
+    return view.compact(people) if float(people).is_integer() else f"about {people:,.0f}"
 
 
 def _of(rate: Json) -> str:
@@ -264,9 +327,34 @@ def _first(r: Json) -> str:
 
 def _compared(r: Json) -> str:
     if view.risk_value(r) is None and view.risk_value(r, "high_simultaneous") is None:
-        return "No risk could be given."
-    score = "" if r["score"] is None else f"; score {r['score']:.1f}"
-    return f"Risk {number(view.risk_value(r))} (simultaneous interval {view.interval(r['risk'])}){score}."
+        return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
+    alone, together = (view.interval(r["risk"], kind) for kind in ("", "_simultaneous"))
+    intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
+    return f"Risk {number(view.risk_value(r))} ({intervals}).{_score(r)}"
+
+
+def _score(r: Json) -> str:
+    high, part = view.risk_value(r, "high"), shown(r)
+    if r["score"] is None:
+        return " No score: a full copy of the real table would not show here." if part <= 0 else ""
+    if high is None:
+        return f" Score {r['score']:.1f}."
+    over = "" if part >= 1 else f", over {view.limit(part)}, the part of a full copy that would show here"
+    return f" Score {r['score']:.1f}, from the upper limit of this comparison alone, {view.limit(high)}{over}."
+
+
+def shown(r: Json) -> float:
+    """Return the part of a full copy of the real table that a comparison would show, 1 where nothing is said."""
+    part = r["context"].get(SHOWN)
+    return 1.0 if part is None else float(part)
+
+
+def few(r: Json) -> str:
+    """Return that too few guesses could be made for a risk, "" where that is not so."""
+    return _FEW if any(n.removeprefix("cannot tell: ").startswith(_FEW) for n in r["notes"]) else ""
+
+
+_FEW = "fewer than 20 guesses"
 
 
 def line(answer: Mapping[str, Any]) -> str:
@@ -318,8 +406,8 @@ def _parts(rows: Sequence[Json]) -> list[dict[str, Any]]:
     """Return column sets by how many they single out, subgroups by the lower limit of their risk."""
     found = [
         {
-            "of": " → ".join(first_cell(r)[:1]) if r["attack"] == "inference" else str(r["variant"]),
-            "name": str(g["name"]) if g["of"] == "column set" else f"{g['of']}, {g['name']}",
+            "of": first_cell(r)[0], "way": first_cell(r)[1] if r["attack"] == "inference" else "",
+            "name": view.prose(_part(r, g), 160),
             "real": g["real"], "holdout": g["holdout"], "risk": g["risk"],
         }
         for r in rows
@@ -328,6 +416,13 @@ def _parts(rows: Sequence[Json]) -> list[dict[str, Any]]:
     ]  # fmt: skip
     guesses = bool(rows) and rows[0]["attack"] == "singling_out"
     return sorted(found, key=_by_hits if guesses else _by_limit)
+
+
+def _part(r: Json, group: Json) -> str:
+    if group["of"] == "column set":
+        return str(group["name"])
+    of = "the target" if group["of"] == r["target"] else view.name(group["of"])
+    return f"{of}: {group['name']}"
 
 
 def _by_hits(part: Json) -> float:
@@ -341,7 +436,8 @@ def _by_limit(part: Json) -> tuple[float, float]:
 
 def _further(rows: Sequence[Json]) -> dict[str, Any] | None:
     """Return the further numbers of results as a table, None when there are none."""
-    heads = list(dict.fromkeys(n for r in rows for n, v in r["context"].items() if v is not None))[:_NUMBERS]
+    found = dict.fromkeys(n for r in rows for n, v in r["context"].items() if v is not None and n != SHOWN)
+    heads = list(found)[:_NUMBERS]
     if not heads:
         return None
     return {"heads": heads, "rows": [(first_cell(r), [r["context"].get(h) for h in heads]) for r in rows]}

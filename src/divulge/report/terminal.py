@@ -41,30 +41,28 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
     verdict = data["verdict"]
     parts: list[Any] = [
         Text(f"divulge: {verdict['verdict']}", style="bold"),
-        Text(clean(verdict["sentence"])),
+        Text(clean(view.spoken(data, verdict["sentence"]))),
         Text(""),
     ]
     bad = [c for c in data["preconditions"] if not c["ok"]]
     parts += [Text(f"! {c['check']}: {clean(c['detail'])}", style="yellow") for c in bad]
+    answers = questions.answers(data)
+    if any(a["headline"] for a in answers):
+        parts += [Text(clean(questions.line(a))) for a in answers]
     judged = [r for r in view.judged(data["results"]) if not view.in_question(r)]
     if judged:
+        parts.append(Text(""))
         shared = view.shared_keys(judged)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         parts.append(_table(judged, shared))
     shown = min(len(view.few_parts(judged, _PARTS)), _SHOWN)
-    answers = questions.answers(data)
-    asked = [a for a in answers if a["headline"]]
     if len(judged) > shown:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
-    if asked:
-        parts.append(Text(""))
-        parts += [Text(clean(questions.line(a))) for a in answers]
-        parts.append(Text(""))
     if statement.threat_line(data):
         parts.append(Text(statement.threat_line(data)))
-    parts += [Text(f"! {f['attack']} failed: {clean(f['why'])}", style="red") for f in data["failed"]]
+    parts += [Text(f"! {f['attack'].replace('_', ' ')} failed: {clean(f['why'])}", style="red") for f in data["failed"]]
     records = data.get("records")
     if records:
         parts.append(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from divulge.preconditions import CRITICAL
 from divulge.result import TOWARDS, number, percent
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "knowledge",
     "label",
     "limit",
+    "meaning",
     "measured",
     "methods",
     "name",
@@ -48,6 +50,7 @@ __all__ = [
     "share_seen",
     "shared_keys",
     "side",
+    "spoken",
     "telling_notes",
     "tidy",
     "unchanged_verdicts",
@@ -72,6 +75,13 @@ BANNER = {
     "population give away with what the rows of single people give away.",
 }
 """What each verdict means, in words."""
+
+UNFAIR = (
+    "A precondition fails without which strangers are no fair comparison with members, so that nothing follows either "
+    "way: an excess may be there or not, and more people would not decide it. Mend the tables or the split, and run "
+    "again."
+)
+"""What "cannot tell" means when members and strangers cannot be compared."""
 
 DEFINITIONS = (
     (
@@ -158,12 +168,12 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def label(result: Json) -> str:
+def label(result: Json, arrow: str = "→") -> str:
     """Return attack, variant, keys and target in one line."""
     text = str(result["attack"]) + (f" ({result['variant']})" if result["variant"] else "")
     if result["keys"]:
         text += ": " + " + ".join(map(name, result["keys"]))
-    return text + (f" → {name(result['target'])}" if result["target"] else "")
+    return text + (f" {arrow} {name(result['target'])}" if result["target"] else "")
 
 
 # ---------------------------------------------------------------- numbers
@@ -364,7 +374,21 @@ def sentence(data: Json) -> str:
     text = str(verdict["sentence"])
     if text.lower().startswith(f"{verdict['verdict']}: "):
         text = text[len(verdict["verdict"]) + 2 :]
-    return text[:1].upper() + text[1:]
+    return capitalized(spoken(data, text))
+
+
+def spoken(data: Json, text: str) -> str:
+    """Return text in which the first name of an attack is written in words, as for "singling_out"."""
+    attacks = "|".join(sorted({re.escape(r["attack"]) for r in data["results"] if "_" in r["attack"]}))
+    return re.sub(rf"\b({attacks})\b", lambda m: m[0].replace("_", " "), text, count=1) if attacks else text
+
+
+def meaning(data: Json) -> str:
+    """Return what the verdict of the whole means, in words."""
+    failing = [c["check"] for c in data["preconditions"] if c["check"] in CRITICAL and not c["ok"]]
+    if data["verdict"]["verdict"] == "cannot tell" and failing:
+        return f"{UNFAIR} What fails: {', '.join(failing)}."
+    return BANNER.get(data["verdict"]["verdict"], "")
 
 
 def unchanged_verdicts(data: Json) -> str:
@@ -449,9 +473,10 @@ def controls(data: Json) -> list[tuple[str, str]]:
 
 
 CONTROL = (
-    "Copies of real people were planted into the synthetic table, and all attacks were run again. The smallest share "
-    "is worked out from how much the plant moved a comparison, for that comparison alone (80% power, one-sided 5%), "
-    "before correction for the number of comparisons."
+    "Copies of real people were planted into the synthetic table, and the attacks were run again, all but the models "
+    "of inference, which take most of the time and see hardly any copies. The smallest share is worked out from how "
+    "much the plant moved a comparison, for that comparison alone (80% power, one-sided 5%), before correction for the "
+    "number of comparisons."
 )
 """What the positive control is, in words."""
 
@@ -467,7 +492,7 @@ def _seen(control: Json, n_rows: int) -> str:
         parts[0] += f" in {len(found):,} of {control['n_judged']:,} comparisons"
         parts[0] += f", {more:,} of which show none without the plant" if more else ""
         parts.append(
-            f"{'clearest of these' if more else 'clearest'}: {brief(clearest['attack'], 160)}, "
+            f"{'clearest of these' if more else 'clearest'}: {brief(_worded(clearest['attack']), 160)}, "
             f"risk {number(clearest['risk'])} ({limit(clearest['low'])} to {limit(clearest['high'])})"
         )
     people = control["people"]
@@ -479,10 +504,15 @@ def _seen(control: Json, n_rows: int) -> str:
     seen = [(least, a["attack"]) for a in control["attacks"] if (least := share_seen(a)) is not None]
     if seen:
         least, by = min(seen)
-        parts.append(f"smallest share that would be seen: about {share(least)} ({brief(by, 160)})")
+        parts.append(f"smallest share that would be seen: about {share(least)} ({brief(_worded(by), 160)})")
     else:
         parts.append("no comparison moved enough to say which share would be seen")
     return "; ".join(parts) + "."
+
+
+def _worded(label: str) -> str:
+    """Return the label of a result with the name of the attack in words."""
+    return re.sub(r"^\w+", lambda m: m[0].replace("_", " "), label)
 
 
 def share_seen(smallest: Json) -> float | None:
