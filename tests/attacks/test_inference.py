@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.common import SHOWN
-from divulge.attacks.inference import WAYS
+from divulge.attacks.inference import OF_A_COPY, WAYS
 from divulge.errors import ColumnError, SettingError
 from divulge.schema import Column, Schema
 
@@ -513,11 +512,11 @@ def test_what_a_full_copy_would_show_is_what_it_shows():
     rng = np.random.default_rng(6)
     tables = [pl.DataFrame({c: rng.choice(list("abc"), n) for c in "vwx"}) for n in (120, 90)]
     for found in divulge.inference(tables[0], tables[0], holdout=tables[1], target="x", ways=["nearest record", "CAP"]):
-        assert 0 < found.context[SHOWN] < 0.3
-        assert found.risk.value == pytest.approx(found.context[SHOWN], abs=1e-12)
+        assert 0 < found.context[OF_A_COPY] < 0.3
+        assert found.risk.value == pytest.approx(found.context[OF_A_COPY], abs=1e-12)
     unique = [pl.DataFrame({"v": rng.normal(size=200), "x": rng.choice(list("abc"), 200)}) for _ in range(2)]
     found, vote = divulge.inference(
         unique[0], unique[0], holdout=unique[1], target="x", ways=["nearest record", "k-vote"]
     )
-    assert found.context[SHOWN] == pytest.approx(1)
-    assert SHOWN not in vote.context
+    assert found.context[OF_A_COPY] == pytest.approx(1)
+    assert OF_A_COPY not in vote.context

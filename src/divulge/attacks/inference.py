@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from divulge.anonymity_loss import abstaining
 from divulge.attacks.answers import Answers
 from divulge.attacks.catalogue import attack
-from divulge.attacks.common import SHOWN, Floats, checked_keys, judge, one_of, rate_of, shown_by
+from divulge.attacks.common import ACCEPTABLE, Floats, checked_keys, judge, one_of, rate_of, shown_by
 from divulge.attacks.learnt import model_answers, reference_answers
 from divulge.attacks.secret import TOLERANCE, Secret, secret_of
 from divulge.attacks.subgroups import by_subgroup
@@ -27,7 +27,7 @@ from divulge.neighbours import Index
 from divulge.result import Baseline, Individual, Result
 from divulge.schema import check_columns
 
-__all__ = ["UNTAUGHT", "WAYS", "inference"]
+__all__ = ["OF_A_COPY", "UNTAUGHT", "WAYS", "inference"]
 
 Ints = NDArray[np.int64]
 
@@ -35,6 +35,13 @@ WAYS = ("nearest record", "CAP", "k-vote", "model")
 """Ways to guess; the first is the headline, fixed before any data."""
 UNTAUGHT = WAYS[:3]
 """Those that train no model."""
+OF_A_COPY = "risk that a full copy of the real table would have"
+"""Key of the context. Unlike the part of a copy that shows it does not enter the verdict: what is guessed about
+strangers as often is inference without disclosure."""
+_BLIND = (
+    "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
+    "right about strangers as well, and says nothing about copies"
+)
 _BY_RECORD = ("nearest record", "CAP")
 """Ways in which the row of one's own record answers."""
 _HOW = {
@@ -197,7 +204,9 @@ def _about(
         described = replace(plain, variant=way, settings=settings, notes=(_HOW[way].format(k=k), *plain.notes))
         if case.has_holdout and way in _BY_RECORD:
             shown = _shown(case, known, secret, done[way].right, binned=way == "CAP")
-            described = replace(described, context=described.context | {SHOWN: shown})
+            described = replace(described, context=described.context | {OF_A_COPY: shown})
+            if shown is not None and shown <= ACCEPTABLE:
+                described = replace(described, notes=(*described.notes, _BLIND))
         out.append(_result(case, described, secret, done[way], reference, subgroups if way == WAYS[0] else None))
     return out
 
