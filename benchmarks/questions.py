@@ -42,11 +42,11 @@ def tables(options: argparse.Namespace, n: int | None = None) -> tuple[Any, Any,
 
     if options.adult and n is None:
         names = ("train", "ctgan", "control")
-        return tuple(pd.read_parquet(Path(options.adult) / f"{name}.parquet") for name in names)  # type: ignore[return-value]
+        return tuple(pd.read_parquet(Path(options.adult) / f"{name}.parquet") for name in names)
     from predicates import census
 
     sizes = (39_032, 39_040, 9_758) if n is None else (n, n, n // 4)
-    return tuple(as_pandas(census(size, seed)) for seed, size in enumerate(sizes, 1))  # type: ignore[return-value]
+    return tuple(as_pandas(census(size, seed)) for seed, size in enumerate(sizes, 1))
 
 
 def as_pandas(table: dict[str, np.ndarray]) -> Any:

@@ -43,7 +43,6 @@ _KEEP = 20
 _TESTS = 3000  # comparisons of a search at most
 _INFERRED = 40  # targets that are attacked knowing all other columns, when none are named
 _TAUGHT = 3_000_000  # people times targets up to which models are trained without being asked for: about two minutes
-_NO_MODELS = "inference: no model was trained, as that takes long on tables of this size; ask for it with models"
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def answers(index: Index, queries: Rows, values: Values, k: int) -> Answered:
     ([0.0], [1.0], [0.67])
     """
     reach = index.reach(queries, min(k, index.n_rows))
-    of_row = np.arange(len(queries)) if reach.queries.of_row is None else reach.queries.of_row
+    of_row = reach.queries.of_each
     order = np.argsort(of_row, kind="stable")
     out = np.zeros((3, len(queries)))
     cells = _cells(reach, values)
@@ -140,8 +140,7 @@ class _Cells(NamedTuple):
 
 def _cells(reach: Reach, values: Values) -> _Cells:
     distinct, n = reach.reference, len(values.first)
-    of_row = np.arange(len(values.reference)) if distinct.of_row is None else distinct.of_row
-    keys, count = np.unique(of_row * n + values.reference, return_counts=True)
+    keys, count = np.unique(distinct.of_each * n + values.reference, return_counts=True)
     start = np.append(0, np.cumsum(np.bincount(keys // n, minlength=len(distinct.times))))
     return _Cells(start, keys % n, count)
 

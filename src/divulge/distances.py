@@ -135,7 +135,7 @@ class Distances:
         """Return for each distinct record of a person how many members and how many strangers have it."""
         if "alike" not in self._found:
             distinct = Distinct.of(self._rows["people"], always=True)
-            of_row = np.arange(self.n_rows("people")) if distinct.of_row is None else distinct.of_row
+            of_row = distinct.of_each
             n, size = self.n_rows("real"), len(distinct.times)
             self._found["alike"] = np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
         return self._found["alike"]  # type: ignore[no-any-return] # the key says what it is

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["once", "row_hashes", "value_hashes"]
+__all__ = ["code_hashes", "once", "row_hashes", "value_hashes"]
 
 Hashes = NDArray[np.uint64]
 
@@ -26,6 +27,14 @@ def _mix(x: Hashes) -> Hashes:
 def value_hashes(values: Hashes, salt: int) -> Hashes:
     """Return a 64-bit hash of each number; another salt gives other hashes."""
     return _mix(values + np.uint64((salt + 1) * _STEP % 2**64))
+
+
+def code_hashes(columns: Sequence[NDArray[Any]]) -> Hashes:
+    """Return a 64-bit hash of each row of columns of codes: that of every code, salted by its column, added up."""
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    for j, codes in enumerate(columns):
+        hashes += value_hashes(codes.astype(np.uint64), j)
+    return hashes
 
 
 def row_hashes(values: NDArray[np.float64]) -> Hashes:

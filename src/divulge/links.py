@@ -63,7 +63,7 @@ class _Side(NamedTuple):
 
 def once(halves: Sequence[Half]) -> Ints:
     """Return which synthetic rows to keep so that a table written out several times counts once."""
-    return kept_once(_keys(*(_of_row(Distinct.of(h.synthetic), len(h.synthetic)) for h in halves)))
+    return kept_once(_keys(*(Distinct.of(h.synthetic).of_each for h in halves)))
 
 
 def chances(
@@ -107,13 +107,13 @@ def chances(
     """
     first, second = (Index(h.ruler, h.synthetic, threads=threads, progress=progress) for h in halves)
     reaches = first.reach(halves[0].people, max(ks)), second.reach(halves[1].people, max(ks))
-    one, other = (_of_row(r.reference, len(halves[0].synthetic)) for r in reaches)
+    one, other = (r.reference.of_each for r in reaches)
     cells = _cells(one, other, len(reaches[0].reference.times)), _cells(other, one, len(reaches[1].reference.times))
     sides = [
         _Side(half.ruler, index, reach, of_half, *_places(reach, ks))
         for half, index, reach, of_half in zip(halves, (first, second), reaches, cells, strict=True)
     ]
-    people = [_of_row(r.queries, len(halves[0].people)) for r in reaches]
+    people = [r.queries.of_each for r in reaches]
     _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
     pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
     if engine is None:
@@ -142,7 +142,7 @@ def of_a_copy(halves: Sequence[Half], n_members: int, ks: Sequence[int]) -> Floa
     ndarray
         Shape (n_people, n_k).
     """
-    one, other = (_of_row(Distinct.of(h.people, always=True), len(h.people)) for h in halves)
+    one, other = (Distinct.of(h.people, always=True).of_each for h in halves)
     pair = np.unique(_keys(one, other), return_inverse=True)[1]
     alike = [np.bincount(ids[:n_members], minlength=int(ids.max()) + 1)[ids] for ids in (one, other, pair)]
     cases, of_person = np.unique(np.stack(alike, axis=1), axis=0, return_inverse=True)
@@ -211,10 +211,6 @@ def chance(
 
 
 # ---------------------------------------------------------------- cells and places
-
-
-def _of_row(distinct: Distinct, n: int) -> Ints:
-    return np.arange(n) if distinct.of_row is None else distinct.of_row
 
 
 def _keys(one: Ints, other: Ints) -> Ints:

@@ -96,6 +96,11 @@ class Distinct:
         """Return the first row that each distinct row stands for."""
         return self.members[self.start[:-1]]
 
+    @property
+    def of_each(self) -> Ints:
+        """Which distinct row each row is, also where no row is left out."""
+        return np.arange(len(self.times)) if self.of_row is None else self.of_row
+
     def which(self, rows: Ints) -> Ints:
         """Return the distinct row of each row number; -1 stays -1."""
         return rows if self.of_row is None else np.where(rows < 0, -1, self.of_row[rows])

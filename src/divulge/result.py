@@ -20,11 +20,13 @@ __all__ = [
     "Value",
     "Verdict",
     "jsonable",
+    "tidy",
 ]
 
 Verdict = Literal["excess found", "none found", "cannot tell", "no holdout"]
 
 
+_JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 _IN_MEMORY = ("individual", "table", "comparison")
 
 
@@ -142,7 +144,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
 
     def __str__(self) -> str:
-        return f"{_clean(label(self))}: {sentence(self)}"
+        return f"{tidy(label(self))}: {sentence(self)}"
 
     def __repr__(self) -> str:
         return f"<Result {self}>"
@@ -150,7 +152,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f"<p><b>{escape(_clean(label(self)))}</b><br>{escape(sentence(self))}</p>"
+        return f"<p><b>{escape(tidy(label(self)))}</b><br>{escape(sentence(self))}</p>"
 
 
 def jsonable(value: Any) -> Any:
@@ -182,9 +184,15 @@ def label(result: Result) -> str:
     return text + ("" if result.target is None else f" -> {result.target or repr(result.target)}")
 
 
-def _clean(text: str) -> str:
-    """Return text without control and direction characters: column names are untrusted."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+def tidy(text: object) -> str:
+    r"""Return text without control and direction characters: column names are untrusted.
+
+    Examples
+    --------
+    >>> tidy("age\u202e") == "age\ufffd"
+    True
+    """
+    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
 
 
 TOWARDS = "leak-free share towards members"

@@ -135,7 +135,7 @@ def record_result(
     if not judged:
         return plain
     comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
-    return judge(plain, comparison, members, strangers, case.level)
+    return judge(plain, comparison, case.level)
 
 
 def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
@@ -175,8 +175,6 @@ def survival(outcome: Outcomes) -> list[float]:
 def judge(
     result: Result,
     comparison: Comparison,
-    members: Outcomes,
-    strangers: Outcomes,
     level: float,
     acceptable: float = ACCEPTABLE,
 ) -> Result:

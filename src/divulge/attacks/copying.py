@@ -313,7 +313,7 @@ def _near_result(
     plain = replace(plain, holdout=rate_of(strangers), curves=plain.curves | {"strangers": survival(strangers)})
     rng = case.rng(f"copies near {'+'.join(near.columns)}")
     comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
-    return judge(plain, comparison, members, strangers, case.level)
+    return judge(plain, comparison, case.level)
 
 
 # ---------------------------------------------------------------- one family

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from divulge.attacks.common import ACCEPTABLE, conclude, finite
 from divulge.case import Case
 from divulge.estimate import Comparison, Family, holm, max_t, resample
+from divulge.intervals import _z
 from divulge.isolation import Isolation
 from divulge.result import Result, label
 
@@ -63,27 +64,21 @@ def _permuted_family(found: list[Isolation], level: float) -> Family:
     p = np.array([c.p_value for c in found])
     tested = np.isfinite(p)
     if not tested.any():
-        return Family(_normal_quantile(level), level, np.full(len(p), np.nan), p)
+        return Family(_z(level), level, np.full(len(p), np.nan), p)
     largest = np.sort(np.max([np.abs(c.permuted) for c in found], axis=0))
     seen = np.array([c.z for c in found])
     together = (1 + len(largest) - np.searchsorted(largest, seen - 1e-9)) / (len(largest) + 1)
     place = min(len(largest), ceil(level * (len(largest) + 1) - 1e-9))
-    critical = max(_normal_quantile(level), float(largest[place - 1]))
+    critical = max(_z(level), float(largest[place - 1]))
     each = max(level, 1 - 2 * float(ndtr(-critical)))
     return Family(critical, each, np.where(tested, np.maximum(p, together), np.nan), p)
-
-
-def _normal_quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))
 
 
 def _holm_family(results: list[Result], level: float) -> Family:
     """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
     p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
     each = 1 - (1 - level) / len(results)
-    return Family(_normal_quantile(each), each, holm(p), p)
+    return Family(_z(each), each, holm(p), p)
 
 
 def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:

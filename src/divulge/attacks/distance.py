@@ -23,7 +23,7 @@ from divulge.attacks.common import SHOWN, finite, judge
 from divulge.attraction import attraction
 from divulge.case import Case
 from divulge.distances import Distances, distance_columns, distances_of
-from divulge.estimate import Comparison, Outcomes
+from divulge.estimate import Comparison
 from divulge.gower import Floats
 from divulge.neighbours import Distinct
 from divulge.result import TOWARDS, Individual, Rate, Result, Value
@@ -38,7 +38,6 @@ POINTED = 0.5
 _CREDIT = 2.0**-36
 _PASSES = "tables that pass distance tests were shown to leak: a mean over rows hides the few who are copied"
 _COUNTED = "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared"
-_NOBODY = Outcomes(np.zeros(0))
 
 
 def laid(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:
@@ -128,7 +127,7 @@ def attracted(
         holdout=_rate(credits[n:], m),
         context=plain.context | context,
     )
-    return judge(plain, cast(Comparison, found), _NOBODY, _NOBODY, case.level)
+    return judge(plain, cast(Comparison, found), case.level)
 
 
 def _rate(credits: Floats, m: int) -> Rate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from divulge.distances import Distances, check_count, distance_columns
 from divulge.errors import SettingError
 from divulge.estimate import Outcomes, compare
 from divulge.gower import Field, Rows, fit_ruler
-from divulge.hashing import once, value_hashes
+from divulge.hashing import code_hashes, once
 from divulge.kernels import in_threads
 from divulge.neighbours import Index
 from divulge.result import Baseline, Individual, Result
@@ -50,7 +50,6 @@ _HOW = {
     "equal chance",
     "k-vote": "the {k} nearest synthetic rows vote, with all that tie with the last of them; a number collects the "
     "votes within the tolerance",
-    "model": "a gradient boosting model that was trained on the synthetic table answers",
 }
 
 
@@ -190,18 +189,12 @@ def _about(
         verdict="no holdout",
     )
     done: dict[str, Answers] = {}
-    guess: dict[str, Callable[[], dict[str, Answers]]] = {
-        "nearest record": lambda: _by_distance(case, known, secret, k),
-        "k-vote": lambda: _by_distance(case, known, secret, k),
-        "CAP": lambda: _by_agreement(case, known, secret),
-        "model": lambda: {"model": model_answers(case, known, secret)},
-    }
     out = []
     for way in ways:
         if way not in done:
-            done |= guess[way]()
+            done |= _guessed(case, known, secret, way, k)
         settings = plain.settings | ({"k": k} if way == "k-vote" else {})
-        described = replace(plain, variant=way, settings=settings, notes=(_HOW[way].format(k=k), *plain.notes))
+        described = replace(plain, variant=way, settings=settings, notes=(done[way].what, *plain.notes))
         if case.has_holdout and way in _BY_RECORD:
             shown = _shown(case, known, secret, done[way].right, binned=way == "CAP")
             described = replace(described, context=described.context | {OF_A_COPY: shown})
@@ -223,6 +216,13 @@ def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[s
 
 
 # ---------------------------------------------------------------- ways to guess
+
+
+def _guessed(case: Case, known: Sequence[str], secret: Secret, way: str, k: int) -> dict[str, Answers]:
+    """Return the answers of one way to guess, and of another that comes with it."""
+    if way == "model":
+        return {"model": model_answers(case, known, secret)}
+    return _by_agreement(case, known, secret) if way == "CAP" else _by_distance(case, known, secret, k)
 
 
 def _by_distance(case: Case, known: Sequence[str], secret: Secret, k: int) -> dict[str, Answers]:
@@ -269,13 +269,8 @@ def _kept(case: Case, known: Sequence[str], secret: Secret) -> Ints:
 
 def _hashes(case: Case, names: Sequence[str], *, binned: bool) -> list[NDArray[np.uint64]]:
     """Return for each table a hash of each row's codes."""
-    out = [
-        np.zeros(case.n_rows(role), dtype=np.uint64) for role in ("real", "synthetic", "holdout")[: len(case.tables)]
-    ]
-    for j, column in enumerate(names):
-        for hashes, codes in zip(out, case.codes(column, binned=binned), strict=True):
-            hashes += value_hashes(codes.astype(np.uint64), j)
-    return out
+    columns = [case.codes(c, binned=binned) for c in names]
+    return [code_hashes(of_table) for of_table in zip(*columns, strict=True)]
 
 
 def _shown(case: Case, known: Sequence[str], secret: Secret, right: Floats, *, binned: bool) -> float | None:
@@ -325,7 +320,7 @@ def _result(
         return plain
     step = f"inference {plain.variant} {'+'.join(sorted(plain.keys))} {plain.target}"
     comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
-    return judge(replace(plain, holdout=rate_of(strangers)), comparison, members, strangers, case.level)
+    return judge(replace(plain, holdout=rate_of(strangers)), comparison, case.level)
 
 
 def _rates(case: Case, reference: Answers | None) -> dict[str, float | None]:

@@ -150,7 +150,7 @@ def _result(
     rng = case.rng(f"linkability {' | '.join('+'.join(half) for half in sorted(map(sorted, pair)))} {k}")
     comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
     plain = replace(plain, holdout=rate_of(strangers), context=plain.context | {SHOWN: shown})
-    return judge(plain, comparison, members, strangers, case.level)
+    return judge(plain, comparison, case.level)
 
 
 def random_meeting(m: int, k: int) -> float:

@@ -47,7 +47,7 @@ def by_record(case: Case, plain: Result, members: Bools, strangers: Bools | None
     )
     rng = case.rng(f"{plain.attack} {plain.variant}")
     comparison = compare(real, holdout, level=case.level, rng=rng, draws=case.draws)
-    return judge(plain, comparison, real, holdout, case.level)
+    return judge(plain, comparison, case.level)
 
 
 # ---------------------------------------------------------------- hitting rate

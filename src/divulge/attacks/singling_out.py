@@ -19,8 +19,8 @@ from divulge.attacks.common import CANNOT_TELL, SHOWN, finite, judge
 from divulge.case import Case
 from divulge.distances import check_count, distance_columns
 from divulge.errors import SettingError
-from divulge.estimate import Comparison, Outcomes
-from divulge.hashing import value_hashes
+from divulge.estimate import Comparison
+from divulge.hashing import code_hashes
 from divulge.isolation import (
     Fits,
     Isolation,
@@ -50,7 +50,6 @@ _FIRST_BATCH, _LARGEST_BATCH = 20_000, 500_000
 _LISTED_SETS = 100_000
 _SHOWN_SETS = 10
 _FEWEST = 20
-_NOBODY = Outcomes(np.zeros(0))
 _OVERLAP = (
     "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
     "independent guesses as the permutations of labels show"
@@ -159,8 +158,9 @@ def singling_out(
         },
         notes=(*notes, *([_OVERLAP] if case.has_holdout else [])),
     )
+    each = right(fits, is_member)[: 1 + case.has_holdout]
     described = [
-        _described(replace(plain, variant=_name(w)), coded, predicates, g, fits, which, is_member, people)
+        _described(replace(plain, variant=_name(w)), coded, predicates, g, fits, which, each, is_member, people)
         for w, g, which in zip(wanted, made, fits.groups, strict=True)
     ]
     if not case.has_holdout:
@@ -217,11 +217,8 @@ def _coded(case: Case, columns: Sequence[str]) -> _Coded:
         for table, codes in zip(tables, case.codes(column, binned=False), strict=True):
             table.append(ranks[codes])
     synthetic = np.stack(tables[1], axis=1)
-    hashes = np.zeros(len(synthetic), dtype=np.uint64)
-    for j, column_ranks in enumerate(tables[1]):
-        hashes += value_hashes(column_ranks.astype(np.uint64), j)
     # distinct first: how often a row is written must not enter the order of draws
-    distinct = np.unique(hashes, return_index=True)[1]
+    distinct = np.unique(code_hashes(tables[1]), return_index=True)[1]
     order = Canonical(case, columns, tables=(1,), rows={1: distinct}).order(1)
     people = np.concatenate([np.stack(tables[t], axis=1) for t in range(len(tables)) if t != 1])
     return _Coded(columns, np.array(ordered), np.array(top, dtype=np.int32), synthetic[order], people)
@@ -432,12 +429,13 @@ def _described(
     made: _Guesses,
     fits: Fits,
     which: Ints,
+    each: Sequence[NDArray[np.float64]],
     is_member: NDArray[np.bool_],
     people: Ints,
 ) -> Result:
     """Return rates, people and column sets of one number of columns, without the comparison."""
     n, m, n_rows = int(is_member.sum()), int((~is_member).sum()), len(people)
-    hits = [h[which] for h in right(fits, is_member)[: 1 + bool(m)]]
+    hits = [h[which] for h in each]
     persons = [singled_out(fits, which, is_member, members=side) for side in (True, False)[: 1 + bool(m)]]
     alone = fit_alone(fits, which, is_member)[people].astype(np.float64)
     n_real = int((people < n).sum())
@@ -456,11 +454,12 @@ def _described(
         "largest share of one column": float(takes_part.max()) / len(which) if len(which) else None,
     }
     size = min(n, m) if m else n
-    rule = f"n w (1 - w)^(n - 1) at n = {size:,}, a guess of weight w that knows nothing of the table"
+    formula = f"n w (1 - w)^(n - 1) at n = {size:,}"
+    rule = f"{formula}, a guess of weight w that knows nothing of the table"
     rate = chance(count, n + m, size, fits.most) if len(which) else None
     if m:
         context |= {"distinct people singled out, strangers": total(persons[1]), "n w (1 - w)^(n - 1)": rate}
-        rule = f"a guess that knows nothing of the table, {rule.partition(',')[0]}, exactly for finitely many people"
+        rule = f"a guess that knows nothing of the table, {formula}, exactly for finitely many people"
         rate = by_chance(count, n + m, size, fits.most) if len(which) else None
     return replace(
         plain,
@@ -519,4 +518,4 @@ def _judged(result: Result, found: Isolation, shown: float | None, level: float)
         "independent guesses": found.effective,
         SHOWN: shown,
     }
-    return judge(replace(result, context=context), cast(Comparison, found), _NOBODY, _NOBODY, level)
+    return judge(replace(result, context=context), cast(Comparison, found), level)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from divulge.attacks.common import SHOWN
+from divulge.attacks.inference import WAYS
 from divulge.report import view
 from divulge.result import number, percent
 
@@ -204,11 +205,8 @@ def _split_of(r: Json) -> str:
     return str(r["settings"].get("split") or str(r["variant"]).rpartition(", k = ")[0] or r["variant"])
 
 
-_WAYS = ("nearest record", "CAP", "k-vote", "model")
-
-
 def _way_of(r: Json) -> int:
-    return _WAYS.index(r["variant"]) if r["variant"] in _WAYS else len(_WAYS)
+    return WAYS.index(r["variant"]) if r["variant"] in WAYS else len(WAYS)
 
 
 def _in_order(attack: str, results: Sequence[Json]) -> list[Json]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from divulge.preconditions import CRITICAL
-from divulge.result import TOWARDS, number, percent
+from divulge.result import TOWARDS, number, percent, tidy
 
 __all__ = [
     "BANNER",
@@ -61,7 +61,6 @@ __all__ = [
 Json = Mapping[str, Any]
 
 _ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
-_JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 _LONGEST_NAME = 80
 
 BANNER = {
@@ -121,17 +120,6 @@ ROWS_RISK = (
     "members' share less what they would attract without a leak, over the share of people who are strangers."
 )
 """What the rates and the risk of measures are that count synthetic rows."""
-
-
-def tidy(text: object) -> str:
-    r"""Return text without control and direction characters: column names are untrusted.
-
-    Examples
-    --------
-    >>> tidy("age\u202e") == "age\ufffd"
-    True
-    """
-    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
 
 
 def name(text: object) -> str:
