@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.counts import ContingencyTable, combine, count
+from divulge.counts import ContingencyTable, count, joint
 from divulge.encode import Coding, fit_coding
 from divulge.errors import ColumnError, SettingError
 from divulge.frames import PooledColumn, Table, collect, pool, profiles, table_of
@@ -159,7 +159,10 @@ class Case:
             weights.append(None)
         sizes = [self.n_codes(n, binned=binned) for n in names]
         n = len(keys)
-        target, n_targets = _joint(rows, sizes, n)
+        if targets:
+            target, n_targets = joint([r[n:] for r in rows], sizes[n:])
+        else:
+            target, n_targets = [np.zeros(len(r[0]), dtype=np.int32) for r in rows], 1
         return count([r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout)
 
     def _count_elsewhere(
@@ -209,21 +212,6 @@ class Case:
     def bins_in_words(self, columns: Sequence[str]) -> dict[str, str]:
         """Return how each binned column was cut."""
         return {c: self.coding(c).bins for c in columns if self.coding(c).bins}
-
-
-def _joint(
-    rows: Sequence[Sequence[NDArray[np.int32]]], sizes: Sequence[int], n_keys: int
-) -> tuple[list[NDArray[np.int32]], int]:
-    """Return one code per row for the target columns together: those after the first `n_keys`."""
-    targets, sizes = [r[n_keys:] for r in rows], sizes[n_keys:]
-    if not sizes:
-        return [np.zeros(len(r[0]), dtype=np.int32) for r in rows], 1
-    if len(sizes) == 1:
-        return [t[0] for t in targets], sizes[0]
-    lengths = [len(t[0]) for t in targets]
-    ids, _ = combine([np.concatenate([t[j] for t in targets]) for j in range(len(sizes))], sizes)
-    distinct, codes = np.unique(ids, return_inverse=True)
-    return list(np.split(codes.astype(np.int32), np.cumsum(lengths)[:-1])), len(distinct)
 
 
 def facts_of(pooled: PooledColumn, which: int) -> Facts:

@@ -45,7 +45,7 @@ from divulge.intervals import (
     wilson,
 )
 
-__all__ = ["Comparison", "Outcomes", "Tally", "compare"]
+__all__ = ["Comparison", "Outcomes", "Tally", "compare", "residual_over"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -377,6 +377,51 @@ def compare(
         _strangers=b,
         _spread=spread,
     )
+
+
+def residual_over(outcomes: Outcomes, baseline: Interval, level: float = 0.95) -> Interval:
+    """Return the residual ``(p - b) / (1 - b)`` of one group's success over a baseline that has its own limits.
+
+    For a baseline without people of its own, such as the distribution of the target. The interval is MOVER's: limits
+    of the rate (Wilson; for fractional or clustered outcomes the wider of Wilson at the effective size and Student's)
+    and those of the baseline, as if the two were independent. Both are read off the same people as a rule and then
+    rise together, which makes the interval too wide, not too narrow.
+
+    Parameters
+    ----------
+    outcomes
+        Of the attack.
+    baseline
+        Success without the synthetic table, with its limits at the same level.
+    level
+        Coverage aimed at.
+
+    Returns
+    -------
+    Interval
+        At most 1, never clipped below. All nan for an empty group or a baseline of 1.
+
+    References
+    ----------
+    Donner and Zou (2012), as for `mover_residual`.
+
+    Examples
+    --------
+    >>> hits = Outcomes(np.array([1.0, 0.0]), count=np.array([150, 350]))
+    >>> i = residual_over(hits, Interval(0.2, 0.2, 0.2))
+    >>> round(i.value, 3), round(i.low, 3), round(i.high, 3)
+    (0.125, 0.077, 0.177)
+    """
+    clusters = _reduce(outcomes)
+    side = _side(outcomes, clusters, clusters.is_binary)
+    rate = side.tally.rate
+    if not side.tally.n or baseline.value >= 1:
+        return _UNDEFINED
+    success = side.limits(level)
+    if not side.binary and side.variance > 0:
+        half = _t(level, side.df) * math.sqrt(side.variance)
+        success = _outer(success, Interval(rate, rate - half, rate + half))
+    return _mover_ratio(_failure(success), _failure(baseline), (rate - baseline.value) / (1 - baseline.value))
 
 
 def _side(outcomes: Outcomes, clusters: _Clusters, binary: bool) -> _Side:

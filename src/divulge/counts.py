@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from divulge.kernels import in_threads
 
-__all__ = ["ContingencyTable", "combine", "count"]
+__all__ = ["ContingencyTable", "combine", "count", "joint"]
 
 Ints = NDArray[np.int64]
 _NO_ARRAYS = ("n_targets", "has_holdout", "cells", "make_key_codes")
@@ -184,6 +184,30 @@ def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[N
         ids += column
         capacity *= size
     return ids, capacity
+
+
+def joint(rows: Sequence[Sequence[NDArray[np.int32]]], sizes: Sequence[int]) -> tuple[list[NDArray[np.int32]], int]:
+    """Return one code per row for several columns together, over all tables, and how many codes there are.
+
+    Parameters
+    ----------
+    rows
+        Per table, per column: codes, shape (n_rows,), values 0 to size - 1.
+    sizes
+        Number of codes of each column, at least one column.
+
+    Examples
+    --------
+    >>> codes, n = joint([[np.array([0, 1], np.int32), np.array([1, 1], np.int32)]], [2, 2])
+    >>> codes[0].tolist(), n
+    ([0, 1], 2)
+    """
+    if len(sizes) == 1:
+        return [r[0] for r in rows], sizes[0]
+    lengths = [len(r[0]) for r in rows]
+    ids, _ = combine([np.concatenate([r[j] for r in rows]) for j in range(len(sizes))], sizes)
+    distinct, codes = np.unique(ids, return_inverse=True)
+    return list(np.split(codes.astype(np.int32), np.cumsum(lengths)[:-1])), len(distinct)
 
 
 def _dtype_of(capacity: int) -> type[np.signedinteger[Any]]:

@@ -1,6 +1,6 @@
 """The statistics of divulge under one roof: intervals, comparisons of two groups, families of tests."""
 
-from divulge.comparison import Comparison, Outcomes, Tally, compare
+from divulge.comparison import Comparison, Outcomes, Tally, compare, residual_over
 from divulge.families import Family, max_t, resample
 from divulge.intervals import (
     Interval,
@@ -29,6 +29,7 @@ __all__ = [
     "mover_residual",
     "newcombe",
     "resample",
+    "residual_over",
     "size_needed",
     "smallest_detectable",
     "smallest_detectable_sd",

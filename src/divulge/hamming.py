@@ -41,6 +41,7 @@ _PAIR_COLUMN = 0.06e-9  # a pair and column, all against all
 _PAIR = 3e-9  # a pair within a bucket
 _GROUPED = 12e-9  # a key and choice of columns
 _SORTED = 15e-9  # a key and block
+_TASK = 1e-3  # the least that is worth a task of its own
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
 _LISTED = 2**24  # votes that are listed at a time
@@ -194,7 +195,7 @@ def _blocks(queries: NDArray[np.int32], references: NDArray[np.int32], n_blocks:
     return blocks
 
 
-def _by_bucket(words: Words, block: Words, keys: Keys, among: NDArray[np.bool_] | None = None) -> Side:
+def _by_bucket(words: Words, block: Words, keys: Keys, n_bits: int, among: NDArray[np.bool_] | None = None) -> Side:
     """Return keys sorted by bucket, a hash of the columns of a block; those of some buckets only, if wanted."""
     from divulge.votes import Side
 
@@ -203,14 +204,14 @@ def _by_bucket(words: Words, block: Words, keys: Keys, among: NDArray[np.bool_] 
         x ^= words[:, w] & bits
         x *= np.uint64(0x9E3779B97F4A7C15)
         x ^= x >> np.uint64(32)
-    bucket = (x * np.uint64(0xD6E8FEB86659FD93) >> np.uint64(64 - _BUCKET_BITS)).astype(np.uint16)
+    bucket = (x * np.uint64(0xD6E8FEB86659FD93) >> np.uint64(64 - n_bits)).astype(np.uint16)
     if among is None:
         order = np.argsort(bucket, kind="stable")  # of 16 bits, by counting
     else:
         chosen = np.flatnonzero(among[bucket])
         bucket = bucket[chosen]
         order = chosen[np.argsort(bucket, kind="stable")]
-    bound = np.append(0, np.cumsum(np.bincount(bucket, minlength=1 << _BUCKET_BITS)))
+    bound = np.append(0, np.cumsum(np.bincount(bucket, minlength=1 << n_bits)))
     return Side(words[order], order, bound, keys.start, keys.target, keys.count)
 
 
@@ -247,9 +248,12 @@ class _Search:
         columns = _blocks(queries.codes, references.codes, n_blocks) if distance < n_columns else [[]]
         bits = [np.bitwise_or.reduce(fields[c], axis=0) for c in columns]
 
+        # more buckets than keys only cost their own upkeep
+        n_bits = min(_BUCKET_BITS, max(8, (n + m).bit_length() + 1))
+
         def both(block: Words) -> tuple[Side, Side]:
-            asked = _by_bucket(words, block, queries)
-            return asked, _by_bucket(reference_words, block, references, np.diff(asked.bound) > 0)
+            asked = _by_bucket(words, block, queries, n_bits)
+            return asked, _by_bucket(reference_words, block, references, n_bits, np.diff(asked.bound) > 0)
 
         sides = in_threads(both, bits, n + m)
         n_choices = comb(n_columns, distance)
@@ -326,7 +330,7 @@ class _Search:
                 walk(asked, answer, level, found, part.start, part.stop, table, n_targets)
 
             # a query is in one bucket, so that no two threads write to one place
-            in_threads(work, list(_parts(seconds, seconds.sum() / (8 * _n_threads()))), COMPILE_FROM)
+            in_threads(work, list(_parts(seconds, max(_TASK, seconds.sum() / (8 * _n_threads())))), COMPILE_FROM)
         return tally
 
 

@@ -8,7 +8,7 @@ compiled in memory where none is (read-only containers).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
@@ -39,7 +39,7 @@ def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -
 
     When whoever asks stops asking, tasks that have not begun are dropped.
     """
-    if n_rows < THREADS_FROM:
+    if n_rows < THREADS_FROM or (isinstance(tasks, Sized) and len(tasks) < 2):
         yield from map(function, tasks)
         return
     pool = ThreadPoolExecutor(os.cpu_count() or 1)

@@ -1,0 +1,281 @@
+"""Floor 5: CategoricalCAP and its variants, DisclosureProtection and its estimate, as SDMetrics 0.32.0 has them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.attacks.attribution import Unseen, cap_scores
+from divulge.counts import count, joint
+from divulge.sdmetrics.columns import Codes, Column, Frame, equal_codes, frame_of, same_dtype
+from divulge.sdmetrics.discretize import binned, filled
+from divulge.sdmetrics.fields import CATEGORICAL, attack_tables
+from divulge.sdmetrics.metadata import types_of
+
+__all__ = ["METHODS", "cap_adapter", "disclosure", "disclosure_estimate", "disclosure_estimate_score"]
+
+METHODS: dict[str, Unseen] = {"CAP": "skip", "ZERO_CAP": "zero", "GENERALIZED_CAP": "nearest"}
+_MANY = 10_000
+_DEPRECATED = (
+    "Computing CAP metrics directly is deprecated. For improved privacy metrics, "
+    "please use the 'DisclosureProtection' and 'DisclosureProtectionEstimate' "
+    "metrics instead."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """Keys and sensitive fields of two tables as codes, equal where SDMetrics finds the values equal."""
+
+    keys: tuple[list[Codes], list[Codes]]
+    """Of the real and the synthetic table: codes of each key column."""
+    sizes: list[int]
+    sensitive: tuple[Codes, Codes]
+    """All sensitive fields as one."""
+    n_sensitive: int
+
+    def protection(self, unseen: Unseen, real: Any = slice(None), synthetic: Any = slice(None)) -> float:
+        """Return 1 less the mean CAP over some of the real rows, from some of the synthetic rows.
+
+        nan without a real row that counts.
+
+        Raises
+        ------
+        ZeroDivisionError
+            The nearest rows are asked for and there is no synthetic row.
+        """
+        keys = [[k[rows] for k in part] for part, rows in zip(self.keys, (real, synthetic), strict=True)]
+        sensitive = [part[rows] for part, rows in zip(self.sensitive, (real, synthetic), strict=True)]
+        if not len(sensitive[0]):
+            return math.nan
+        if unseen == "nearest" and not len(sensitive[1]):
+            raise ZeroDivisionError("the synthetic data has no rows, so that there is no nearest one.")
+        none = np.zeros(0, dtype=np.int32)
+        table = count([*keys, [none] * len(self.sizes)], self.sizes, [*sensitive, none], self.n_sensitive)
+        scores = cap_scores(table, unseen)
+        used = (table.o > 0) & ~np.isnan(scores)
+        n = int(table.o[used].sum())
+        return 1.0 - math.fsum((scores[used] * table.o[used]).tolist()) / n if n else math.nan
+
+
+def coded(
+    real: Frame, synthetic: Frame, keys: Sequence[Hashable], sensitive: Sequence[Hashable], unseen: Unseen
+) -> Coded:
+    """Return keys and sensitive fields as codes.
+
+    A missing object is equal to itself where SDMetrics looks keys up in a dictionary, and unequal where it compares
+    them one by one, for the Hamming distance.
+    """
+    key_codes, sizes = _codes(real, synthetic, keys, missing_equal=unseen != "nearest")
+    codes, n_each = _codes(real, synthetic, sensitive, missing_equal=True)
+    together, n = joint([[c[0] for c in codes], [c[1] for c in codes]], n_each)
+    return Coded(([c[0] for c in key_codes], [c[1] for c in key_codes]), sizes, (together[0], together[1]), n)
+
+
+def _codes(
+    real: Frame, synthetic: Frame, names: Sequence[Hashable], missing_equal: bool
+) -> tuple[list[list[Codes]], list[int]]:
+    sides = [same_dtype([f[n] for n in names]) for f in (real, synthetic)]
+    found = [equal_codes(parts, missing_equal=missing_equal) for parts in zip(*sides, strict=True)]
+    return [c for c, _ in found], [max(1, n) for _, n in found]
+
+
+def cap_adapter(unseen: Unseen) -> Callable[..., dict[str, Any]]:
+    """Return the adapter of CategoricalCAP ("skip"), CategoricalZeroCAP ("zero") or CategoricalGeneralizedCAP."""
+
+    def cap(
+        real_data: Any,
+        synthetic_data: Any,
+        metadata: Any = None,
+        table_name: str | None = None,
+        key_fields: Sequence[Hashable] | None = None,
+        sensitive_fields: Sequence[Hashable] | None = None,
+        model_kwargs: Any = None,
+        *,
+        seed: int = 0,
+    ) -> dict[str, Any]:
+        warnings.warn(_DEPRECATED, DeprecationWarning, stacklevel=4)
+        real, synthetic, keys, sensitive = attack_tables(
+            real_data, synthetic_data, metadata, table_name, key_fields, sensitive_fields, CATEGORICAL
+        )
+        return {"score": coded(real, synthetic, keys, sensitive, unseen).protection(unseen)}
+
+    return cap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prepared:
+    """The tables of DisclosureProtection, binned, filled and coded."""
+
+    codes: Coded
+    unseen: Unseen
+    baseline: float
+    n_real: int
+    n_synthetic: int
+
+    def breakdown(self, protection: float) -> dict[str, Any]:
+        score = min(protection / self.baseline, 1) if self.baseline else math.nan
+        return {"score": score, "cap_protection": protection, "baseline_protection": self.baseline}
+
+
+def disclosure(
+    real_data: Any,
+    synthetic_data: Any,
+    known_column_names: Sequence[Hashable],
+    sensitive_column_names: Sequence[Hashable],
+    computation_method: str = "cap",
+    continuous_column_names: Sequence[Hashable] | None = None,
+    num_discrete_bins: int = 10,
+    *,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Return the breakdown of DisclosureProtection."""
+    made = _prepared(
+        real_data, synthetic_data, known_column_names, sensitive_column_names,
+        computation_method, continuous_column_names, num_discrete_bins, warn=True,
+    )  # fmt: skip
+    return made.breakdown(made.codes.protection(made.unseen))
+
+
+def disclosure_estimate(
+    real_data: Any,
+    synthetic_data: Any,
+    known_column_names: Sequence[Hashable],
+    sensitive_column_names: Sequence[Hashable],
+    computation_method: str = "cap",
+    continuous_column_names: Sequence[Hashable] | None = None,
+    num_discrete_bins: int = 10,
+    num_rows_subsample: int = 1000,
+    num_iterations: int = 10,
+    verbose: bool = True,
+    *,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Return the breakdown of DisclosureProtectionEstimate; `verbose` shows nothing: there is no waiting."""
+    made = _prepared(
+        real_data, synthetic_data, known_column_names, sensitive_column_names,
+        computation_method, continuous_column_names, num_discrete_bins,
+        counts={"num_rows_subsample": num_rows_subsample, "num_iterations": num_iterations},
+    )  # fmt: skip
+    draw = np.random.RandomState(seed)
+    total = 0.0
+    for _ in range(num_iterations):
+        rows = [_sample(draw, n, num_rows_subsample) for n in (made.n_real, made.n_synthetic)]
+        total += made.codes.protection(made.unseen, *rows)
+    return made.breakdown(total / num_iterations)
+
+
+def disclosure_estimate_score(
+    real_data: Any,
+    synthetic_data: Any,
+    known_column_names: Sequence[Hashable],
+    sensitive_column_names: Sequence[Hashable],
+    computation_method: str = "cap",
+    continuous_column_names: Sequence[Hashable] | None = None,
+    num_discrete_bins: int = 10,
+    num_rows_subsample: int = 1000,
+    num_iterations: int = 10,
+    verbose: bool = True,
+    *,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Return what `compute` of DisclosureProtectionEstimate gives: it never reads its last three arguments."""
+    return disclosure_estimate(
+        real_data, synthetic_data, known_column_names, sensitive_column_names,
+        computation_method, continuous_column_names, num_discrete_bins, seed=seed,
+    )  # fmt: skip
+
+
+def _sample(draw: np.random.RandomState, n_rows: int, size: int) -> NDArray[np.int64]:
+    """Return row numbers drawn without replacement, as pandas' `sample` draws them."""
+    return draw.choice(n_rows, size=min(size, n_rows), replace=False)
+
+
+def _prepared(
+    real_data: Any,
+    synthetic_data: Any,
+    known: Sequence[Hashable],
+    sensitive: Sequence[Hashable],
+    method: str,
+    continuous: Sequence[Hashable] | None,
+    n_bins: int,
+    *,
+    counts: dict[str, Any] | None = None,
+    warn: bool = False,
+) -> _Prepared:
+    try:
+        real, synthetic = frame_of(real_data, "real_data"), frame_of(synthetic_data, "synthetic_data")
+    except TypeError:
+        raise ValueError("Real and synthetic data must be pandas DataFrames.") from None
+    check_disclosure(real, synthetic, known, sensitive, method, continuous, n_bins)
+    for name, value in (counts or {}).items():
+        if not isinstance(value, int) or value <= 0:
+            raise ValueError(f"`{name}` must be an integer greater than zero.")
+    if warn and max(len(real), len(synthetic)) > _MANY:
+        warnings.warn(
+            f"Data exceeds {_MANY} rows, perfomance may be slow. Consider using the `DisclosureProtectionEstimate` for "
+            "faster computation.",
+            stacklevel=5,
+        )
+    known, sensitive, unseen = list(known), list(sensitive), METHODS[method.upper()]
+    for column in dict.fromkeys(continuous or ()):
+        a, b = binned(column, real[column], synthetic[column], n_bins)
+        real, synthetic = real.with_column(column, a), synthetic.with_column(column, b)
+    real, synthetic = filled(real, synthetic, dict.fromkeys([*known, *sensitive]))
+    types = types_of(real)
+    for column in [*known, *sensitive]:
+        if types[column] not in CATEGORICAL:
+            raise TypeError(f"Column {column} has invalid data type {types[column]}")
+    n_values = math.prod(_n_distinct(real[c]) for c in sensitive)
+    baseline = 1 - 1 / n_values if n_values else -math.inf
+    return _Prepared(coded(real, synthetic, known, sensitive, unseen), unseen, baseline, len(real), len(synthetic))
+
+
+def _n_distinct(column: Column) -> int:
+    return len(np.unique(equal_codes([column])[0][0]))
+
+
+def check_disclosure(
+    real: Frame,
+    synthetic: Frame,
+    known: Sequence[Hashable],
+    sensitive: Sequence[Hashable],
+    method: str,
+    continuous: Sequence[Hashable] | None,
+    n_bins: int,
+) -> None:
+    """Raise the `ValueError` that SDMetrics has for the arguments of DisclosureProtection."""
+    for what, title, names in (("known", "Known", known), ("sensitive", "Sensitive", sensitive)):
+        _check_list(f"{what}_column_names", names)
+        if len(names) == 0:
+            raise ValueError(f"Must provide at least 1 {what} column name.")
+        _check_present(f"{title} column(s)", names, real)
+    if method.upper() not in METHODS:
+        raise ValueError(
+            f"Unknown computation method '{method}'. Please use one of 'cap', 'zero_cap', or 'generalized_cap'."
+        )
+    if continuous is not None:
+        _check_list("continuous_column_names", continuous)
+        _check_present("Continous column(s)", continuous, real)
+    if not isinstance(n_bins, int) or n_bins <= 0:
+        raise ValueError("`num_discrete_bins` must be an integer greater than zero.")
+    if set(real.names) != set(synthetic.names):
+        raise ValueError("`real_data` and `synthetic_data` must have the same columns")
+
+
+def _check_list(argument: str, names: Any) -> None:
+    if isinstance(names, str):
+        raise TypeError(f"`{argument}` is a text. hint: pass a list, {argument}=[{names!r}].")
+
+
+def _check_present(what: str, names: Sequence[Hashable], real: Frame) -> None:
+    missing = [str(n) for n in dict.fromkeys(names) if n not in real.columns]
+    if missing:
+        listed = "', '".join(missing)
+        raise ValueError(f"{what} '{listed}' are missing from the real data.")

@@ -1,0 +1,224 @@
+"""Floor 5: what a metric of SDMetrics is: a class without instances, here made from one row of a table.
+
+`metric_class` turns a row into a class. Its calls bind arguments by the signature of the row's adapter, so that there
+is one place in which parameters are named.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+__all__ = ["Goal", "IncomputableMetricError", "Row", "SingleTableMetric", "metric_class"]
+
+Breakdown = dict[str, Any]
+MODES = ("compatible", "sound")
+
+
+class Goal(Enum):
+    """Whether more or less is better."""
+
+    IGNORE = "ignore"
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"
+
+
+class IncomputableMetricError(Exception):
+    """A metric does not apply to the table."""
+
+
+class BaseMetric:
+    """A metric: a class whose methods are called on the class itself."""
+
+    name: ClassVar[str | None] = None
+    goal: ClassVar[Goal | None] = None
+    min_value: ClassVar[float | None] = None
+    max_value: ClassVar[float | None] = None
+
+    @classmethod
+    def get_subclasses(cls, include_parents: bool = False) -> dict[str, type[BaseMetric]]:
+        """Return the metrics below this class, by name; with `include_parents` also those that have some below."""
+        found: dict[str, type[BaseMetric]] = {}
+        for child in cls.__subclasses__():
+            below = child.get_subclasses(include_parents)
+            found |= below
+            if include_parents or not below:
+                found[child.__name__] = child
+        return found
+
+    @classmethod
+    def normalize(cls, raw_score: float) -> float:
+        """Return a score as a number from 0 to 1, 1 for the best; nan stays nan.
+
+        Linear between finite bounds; with one infinite bound exponential, with two logistic.
+
+        Raises
+        ------
+        ValueError
+            The score lies outside the bounds.
+        """
+        assert cls.min_value is not None and cls.max_value is not None
+        low, high = float(cls.min_value), float(cls.max_value)
+        if high < raw_score or low > raw_score:
+            raise ValueError("`raw_score` must be between `min_value` and `max_value`.")
+        if math.isfinite(low) and math.isfinite(high):
+            score = (raw_score - low) / (high - low)
+        elif math.isfinite(high):
+            score = np.exp(raw_score - high)
+        elif math.isfinite(low):
+            score = 1.0 - np.exp(low - raw_score)
+        else:
+            score = 1 / (1 + np.exp(-raw_score))
+        return 1.0 - score if cls.goal is Goal.MINIMIZE else score
+
+
+class SingleTableMetric(BaseMetric):
+    """A metric of one table."""
+
+    @classmethod
+    def compute(cls, *args: Any, **kwargs: Any) -> float:
+        """Return the score."""
+        raise NotImplementedError
+
+    @classmethod
+    def compute_breakdown(cls, *args: Any, **kwargs: Any) -> Breakdown:
+        """Return the score and what it is made of."""
+        raise NotImplementedError
+
+    @classmethod
+    def compute_both(cls, *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
+        """Return the breakdown as released and the sound one beside it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric."""
+
+    name: str
+    """Name of the class."""
+    title: str | None
+    """Its attribute `name`."""
+    breakdown: Callable[..., Breakdown]
+    """The adapter: takes what `compute_breakdown` of SDMetrics takes, and `seed`; gives what it gives."""
+    native: str
+    """The function of divulge that answers the question, as a call to write down."""
+    sound: Callable[..., Breakdown] | None
+    """The counterpart: takes the same without `seed`, and `real_validation_data`; None where there is none."""
+    doc: str
+    """First paragraphs of the docstring."""
+    sound_doc: str = ""
+    """What `mode="sound"` changes, and why."""
+    compute: Callable[..., Any] | None = None
+    """What `compute` gives, where that is not the score of the breakdown of the same arguments."""
+    base: type[SingleTableMetric] = SingleTableMetric
+    min_value: float = 0
+    max_value: float = 1
+    goal: Goal = Goal.MAXIMIZE
+    wing: str = "privacy"
+    """Which part of SDMetrics it belongs to: privacy; quality and diagnostic are to come."""
+
+
+def metric_class(row: Row, module: str) -> type[SingleTableMetric]:
+    """Return the class of a row."""
+    compatible, compute, sound = row.breakdown, row.compute or row.breakdown, row.sound
+
+    def run(call: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+        mode, seed = kwargs.pop("mode", MODES[0]), kwargs.pop("seed", 0)
+        if mode not in MODES:
+            raise ValueError(f"{row.name}: unknown mode. hint: one of {', '.join(MODES)}.")
+        if mode == "sound":
+            if sound is None:
+                raise NotImplementedError(
+                    f"{row.name} has no sound counterpart. hint: {row.native} compares members with strangers, with "
+                    "an interval."
+                )
+            return sound(**_bound(row, call, sound, args, kwargs))
+        if "real_validation_data" not in _names(function) and kwargs.pop("real_validation_data", None) is not None:
+            raise TypeError(f'{row.name}.{call}: `real_validation_data` is used in mode="sound" only.')
+        return function(**_bound(row, call, function, args, kwargs), seed=_seed(row, seed))
+
+    def compute_breakdown(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> Breakdown:
+        return run("compute_breakdown", compatible, args, kwargs)  # type: ignore[no-any-return]
+
+    def compute_(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> Any:
+        found = run("compute", compute, args, kwargs)
+        return found["score"] if isinstance(found, Mapping) else found
+
+    def compute_both(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
+        released = {k: v for k, v in kwargs.items() if k != "real_validation_data" or k in _names(compatible)}
+        return {
+            "compatible": run("compute_both", compatible, args, released),
+            "sound": run("compute_both", compatible, args, {**kwargs, "mode": "sound"}),
+        }
+
+    members: dict[str, Any] = {
+        "__module__": module,
+        "__doc__": _doc(row),
+        "name": row.title,
+        "goal": row.goal,
+        "min_value": row.min_value,
+        "max_value": row.max_value,
+    }
+    calls: tuple[tuple[str, Any, str], ...] = (
+        ("compute", compute_, "float\n    The score."),
+        ("compute_breakdown", compute_breakdown, 'dict\n    "score" and what it is made of.'),
+        ("compute_both", compute_both, 'dict\n    "compatible" and "sound": the breakdown of each mode.'),
+    )
+    for name, function, returns in calls:
+        function.__name__, function.__qualname__ = name, f"{row.name}.{name}"
+        function.__signature__ = _signature(row)
+        function.__doc__ = f"{_SUMMARY[name]}\n\nSee the class for the parameters.\n\nReturns\n-------\n{returns}\n"
+        members[name] = classmethod(function)
+    return type(row.name, (row.base,), members)
+
+
+_SUMMARY = {
+    "compute": "Return the score.",
+    "compute_breakdown": "Return the score and what it is made of.",
+    "compute_both": "Return the breakdown as released and the sound one beside it.",
+}
+
+
+def _names(function: Callable[..., Any]) -> set[str]:
+    return set(inspect.signature(function).parameters)
+
+
+def _bound(row: Row, call: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments by name; an error names the call and not the adapter."""
+    signature = inspect.signature(function)
+    signature = signature.replace(parameters=[p for n, p in signature.parameters.items() if n != "seed"])
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise TypeError(f"{row.name}.{call}(): {error}") from None
+
+
+def _seed(row: Row, seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
+        raise ValueError(f"{row.name}: `seed` must be a whole number from 0 to 2**32 - 1.")
+    return int(seed)
+
+
+def _signature(row: Row) -> inspect.Signature:
+    released = inspect.signature(row.breakdown)
+    kinds = inspect.Parameter
+    keep = [p for n, p in released.parameters.items() if n != "seed"]
+    more = [kinds("mode", kinds.KEYWORD_ONLY, default="compatible"), kinds("seed", kinds.KEYWORD_ONLY, default=0)]
+    if row.sound is not None and "real_validation_data" not in released.parameters:
+        more.insert(1, kinds("real_validation_data", kinds.KEYWORD_ONLY, default=None))
+    return inspect.Signature([kinds("cls", kinds.POSITIONAL_ONLY), *keep, *more])
+
+
+def _doc(row: Row) -> str:
+    sound = row.sound_doc or (
+        f"There is no sound counterpart: this mode raises an error. Use {row.native}, which compares members with "
+        "strangers, with an interval."
+    )
+    return f'{row.doc.strip()}\n\n**mode="sound".** {sound.strip()}\n\n**In divulge.** {row.native}\n'

@@ -1,0 +1,282 @@
+"""Floor 5: the columns of a frame as SDMetrics sees them: raw values of one dtype, compared as Python compares.
+
+The rest of divulge reads values by what they mean: the number 1 and the text "1" are one value, and missing is a value
+like any other. SDMetrics looks at dtypes and leaves equality to Python: 1, 1.0 and True are equal, "1" is another
+value, and whether missing equals missing depends on the dtype. To give its numbers we keep its view here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.frames import collect, table_of
+
+__all__ = ["Codes", "Column", "Frame", "equal_codes", "frame_of", "same_dtype"]
+
+Codes = NDArray[np.int32]
+
+
+class Column:
+    """One column of one table.
+
+    Parameters
+    ----------
+    kind
+        Letter of the dtype as numpy has it: b, i, u, f, M (datetime) or O; "?" for any other.
+    values
+        Shape (n_rows,): of dtype bool, int, uint, float or datetime64[ns], else object (also for a nullable dtype in
+        which something is missing).
+    missing
+        Shape (n_rows,), where it is known already.
+    """
+
+    __slots__ = ("_missing", "kind", "values")
+
+    def __init__(self, kind: str, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> None:
+        self.kind, self.values, self._missing = kind, values, missing
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where the column has None, nan, NaT or NA, shape (n_rows,)."""
+        if self._missing is None:
+            self._missing = _is_missing(self.values)
+        return self._missing
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: NDArray[Any]) -> Column:
+        """Return some of the rows."""
+        return Column(self.kind, self.values[rows], None if self._missing is None else self._missing[rows])
+
+    def as_objects(self) -> NDArray[Any]:
+        """Return a copy of the values as Python's objects, an instant as pandas' Timestamp; shape (n_rows,)."""
+        if self.kind != "M":
+            return self.values.astype(object)
+        import pandas as pd  # only pandas puts instants beside other objects
+
+        return np.array(pd.Series(self.values).astype(object), dtype=object)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One table, column by column, under the names that it has (pandas allows names that are no text)."""
+
+    columns: dict[Hashable, Column]
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, name: Hashable) -> Column:
+        return self.columns[name]
+
+    @property
+    def names(self) -> list[Hashable]:
+        """Names of the columns, in their order."""
+        return list(self.columns)
+
+    def take(self, rows: NDArray[Any]) -> Frame:
+        """Return some of the rows."""
+        return Frame({n: c.take(rows) for n, c in self.columns.items()}, len(rows))
+
+    def with_column(self, name: Hashable, column: Column) -> Frame:
+        """Return the table with one column replaced."""
+        return replace(self, columns={**self.columns, name: column})
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind in "fM":
+        return np.asarray(np.isnan(values) if values.dtype.kind == "f" else np.isnat(values))
+    if values.dtype != object:
+        return np.zeros(len(values), dtype=bool)
+    if "pandas" in sys.modules:
+        return np.asarray(sys.modules["pandas"].isna(values), dtype=bool)
+    return np.fromiter((v is None or v != v for v in values), dtype=bool, count=len(values))
+
+
+def frame_of(data: Any, role: str) -> Frame:
+    """Return the columns of a frame of any kind; of a dictionary of tables, those of its first table.
+
+    Parameters
+    ----------
+    data
+        A pandas frame keeps its dtypes. Any other frame that divulge reads is taken as pandas would take it:
+        whole numbers with gaps are floats, texts are objects.
+    role
+        Name of the argument, for errors.
+
+    Raises
+    ------
+    TypeError
+        It is no frame.
+    ValueError
+        Two columns have one name.
+    """
+    if isinstance(data, Mapping) and data:
+        data = next(iter(data.values()))
+    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
+        return _from_pandas(data, role)
+    if data is None or isinstance(data, (str, bytes, int, float, list, tuple, np.ndarray, Mapping)):
+        raise TypeError(f"`{role}` is of type {type(data).__name__}; it must be a pandas.DataFrame or another frame.")
+    table = collect(table_of(data, role))
+    return Frame({name: _from_polars(table.series(name)) for name in table.columns}, table.n_rows)
+
+
+def _from_pandas(data: Any, role: str) -> Frame:
+    names = list(data.columns)
+    if len(set(names)) < len(names):
+        raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
+    return Frame({name: _pandas_column(data[name]) for name in names}, len(data))
+
+
+def _pandas_column(series: Any) -> Column:
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
+    if isinstance(dtype, np.dtype):
+        values = series.to_numpy()
+        if kind == "M":
+            values = values.astype("datetime64[ns]")
+        elif kind not in "biufO":
+            kind, values = "?", values.astype(object)
+        return Column(kind, values)
+    missing = series.isna().to_numpy(dtype=bool)
+    if kind == "M":  # with a time zone: instants
+        naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(dtype, "tz", None) else series
+        return Column(kind, naive.to_numpy(dtype="datetime64[ns]"), missing)
+    if kind in "biuf" and not missing.any() and getattr(dtype, "numpy_dtype", None) is not None:
+        return Column(kind, series.to_numpy(dtype=dtype.numpy_dtype), missing)
+    return Column(kind if kind in "biuf" else "O", series.to_numpy(dtype=object), missing)
+
+
+def _from_polars(series: Any) -> Column:
+    """Return a polars column with the dtype that it would have in pandas."""
+    import polars as pl
+
+    missing = series.is_null().to_numpy()
+    if series.dtype.is_float():
+        return Column("f", series.to_numpy().astype(np.float64), missing | series.is_nan().fill_null(True).to_numpy())
+    if series.dtype.is_integer():
+        if missing.any():
+            return Column("f", series.cast(pl.Float64).to_numpy(), missing)
+        kind = "i" if series.dtype.is_signed_integer() else "u"
+        return Column(kind, series.to_numpy(), missing)
+    if series.dtype == pl.Boolean and not missing.any():
+        return Column("b", series.to_numpy().astype(bool), missing)
+    if series.dtype in (pl.Date, pl.Datetime):
+        return Column("M", series.cast(pl.Datetime("ns")).to_numpy().astype("datetime64[ns]"), missing)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return Column("O", values, missing)
+
+
+def same_dtype(columns: Sequence[Column]) -> list[Column]:
+    """Return the columns as one row of all of them has them.
+
+    A row of a pandas frame has one dtype: numbers of several dtypes become one, so that whole numbers above 2**53
+    beside floats lose digits. Anything else keeps its values.
+    """
+    kinds = {c.kind for c in columns}
+    plain = all(c.values.dtype != object for c in columns)
+    if not plain or not kinds <= set("iuf") or len({c.values.dtype for c in columns}) < 2:
+        return list(columns)
+    dtype = np.result_type(*(c.values.dtype for c in columns))
+    return [Column(dtype.kind, c.values.astype(dtype), c.missing) for c in columns]
+
+
+def equal_codes(parts: Sequence[Column], *, missing_equal: bool = True) -> tuple[list[Codes], int]:
+    """Return one code for each value over several tables, equal where Python says that the values are equal.
+
+    Parameters
+    ----------
+    parts
+        The same column of each table.
+    missing_equal
+        How a missing value that is an object of its own (None, NaT, or a nan in a column of objects) compares with
+        itself: equal, as in tuples and dictionaries, or unequal, as with `!=` (None is always equal to None). A nan in
+        a column of floats is equal to nothing in either case.
+
+    Returns
+    -------
+    codes, n_codes
+        Per table, shape (n_rows,), 0 to n_codes - 1.
+
+    Raises
+    ------
+    TypeError
+        A value cannot be hashed, or NA is compared.
+    """
+    kinds = {p.kind for p in parts}
+    if kinds <= set("biuf") and all(p.values.dtype != object for p in parts):
+        codes = _codes_of_numbers(parts)
+    elif kinds == {"M"}:
+        codes = _codes_of_instants(parts, missing_equal)
+    else:
+        codes = _codes_of_objects(parts, missing_equal)
+    return codes, max((int(c.max()) + 1 for c in codes if len(c)), default=0)
+
+
+def _codes_of_numbers(parts: Sequence[Column]) -> list[Codes]:
+    dtypes = {p.values.dtype for p in parts}
+    if len({d.kind for d in dtypes} - {"b"}) > 1 and any(_is_huge(p.values) for p in parts):
+        return _codes_of_objects(parts, missing_equal=False)  # Python compares whole numbers with floats exactly
+    stacked = np.concatenate([p.values for p in parts])
+    codes = _rank(stacked)
+    lost = np.concatenate([p.missing for p in parts])
+    return _apart(codes, lost, parts)
+
+
+def _is_huge(values: NDArray[Any]) -> bool:
+    return values.dtype.kind in "iu" and len(values) > 0 and max(abs(int(values.min())), abs(int(values.max()))) > 2**53
+
+
+def _codes_of_instants(parts: Sequence[Column], missing_equal: bool) -> list[Codes]:
+    codes = _rank(np.concatenate([p.values.view(np.int64) for p in parts]))
+    lost = np.concatenate([p.missing for p in parts])
+    return _split(codes, parts) if missing_equal else _apart(codes, lost, parts)
+
+
+def _rank(values: NDArray[Any]) -> Codes:
+    if values.dtype.kind == "b":
+        return values.astype(np.int32)
+    if values.dtype.kind in "iu" and len(values):
+        values = values.astype(np.int64) if values.dtype.itemsize < 8 else values  # a difference may overflow
+        low, high = int(values.min()), int(values.max())
+        if high - low < 4 * len(values) + 64:  # no sort
+            return np.asarray(values - np.array(low, dtype=values.dtype), dtype=np.int32)
+    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int32)
+
+
+def _apart(codes: Codes, lost: NDArray[np.bool_], parts: Sequence[Column]) -> list[Codes]:
+    """Give each lost value a code of its own."""
+    if lost.any():
+        n = int(lost.sum())
+        codes = codes.copy()
+        codes[lost] = int(codes.max()) + 1 + np.arange(n, dtype=np.int32)
+    return _split(codes, parts)
+
+
+def _split(codes: Codes, parts: Sequence[Column]) -> list[Codes]:
+    return np.split(codes, np.cumsum([len(p) for p in parts])[:-1])
+
+
+def _codes_of_objects(parts: Sequence[Column], missing_equal: bool) -> list[Codes]:
+    lists = [p.as_objects().tolist() for p in parts]
+    code: dict[Any, int] = dict(zip(dict.fromkeys(chain.from_iterable(lists)), count(), strict=False))
+    get: Callable[[Any], int] = code.__getitem__
+    out = [np.fromiter(map(get, values), dtype=np.int32, count=len(values)) for values in lists]
+    if missing_equal:
+        return out
+    # NA refuses to be asked whether it differs from itself, as it does in SDMetrics
+    unequal = [c for value, c in code.items() if not isinstance(value, str) and bool(value != value)]
+    if not unequal:
+        return out
+    stacked = np.concatenate(out)
+    return _apart(stacked, np.isin(stacked, unequal), parts)

@@ -1,0 +1,77 @@
+"""Floor 5: which columns are key and which are sensitive, and whether their types suit a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+from typing import Any
+
+from divulge.sdmetrics.columns import Frame, frame_of
+from divulge.sdmetrics.metadata import checked_pair, table_metadata
+
+__all__ = ["CATEGORICAL", "NUMERICAL", "attack_tables"]
+
+CATEGORICAL: tuple[dict[str, str], ...] = ({"sdtype": "numerical"}, {"sdtype": "categorical"}, {"sdtype": "boolean"})
+"""Entries that the categorical metrics take; numbers are among them."""
+NUMERICAL: tuple[dict[str, str], ...] = ({"sdtype": "numerical"},)
+"""Entries that the numerical metrics take."""
+
+
+def attack_tables(
+    real_data: Any,
+    synthetic_data: Any,
+    metadata: Any,
+    table_name: str | None,
+    key_fields: Any,
+    sensitive_fields: Any,
+    allowed: Collection[dict[str, str]] | None,
+) -> tuple[Frame, Frame, list[Hashable], list[Hashable]]:
+    """Return both tables and the names of the columns, after the checks of SDMetrics in their order.
+
+    Parameters
+    ----------
+    real_data, synthetic_data
+        Frames of any kind.
+    metadata, table_name
+        As SDMetrics takes them. "key_fields" and "sensitive_fields" in the metadata of the table go before the
+        arguments.
+    key_fields, sensitive_fields
+        Lists or tuples of names, or None.
+    allowed
+        The whole metadata entry of each field must equal one of these; None allows any.
+
+    Returns
+    -------
+    real, synthetic, keys, sensitive
+        The tables as given: datetimes that are text stay text.
+
+    Raises
+    ------
+    TypeError
+        Fields are missing or no list, or a column has an entry that is not allowed.
+    ValueError
+        Fields are empty, or the tables do not fit each other or the metadata.
+    KeyError
+        A field is no column.
+    """
+    chosen = table_metadata(metadata, table_name)
+    real, synthetic = frame_of(real_data, "real_data"), frame_of(synthetic_data, "synthetic_data")
+    entries = checked_pair(real, synthetic, chosen)[2]
+    keys = _given(chosen, "key_fields", key_fields)
+    sensitive = _given(chosen, "sensitive_fields", sensitive_fields)
+    if len(keys) == 0 or len(sensitive) == 0:
+        raise ValueError("`key_fields` or `sensitive_fields` is empty")
+    for name in [*keys, *sensitive]:
+        if name not in entries:
+            raise KeyError(f"`key_fields` or `sensitive_fields` names {name!r}, which is no column of the tables.")
+        if allowed is not None and entries[name] not in allowed:
+            raise TypeError(f"Column {name} has invalid data type {entries[name]}")
+    return real, synthetic, keys, sensitive
+
+
+def _given(metadata: dict[str, Any] | None, role: str, argument: Any) -> list[Hashable]:
+    fields = metadata[role] if metadata is not None and role in metadata else argument
+    if fields is None:
+        raise TypeError(f"`{role}` must be passed either directly or inside `metadata`")
+    if not isinstance(fields, (list, tuple)):
+        raise TypeError(f"`{role}` is of type {type(fields).__name__}; it must be a list of names of columns.")
+    return list(fields)

@@ -1,0 +1,200 @@
+"""mode="sound": what it gives beside the released score."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import divulge
+from divulge.schema import Column, Schema
+from divulge.sdmetrics import (
+    CategoricalCAP,
+    CategoricalGeneralizedCAP,
+    CategoricalZeroCAP,
+    DCROverfittingProtection,
+    DisclosureProtection,
+    DisclosureProtectionEstimate,
+    NewRowSynthesis,
+)
+
+CAPS = {"skip": CategoricalCAP, "zero": CategoricalZeroCAP, "nearest": CategoricalGeneralizedCAP}
+
+
+@pytest.fixture(autouse=True)
+def _deprecated():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+
+
+def people(n, seed, levels=4, columns=5):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, levels, n)
+    own = rng.integers(0, levels, (n, columns))
+    values = np.where(rng.random((n, columns)) < 0.5, kind[:, None], own)
+    return pd.DataFrame(values, columns=[f"c{j}" for j in range(columns)]).astype(str)
+
+
+REAL, SYNTHETIC, STRANGERS = people(200, 1), people(150, 2), people(120, 3)
+FIELDS = {"key_fields": ["c0", "c1"], "sensitive_fields": ["c4"]}
+METADATA = {"columns": {c: {"sdtype": "categorical"} for c in REAL}}
+
+
+@pytest.mark.parametrize("unseen", CAPS)
+def test_with_strangers_it_is_one_less_the_risk_of_cap(unseen):
+    found = CAPS[unseen].compute_breakdown(REAL, SYNTHETIC, **FIELDS, mode="sound", real_validation_data=STRANGERS)
+    schema = Schema(tuple(Column(c, "categorical") for c in REAL))
+    native = divulge.cap(
+        REAL, SYNTHETIC, holdout=STRANGERS, keys=["c0", "c1"], target="c4", unseen=unseen, schema=schema
+    )
+    assert found["risk"] == native.risk.value and found["risk_high"] == native.risk.high
+    assert found["score"] == min(1, 1 - native.risk.value)
+    assert found["n"] == native.real.n and found["cap_protection"] == 1 - native.real.rate
+    assert found["low"] <= found["score"] <= found["high"]
+    assert found["verdict"] == native.verdict
+    score = CAPS[unseen].compute(REAL, SYNTHETIC, **FIELDS, mode="sound", real_validation_data=STRANGERS)
+    assert score == found["score"]
+
+
+def test_without_strangers_the_baseline_is_the_distribution_of_the_target():
+    found = CategoricalZeroCAP.compute_breakdown(REAL, SYNTHETIC, **FIELDS, mode="sound")
+    share = REAL["c4"].value_counts(normalize=True)
+    b = float((share**2).sum())
+    c = 1 - CategoricalZeroCAP.compute(REAL, SYNTHETIC, **FIELDS)
+    assert found["baseline_protection"] == pytest.approx(1 - b)
+    assert found["risk"] == pytest.approx((c - b) / (1 - b))
+    assert found["risk_low"] < found["risk"] < found["risk_high"]
+
+
+def test_a_skewed_target_is_no_alarm_by_itself():
+    """Independent data, 95% of one value: the uniform guess of DisclosureProtection alarms."""
+    rng = np.random.default_rng(4)
+    real, synthetic, strangers = (
+        pd.DataFrame({"k": rng.choice(list("abcd"), 2000), "t": np.where(rng.random(2000) < 0.95, "x", "y")})
+        for _ in range(3)
+    )
+    both = DisclosureProtection.compute_both(real, synthetic, ["k"], ["t"], real_validation_data=strangers)
+    alone = DisclosureProtection.compute_breakdown(real, synthetic, ["k"], ["t"], mode="sound")
+    assert both["compatible"]["score"] < 0.25
+    assert both["sound"]["low"] <= 1 <= both["sound"]["high"] + 1e-12 and both["sound"]["score"] > 0.85
+    assert alone["risk_low"] < 0 < alone["risk_high"]
+
+
+def test_the_estimate_counts_every_row():
+    copy = people(1000, 5, levels=10)
+    args = (copy, copy, ["c0", "c1", "c2", "c3"], ["c4"])
+    released = DisclosureProtectionEstimate.compute_breakdown(*args, "zero_cap", None, 10, 100, 3, False)
+    exact = DisclosureProtection.compute_breakdown(*args, "zero_cap")
+    sound = DisclosureProtectionEstimate.compute_breakdown(*args, "zero_cap", None, 10, 100, 3, False, mode="sound")
+    assert released["score"] > 0.9 > 0.3 > exact["score"]
+    assert sound["cap_protection"] == pytest.approx(exact["cap_protection"])
+
+
+def test_missing_is_one_value_whatever_the_dtype():
+    real = pd.DataFrame({"k": [1.0, np.nan, np.nan, 2.0] * 20, "t": ["x", "y", "y", "x"] * 20})
+    released = CategoricalZeroCAP.compute(real, real, key_fields=["k"], sensitive_fields=["t"])
+    sound = CategoricalZeroCAP.compute_breakdown(real, real, key_fields=["k"], sensitive_fields=["t"], mode="sound")
+    assert released == 0.5
+    assert sound["cap_protection"] == 0.0
+
+
+def test_two_sensitive_fields_are_guessed_together():
+    found = CategoricalZeroCAP.compute_breakdown(
+        REAL, SYNTHETIC, key_fields=["c0"], sensitive_fields=["c3", "c4"], mode="sound"
+    )
+    released = CategoricalZeroCAP.compute(REAL, SYNTHETIC, key_fields=["c0"], sensitive_fields=["c3", "c4"])
+    assert found["cap_protection"] == pytest.approx(released)
+
+
+def test_continuous_columns_are_cut_at_quantiles():
+    rng = np.random.default_rng(6)
+    pay = rng.lognormal(0, 3, 400)
+    real = pd.DataFrame({"pay": pay, "t": np.where(pay > np.median(pay), "x", "y")})
+    args = (real, real, ["pay"], ["t"], "cap", ["pay"])
+    both = DisclosureProtection.compute_both(*args)
+    assert both["compatible"]["cap_protection"] > 0.4
+    assert both["sound"]["cap_protection"] == 0.0
+
+
+def test_one_sensitive_value_is_undefined():
+    real = pd.DataFrame({"k": ["a", "b"], "t": ["x", "x"]})
+    found = DisclosureProtection.compute_both(real, real, ["k"], ["t"])
+    assert all(math.isnan(found[m]["score"]) for m in found)
+
+
+def test_overfitting_is_one_less_the_copied_fraction():
+    found = DCROverfittingProtection.compute_breakdown(REAL, SYNTHETIC, STRANGERS, METADATA, mode="sound")
+    native = divulge.dcr(
+        REAL, SYNTHETIC, holdout=STRANGERS, schema=Schema(tuple(Column(c, "categorical") for c in REAL))
+    )[0]
+    assert found["risk"] == native.risk.value and found["n"] == len(SYNTHETIC)
+    assert found["closer_to_training_without_leak"] == 200 / 320
+    assert set(found["synthetic_data_percentages"]) == {"closer_to_training", "closer_to_holdout"}
+    assert found["low"] <= found["score"] <= found["high"]
+
+
+def test_a_copy_scores_nothing_where_the_released_score_is_full():
+    """Verbatim copies of coarse data: ties go to the holdout as released."""
+    real, strangers = people(600, 7, columns=3), people(600, 8, columns=3)
+    half = pd.concat([real[:300], people(300, 9, columns=3)])
+    metadata = {"columns": {c: {"sdtype": "categorical"} for c in real}}
+    found = DCROverfittingProtection.compute_both(real, half, strangers, metadata)
+    assert found["compatible"]["score"] == 1.0
+    assert found["sound"]["part_of_a_copy_that_would_show"] < 0.3  # and says how little can be seen on such data
+
+
+def test_one_outlier_does_not_decide():
+    rng = np.random.default_rng(10)
+    real, synthetic, strangers = (pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd")) for _ in range(3))
+    real.iloc[0] = 100.0
+    metadata = {"columns": {c: {"sdtype": "numerical"} for c in real}}
+    found = DCROverfittingProtection.compute_both(real, synthetic, strangers, metadata)
+    assert found["compatible"]["score"] == 0.0
+    assert found["sound"]["high"] == 1.0 and found["sound"]["score"] > 0.8
+
+
+def test_a_smaller_holdout_is_no_leak():
+    rng = np.random.default_rng(11)
+    real, synthetic, strangers = (pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd")) for n in (800, 400, 200))
+    metadata = {"columns": {c: {"sdtype": "numerical"} for c in real}}
+    with pytest.warns(UserWarning, match="at least half the size"):
+        found = DCROverfittingProtection.compute_both(real, synthetic, strangers, metadata)
+    assert found["compatible"]["score"] < 0.5
+    assert found["sound"]["high"] == 1.0
+
+
+def test_dates_of_text_are_read_by_their_format():
+    rng = np.random.default_rng(12)
+    tables = [
+        pd.DataFrame({"d": pd.Series(pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 60), "D"))})
+        for _ in range(3)
+    ]
+    as_text = [t.assign(d=t["d"].dt.strftime("%d/%m/%Y")) for t in tables]
+    entry = {"sdtype": "datetime", "datetime_format": "%d/%m/%Y"}
+    want = DCROverfittingProtection.compute_breakdown(*tables, {"columns": {"d": entry}}, mode="sound")
+    found = DCROverfittingProtection.compute_breakdown(*as_text, {"columns": {"d": entry}}, mode="sound")
+    assert found == want
+
+
+def test_ordinals_are_compared():
+    tables = [t.assign(rank=np.arange(len(t)) % 7) for t in (REAL, SYNTHETIC, STRANGERS)]
+    metadata = {"columns": {"rank": {"sdtype": "ordinal"}}}
+    found = DCROverfittingProtection.compute_breakdown(*tables, metadata, mode="sound")
+    assert not math.isnan(found["score"])
+
+
+def test_new_rows_need_strangers():
+    with pytest.raises(TypeError, match="needs `real_validation_data`"):
+        NewRowSynthesis.compute(REAL, SYNTHETIC, mode="sound")
+    copied = pd.concat([REAL[:75], SYNTHETIC[:75]])
+    clean = NewRowSynthesis.compute_breakdown(REAL, SYNTHETIC, METADATA, mode="sound", real_validation_data=STRANGERS)
+    leak = NewRowSynthesis.compute_breakdown(REAL, copied, METADATA, mode="sound", real_validation_data=STRANGERS)
+    assert clean["risk_low"] < 0.02 and leak["risk_low"] > 0.05
+    assert leak["score"] < clean["score"] and leak["n"] == 150
+
+
+def test_a_dictionary_of_one_table_is_taken():
+    found = CategoricalCAP.compute({"t": REAL}, {"t": SYNTHETIC}, **FIELDS, mode="sound")
+    assert found == CategoricalCAP.compute(REAL, SYNTHETIC, **FIELDS, mode="sound")
