@@ -12,22 +12,17 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from divulge.sdmetrics import attackers
-from divulge.sdmetrics.attackers import (
-    CAPAttacker,
-    CategoricalEnsembleAttacker,
+from divulge.sdmetrics import attackers, classifiers, guessing
+from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
+from divulge.sdmetrics.attackers import tuples_of as tuples
+from divulge.sdmetrics.classifiers import (
     CategoricalKNNAttacker,
     CategoricalNBAttacker,
     CategoricalRFAttacker,
     CategoricalSVMAttacker,
-    GeneralizedCAPAttacker,
-    PrivacyAttackerModel,
-    ZeroCAPAttacker,
-    categorical_adapter,
-    categorical_ensemble,
 )
-from divulge.sdmetrics.attackers import tuples_of as tuples
 from divulge.sdmetrics.columns import frame_of, same_dtype
+from divulge.sdmetrics.guessing import CategoricalEnsembleAttacker, categorical_adapter, categorical_ensemble
 
 SKLEARN = [CategoricalKNNAttacker, CategoricalNBAttacker, CategoricalRFAttacker, CategoricalSVMAttacker]
 
@@ -123,7 +118,7 @@ def test_blocks_change_nothing(monkeypatch):
     real, synthetic = table(5, 30), table(6, 60)
     metrics = [categorical_adapter(a) for a in SKLEARN]
     whole = [m(real, synthetic, key_fields=["c0", "c1"], sensitive_fields=["c3"]) for m in metrics]
-    monkeypatch.setattr(attackers, "BLOCK", 1)
+    monkeypatch.setattr(classifiers, "BLOCK", 1)
     assert [m(real, synthetic, key_fields=["c0", "c1"], sensitive_fields=["c3"]) for m in metrics] == whole
 
 
@@ -133,7 +128,7 @@ def test_seed_is_that_of_numpy_and_models_share_it():
 
     synthetic = table(7, 50)
     pair = CategoricalEnsembleAttacker([CategoricalSVMAttacker, CategoricalRFAttacker])
-    attackers._draw_from(pair, np.random.RandomState(11))
+    guessing._draw_from(pair, np.random.RandomState(11))
     pair.fit(synthetic, ["c0"], ["c1"])
     random = np.random.RandomState(11)
     random.randint(np.iinfo("i").max)
@@ -310,7 +305,7 @@ def test_majority_beside_a_plain_count():
                     best, most = v, counts[v]
         return best
 
-    assert attackers._majorities(votes).tolist() == [plain(c) for c in votes.T]
+    assert guessing._majorities(votes).tolist() == [plain(c) for c in votes.T]
 
 
 def test_ensemble_without_attackers_returns_an_error():

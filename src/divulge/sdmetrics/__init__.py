@@ -17,19 +17,17 @@ Examples
 from __future__ import annotations
 
 from divulge.sdmetrics import catalogue
-from divulge.sdmetrics.attackers import (
-    CAPAttacker,
+from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
+from divulge.sdmetrics.base import Goal, IncomputableMetricError, SingleTableMetric, metric_class
+from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
+from divulge.sdmetrics.classifiers import (
     CategoricalKNNAttacker,
     CategoricalNBAttacker,
     CategoricalRFAttacker,
     CategoricalSVMAttacker,
-    GeneralizedCAPAttacker,
-    PrivacyAttackerModel,
-    ZeroCAPAttacker,
 )
-from divulge.sdmetrics.base import Goal, IncomputableMetricError, SingleTableMetric, metric_class
-from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
 from divulge.sdmetrics.compute import compute_metrics
+from divulge.sdmetrics.guessing import CategoricalEnsembleAttacker
 from divulge.sdmetrics.numerical import (
     InverseCDFCutoff,
     InverseCDFDistance,
@@ -47,6 +45,7 @@ globals().update(METRICS)
 __all__: list[str] = [
     "METRICS",
     "CAPAttacker",
+    "CategoricalEnsembleAttacker",
     "CategoricalKNNAttacker",
     "CategoricalNBAttacker",
     "CategoricalPrivacyMetric",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from divulge.sdmetrics import attackers, attribution, closest, new_rows, numerical, sound
+from divulge.sdmetrics import attribution, closest, guessing, new_rows, numerical, sound
 from divulge.sdmetrics.base import Row, SingleTableMetric
 
 __all__ = ["ROWS", "CategoricalPrivacyMetric", "NumericalPrivacyMetric"]
@@ -211,13 +211,12 @@ several people are shared among them. The score is 1 less the fraction of rows t
             name=name,
             title=title,
             breakdown=breakdown,
-            compute=compute,
             native=_INFERENCE,
             sound=None,
             base=CategoricalPrivacyMetric,
             doc=doc + _CATEGORICAL,
         )
-        for name, title, breakdown, compute, doc in attackers.METRICS
+        for name, title, breakdown, doc in guessing.METRICS
     ),
     *(
         Row(
