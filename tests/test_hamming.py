@@ -117,6 +117,22 @@ def test_compiled_votes_equal_plain_python(way):
     check()
 
 
+@pytest.mark.parametrize("dense_up_to", [0, 2**20])
+def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
+    @settings(max_examples=100, deadline=None)
+    @given(tasks())
+    def check(task):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hamming, "COMPILE_FROM", 0)
+            patch.setattr(hamming, "_DENSE", dense_up_to)
+            patch.setattr(hamming, "_pack", None)  # nothing is left to compiled code
+            found, expected = nearest_votes(*task), brute(*task[:2])
+        for name in ("distance", "total", "of_cell"):
+            assert getattr(found, name).tolist() == list(expected[name]), name
+
+    check()
+
+
 # columns, levels, targets, queries, references
 SHAPES = {
     "many columns": (40, 3, 3, 60, 80),

@@ -12,13 +12,13 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
 
 
-def test_the_python_block_prints_what_is_shown():
-    (code,), (shown,) = blocks("python"), blocks("text")
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(code, "README.md", "exec"), {})
-    assert out.getvalue() == shown
-    assert len([line for line in code.splitlines() if line.strip()]) <= 6
+def test_the_python_blocks_print_what_is_shown():
+    for code, shown in zip(blocks("python"), blocks("text"), strict=True):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code, "README.md", "exec"), {})
+        assert out.getvalue() == shown
+        assert len([line for line in code.splitlines() if line.strip()]) <= 6
 
 
 def test_the_two_commands_are_there_word_for_word():

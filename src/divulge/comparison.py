@@ -379,20 +379,23 @@ def compare(
     )
 
 
-def residual_over(outcomes: Outcomes, baseline: Interval, level: float = 0.95) -> Interval:
-    """Return the residual ``(p - b) / (1 - b)`` of one group's success over a baseline that has its own limits.
+def residual_over(outcomes: Outcomes, blind: Floats, moved_by: float, level: float = 0.95) -> Interval:
+    """Return the residual ``(p - b) / (1 - b)`` of one group's success over what is right without the synthetic table.
 
-    For a baseline without people of its own, such as the distribution of the target. The interval is MOVER's: limits
-    of the rate (Wilson; for fractional or clustered outcomes the wider of Wilson at the effective size and Student's)
-    and those of the baseline, as if the two were independent. Both are read off the same people as a rule and then
-    rise together, which makes the interval too wide, not too narrow.
+    For a baseline read off the same people, such as the distribution of the target. At each end the wider of two: the
+    limits of the log failure ratio linearised in both rates, and MOVER's with Wilson limits (for fractional scores at
+    the effective size, and Student's) and the two rates as if independent. The first sees that scores and baseline
+    move together, the second that few failures are no certainty.
 
     Parameters
     ----------
     outcomes
-        Of the attack.
-    baseline
-        Success without the synthetic table, with its limits at the same level.
+        Of the attack, one row its own cluster.
+    blind
+        Chance to be right about each record without the table, shape as the outcomes; b is its mean.
+    moved_by
+        How much one record moves b, in units of its own difference from b: 1 where the chances are given, 2 where they
+        are the shares of these very records.
     level
         Coverage aimed at.
 
@@ -403,25 +406,44 @@ def residual_over(outcomes: Outcomes, baseline: Interval, level: float = 0.95) -
 
     References
     ----------
-    Donner and Zou (2012), as for `mover_residual`.
+    Donner and Zou (2012), as for `mover_residual`; Cochran (1977), chapter 6, for the linearised ratio.
 
     Examples
     --------
     >>> hits = Outcomes(np.array([1.0, 0.0]), count=np.array([150, 350]))
-    >>> i = residual_over(hits, Interval(0.2, 0.2, 0.2))
+    >>> i = residual_over(hits, np.array([0.2, 0.2]), moved_by=1)
     >>> round(i.value, 3), round(i.low, 3), round(i.high, 3)
-    (0.125, 0.077, 0.177)
+    (0.125, 0.075, 0.177)
     """
+    keep = ~np.isnan(outcomes.value)
+    count = np.ones(len(keep)) if outcomes.count is None else outcomes.count.astype(np.float64)
+    count, score, chance = count[keep], outcomes.value[keep], blind[keep]
     clusters = _reduce(outcomes)
     side = _side(outcomes, clusters, clusters.is_binary)
-    rate = side.tally.rate
-    if not side.tally.n or baseline.value >= 1:
+    n = side.tally.n
+    if not n:
         return _UNDEFINED
+    base = _mean(chance, count, n)
+    if not base < 1:
+        return _UNDEFINED
+    value = (side.tally.rate - base) / (1 - base)
+    # the logarithm of the failure ratio 1 - value, linearised in both rates
+    linear = Interval(value, value, value)
+    if value < 1 and n > 1:
+        u = (score - side.tally.rate) / (1 - side.tally.rate) - moved_by * (chance - base) / (1 - base)
+        half = _t(level, n - 1) * math.sqrt(_mean(u * u, count, n) / n)
+        linear = Interval(value, 1 - (1 - value) * _exp(half), 1 - (1 - value) * math.exp(-half))
     success = side.limits(level)
     if not side.binary and side.variance > 0:
-        half = _t(level, side.df) * math.sqrt(side.variance)
-        success = _outer(success, Interval(rate, rate - half, rate + half))
-    return _mover_ratio(_failure(success), _failure(baseline), (rate - baseline.value) / (1 - baseline.value))
+        wide = _t(level, side.df) * math.sqrt(side.variance)
+        success = _outer(success, Interval(side.tally.rate, side.tally.rate - wide, side.tally.rate + wide))
+    spread = _z(level) * moved_by * math.sqrt(_mean((chance - base) ** 2, count, n) / n)
+    baseline = Interval(base, max(0.0, base - spread), min(1.0, base + spread))
+    return _outer(linear, _mover_ratio(_failure(success), _failure(baseline), value))
+
+
+def _mean(values: Floats, count: Floats, n: int) -> float:
+    return math.fsum((values * count).tolist()) / n
 
 
 def _side(outcomes: Outcomes, clusters: _Clusters, binary: bool) -> _Side:

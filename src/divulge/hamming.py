@@ -9,6 +9,8 @@ first block in which it agrees. In small buckets all pairs are compared. In larg
 group by the rest: a key at distance h agrees with the query in exactly one such group, so summing the groups over
 all choices of h columns adds up the votes of all ties without listing them.
 
+Small tables are grouped in numpy, which needs nothing compiled.
+
 Either way costs little more than the keys there are. Where that is no longer so, because the distance is large and
 few queries are left, these are compared with all references. The loops are in `votes`; what comes out are whole
 numbers, the same in whichever way they were found.
@@ -26,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.counts import Ints
+from divulge.counts import Ints, combine
 from divulge.kernels import COMPILE_FROM, in_threads
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ _PAIR = 3e-9  # a pair within a bucket
 _GROUPED = 12e-9  # a key and choice of columns
 _SORTED = 15e-9  # a key and block
 _TASK = 1e-3  # the least that is worth a task of its own
+_GROUPED_CELLS = 400_000  # keys and cells times choices of columns, up to which numpy groups them
+_DENSE = 2**20  # groups and targets that are counted without sorting
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
 _LISTED = 2**24  # votes that are listed at a time
@@ -134,15 +138,25 @@ def nearest_votes(
     """
     n, n_columns = queries.codes.shape
     m = len(references)
-    if n * m < COMPILE_FROM:
-        return by_matrix(queries, references)
     out = NearestVotes.empty(n, len(queries.target))
-    words, reference_words, fields = _pack(queries.codes, references.codes)
-    rest = np.arange(n)
+    rest, packed = np.arange(n), None
     for distance in range(at_least, n_columns + 1):
         if not len(rest):
             break
+        if len(rest) == n and n * m < COMPILE_FROM:
+            return by_matrix(queries, references)
         asked, cells = queries.take(rest)
+        if len(rest) * m < COMPILE_FROM:
+            out.put(rest, cells, by_matrix(asked, references))
+            break
+        n_cells = len(cells) + len(references.target)
+        if not modal and comb(n_columns, distance) * (len(rest) + m + n_cells) <= _GROUPED_CELLS:
+            found = by_groups(asked, references, distance, n_targets)
+            out.put(rest, cells, found)
+            rest = rest[found.total == 0]
+            continue
+        packed = packed or _pack(queries.codes, references.codes)
+        words, reference_words, fields = packed
         search = _Search.at(distance, asked, words[rest], references, reference_words, fields)
         if search is None:
             out.put(rest, cells, by_pairs(asked, references, n_targets))
@@ -412,6 +426,48 @@ def by_matrix(queries: Keys, references: Keys) -> NearestVotes:
         key = np.repeat(np.arange(shape[0]), np.diff(queries.start[first : rows.stop + 1]))
         out.of_cell[asking] = votes[key, place[asking]] * known[asking]
     return out
+
+
+def by_groups(queries: Keys, references: Keys, distance: int, n_targets: int) -> NearestVotes:
+    """Return the votes of all references at a distance of queries that have none nearer, by grouping in numpy.
+
+    A key at this distance agrees with the query in exactly one choice of kept columns. A total of 0 where there is
+    none; the commonest target is not looked for.
+    """
+    n, n_columns = queries.codes.shape
+    out = NearestVotes.empty(n, len(queries.target))
+    out.distance[:] = distance
+    records = np.add.reduceat(references.count, references.start[:-1])
+    query_of = np.repeat(np.arange(n), np.diff(queries.start))
+    reference_of = np.repeat(np.arange(len(references)), np.diff(references.start))
+    stacked = np.concatenate([queries.codes, references.codes])
+    sizes = (stacked.max(axis=0) + 1).tolist()
+    for kept in combinations(range(n_columns), n_columns - distance):
+        group, n_groups = _groups(stacked, sizes, kept)
+        asked, held = group[:n], group[n:]
+        out.total[:] += np.bincount(held, weights=records, minlength=n_groups)[asked].astype(np.int64)
+        cell = held[reference_of] * n_targets + references.target
+        wanted = asked[query_of] * n_targets + queries.target
+        if n_groups * n_targets > _DENSE:
+            distinct, cell = np.unique(cell, return_inverse=True)
+            place = np.minimum(np.searchsorted(distinct, wanted), len(distinct) - 1)
+            there, wanted = distinct[place] == wanted, place
+            votes = np.bincount(cell, weights=references.count)[wanted] * there
+        else:
+            votes = np.bincount(cell, weights=references.count, minlength=n_groups * n_targets)[wanted]
+        out.of_cell[:] += votes.astype(np.int64)
+    return out
+
+
+def _groups(codes: NDArray[np.int32], sizes: list[int], kept: tuple[int, ...]) -> tuple[Ints, int]:
+    """Return a number for each row that rows share which agree in the kept columns, and how many there may be."""
+    if not kept:
+        return np.zeros(len(codes), dtype=np.int64), 1
+    ids, capacity = combine([codes[:, j] for j in kept], [sizes[j] for j in kept])
+    if capacity > _DENSE:
+        distinct, ids = np.unique(ids, return_inverse=True)
+        capacity = len(distinct)
+    return ids.astype(np.int64), capacity
 
 
 def by_pairs(queries: Keys, references: Keys, n_targets: int) -> NearestVotes:

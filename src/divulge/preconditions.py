@@ -14,7 +14,7 @@ from divulge.case import Case
 from divulge.counts import combine
 from divulge.hashing import row_hashes
 
-__all__ = ["CRITICAL", "Check", "check_all"]
+__all__ = ["CRITICAL", "Check", "check_all", "overlap"]
 
 CRITICAL = ("different tables", "no overlap", "units apart", "exchangeable")
 """Checks without which members and strangers cannot be compared."""
@@ -42,7 +42,7 @@ def check_all(case: Case) -> list[Check]:
         _identical,
         _duplicates,
         _sizes,
-        _overlap,
+        overlap,
         _shared_units,
         _exchangeable,
     ]
@@ -176,7 +176,7 @@ def _sizes(case: Case) -> Check | None:
     return Check(check="sizes", ok=True, detail=told)
 
 
-def _overlap(case: Case) -> Check | None:
+def overlap(case: Case) -> Check | None:
     """Compare how many strangers equal a real row with how many would under a random split of the same people."""
     ids = _row_ids(case) if case.has_holdout else None
     if ids is None:

@@ -95,7 +95,7 @@ def test_na_cannot_be_compared_one_by_one():
         ([1, None], "Int64", "i", [False, True]),
         ([True, None], "boolean", "b", [False, True]),
         ([1.5, NAN], "float32", "f", [False, True]),
-        ([pd.Timedelta(1), None], "timedelta64[ns]", "?", [False, True]),
+        ([pd.Timedelta(1), None], "timedelta64[ns]", "m", [False, True]),
     ],
 )
 def test_dtypes_of_pandas(values, dtype, kind, missing):

@@ -188,6 +188,7 @@ def test_order_of_rows_and_columns_and_threads_change_no_digit(monkeypatch):
         shuffled = [f.sample(frac=1, random_state=1) for f in (real, synthetic)]
         assert new_rows(*shuffled, metadata, None, tolerance) == found
         assert new_rows(real[real.columns[::-1]], synthetic, metadata, None, tolerance) == found
+        monkeypatch.setattr(module, "_IN_WINDOWS", -1)
         for threads, engine in ((1, "compiled"), (3, "compiled"), (2, "numpy")):
             monkeypatch.setattr(
                 module, "Conjunctions", lambda codes, t=threads, e=engine, **_: Conjunctions(codes, threads=t, engine=e)

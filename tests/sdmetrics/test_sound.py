@@ -58,14 +58,55 @@ def test_with_strangers_it_is_one_less_the_risk_of_cap(unseen):
     assert score == found["score"]
 
 
-def test_without_strangers_the_baseline_is_the_distribution_of_the_target():
+def test_without_strangers_the_baseline_is_the_better_of_two_guesses_without_keys():
     found = CategoricalZeroCAP.compute_breakdown(REAL, SYNTHETIC, **FIELDS, mode="sound")
-    share = REAL["c4"].value_counts(normalize=True)
-    b = float((share**2).sum())
+    count, published = REAL["c4"].value_counts(), SYNTHETIC["c4"].value_counts(normalize=True)
+    own = float((count * (count - 1)).sum() / (200 * 199))
+    other = float((count / 200 * published).sum())
+    b = max(own, other)
+    assert found["baseline"].endswith("in the synthetic data" if other > own else "in the real data")
     c = 1 - CategoricalZeroCAP.compute(REAL, SYNTHETIC, **FIELDS)
     assert found["baseline_protection"] == pytest.approx(1 - b)
     assert found["risk"] == pytest.approx((c - b) / (1 - b))
     assert found["risk_low"] < found["risk"] < found["risk_high"]
+
+
+def test_a_table_that_knows_only_the_commonest_value_tells_nothing_by_its_keys():
+    rng = np.random.default_rng(13)
+    real = pd.DataFrame({"k": rng.choice(list("ab"), 500), "t": np.where(rng.random(500) < 0.7, "x", "y")})
+    collapsed = pd.DataFrame({"k": ["a", "b"] * 50, "t": ["x"] * 100})
+    found = CategoricalCAP.compute_breakdown(real, collapsed, key_fields=["k"], sensitive_fields=["t"], mode="sound")
+    assert found["risk"] == pytest.approx(0, abs=1e-12)
+    assert found["risk_low"] < 0 < found["risk_high"]
+
+
+def test_people_without_a_match_do_not_enter_the_baseline():
+    """Half of the people have a match and are guessed right; the others are all of one value."""
+    real = pd.DataFrame({"k": [*"ab" * 50, *"c" * 100], "t": [*"xy" * 50, *"z" * 100]})
+    synthetic = pd.DataFrame({"k": ["a", "b"], "t": ["x", "y"]})
+    found = CategoricalCAP.compute_breakdown(real, synthetic, key_fields=["k"], sensitive_fields=["t"], mode="sound")
+    assert found["n"] == 100 and found["baseline_protection"] == pytest.approx(1 - 0.5)
+    assert found["score"] == 0.0
+
+
+def test_a_copy_with_unique_keys_is_no_nan_where_no_stranger_matches():
+    real, strangers = (pd.DataFrame({"k": [f"{who}{i}" for i in range(60)], "t": ["x", "y", "z"] * 20}) for who in "ab")
+    args = {"key_fields": ["k"], "sensitive_fields": ["t"], "mode": "sound", "real_validation_data": strangers}
+    found = CategoricalCAP.compute_breakdown(real, real, **args)
+    assert found["score"] == 0.0 and found["n_validation"] == 0
+    assert "nobody in real_validation_data can be attacked" in found["baseline"]
+    assert CategoricalZeroCAP.compute(real, real, **args) == 0.0
+
+
+def test_a_limit_that_does_not_exist_is_the_end_of_the_scale():
+    real, strangers = people(60, 14, levels=30), people(60, 15, levels=30)
+    args = {"key_fields": ["c0", "c1"], "sensitive_fields": ["c4"], "mode": "sound"}
+    for seed in range(20):
+        found = CategoricalCAP.compute_breakdown(
+            real, people(60, 20 + seed, levels=30), **args, real_validation_data=strangers
+        )
+        if not math.isnan(found["score"]):
+            assert 0 <= found["low"] <= found["score"] <= found["high"] <= 1
 
 
 def test_a_skewed_target_is_no_alarm_by_itself():
@@ -129,20 +170,40 @@ def test_overfitting_is_one_less_the_copied_fraction():
     native = divulge.dcr(
         REAL, SYNTHETIC, holdout=STRANGERS, schema=Schema(tuple(Column(c, "categorical") for c in REAL))
     )[0]
-    assert found["risk"] == native.risk.value and found["n"] == len(SYNTHETIC)
+    shown = found["part_of_a_copy_that_would_show"]
+    assert 0.5 < shown < 1
+    assert found["risk"] == pytest.approx(native.risk.value / shown) and found["n"] == len(SYNTHETIC)
     assert found["closer_to_training_without_leak"] == 200 / 320
     assert set(found["synthetic_data_percentages"]) == {"closer_to_training", "closer_to_holdout"}
     assert found["low"] <= found["score"] <= found["high"]
 
 
-def test_a_copy_scores_nothing_where_the_released_score_is_full():
-    """Verbatim copies of coarse data: ties go to the holdout as released."""
-    real, strangers = people(600, 7, columns=3), people(600, 8, columns=3)
-    half = pd.concat([real[:300], people(300, 9, columns=3)])
+@pytest.mark.parametrize("columns", [2, 3, 6])
+def test_a_full_copy_of_coarse_data_is_never_safe(columns):
+    """Ties go to the holdout as released; divided by what would show, the fraction copied is 1."""
+    real, strangers = people(400, 7, columns=columns), people(400, 8, columns=columns)
     metadata = {"columns": {c: {"sdtype": "categorical"} for c in real}}
-    found = DCROverfittingProtection.compute_both(real, half, strangers, metadata)
-    assert found["compatible"]["score"] == 1.0
-    assert found["sound"]["part_of_a_copy_that_would_show"] < 0.3  # and says how little can be seen on such data
+    found = DCROverfittingProtection.compute_both(real, real, strangers, metadata)
+    if columns < 6:
+        assert found["compatible"]["score"] == 1.0
+    sound = found["sound"]
+    assert sound["risk"] == pytest.approx(1.0) and sound["low"] == 0.0
+    assert sound["part_of_a_copy_that_would_show"] < (0.9 if columns == 6 else 0.2)
+    copied = NewRowSynthesis.compute_breakdown(real, real, metadata, mode="sound", real_validation_data=strangers)
+    assert copied["risk"] == pytest.approx(1.0) and copied["low"] == 0.0
+
+
+def test_where_no_copy_would_show_there_is_no_score():
+    metadata = {"columns": {c: {"sdtype": "categorical"} for c in REAL}}
+    with pytest.warns(UserWarning, match="real_validation_data: 200 of 200 holdout rows equal a real row"):
+        found = DCROverfittingProtection.compute_breakdown(REAL, REAL, REAL, metadata, mode="sound")
+    assert math.isnan(found["score"]) and found["part_of_a_copy_that_would_show"] == 0
+
+
+def test_validation_data_that_are_the_real_data_are_noticed():
+    with pytest.warns(UserWarning, match="equal a real row: more than a random split") as caught:
+        CategoricalCAP.compute(REAL, REAL, **FIELDS, mode="sound", real_validation_data=REAL)
+    assert caught[0].filename == __file__
 
 
 def test_one_outlier_does_not_decide():
@@ -193,6 +254,43 @@ def test_new_rows_need_strangers():
     leak = NewRowSynthesis.compute_breakdown(REAL, copied, METADATA, mode="sound", real_validation_data=STRANGERS)
     assert clean["risk_low"] < 0.02 and leak["risk_low"] > 0.05
     assert leak["score"] < clean["score"] and leak["n"] == 150
+
+
+def test_keys_and_personal_columns_do_not_hide_a_copy():
+    real, strangers = REAL.assign(id=range(200), who=[f"p{i}" for i in range(200)]), STRANGERS.assign(id=-1, who="s")
+    copy = real.assign(id=range(900, 1100), who="x")
+    entries = METADATA["columns"] | {"id": {"sdtype": "numerical"}, "who": {"sdtype": "categorical", "pii": True}}
+    metadata = {"columns": entries, "primary_key": "id"}
+    found = NewRowSynthesis.compute_breakdown(real, copy, metadata, mode="sound", real_validation_data=strangers)
+    assert found["risk"] == pytest.approx(1.0)
+    assert DCROverfittingProtection.compute(real, copy, strangers, metadata, mode="sound") < 0.05
+
+
+def test_all_tables_have_the_columns_that_are_compared():
+    for bad in ({"synthetic_data": SYNTHETIC[["c0"]]}, {"real_validation_data": STRANGERS[["c0"]]}):
+        args = {"real_data": REAL, "synthetic_data": SYNTHETIC, "real_validation_data": STRANGERS} | bad
+        for metadata in (METADATA, None):
+            with pytest.raises(ValueError, match=f"`{next(iter(bad))}` lacks columns that another table has: c1"):
+                NewRowSynthesis.compute(**args, metadata=metadata, mode="sound")
+    with pytest.raises(ValueError, match="No column is left to compare"):
+        NewRowSynthesis.compute(
+            REAL, SYNTHETIC, {"columns": {"c0": {"sdtype": "id"}}}, mode="sound", real_validation_data=STRANGERS
+        )
+
+
+def test_arguments_that_are_not_used_are_checked_all_the_same():
+    rows = {"metadata": METADATA, "mode": "sound", "real_validation_data": STRANGERS}
+    with pytest.raises(ValueError, match="must be an integer"):
+        DCROverfittingProtection.compute(REAL, SYNTHETIC, num_rows_subsample=0, **rows)
+    with pytest.raises(ValueError, match="not nan"):
+        NewRowSynthesis.compute(REAL, SYNTHETIC, numerical_match_tolerance=math.nan, **rows)
+    with pytest.raises(ValueError, match="synthetic_sample_size"):
+        NewRowSynthesis.compute(REAL, SYNTHETIC, synthetic_sample_size=-1, **rows)
+    with pytest.raises(ValueError, match="num_iterations"):
+        DisclosureProtectionEstimate.compute(REAL, SYNTHETIC, ["c0"], ["c4"], num_iterations=0, mode="sound")
+    text = REAL.assign(c0="a"), SYNTHETIC.assign(c0="b")
+    with pytest.raises(ValueError, match="values that are no numbers"):
+        DisclosureProtection.compute(*text, ["c0"], ["c4"], continuous_column_names=["c0"], mode="sound")
 
 
 def test_a_dictionary_of_one_table_is_taken():

@@ -11,14 +11,14 @@ Examples
 >>> real = pd.DataFrame({"age": ["20-29", "20-29", "30-39"], "vote": ["red", "blue", "red"]})
 >>> synthetic = pd.DataFrame({"age": ["20-29", "20-29", "40-49"], "vote": ["red", "red", "blue"]})
 >>> DisclosureProtection.compute_breakdown(real, synthetic, ["age"], ["vote"])
-{'score': 1, 'cap_protection': 0.5, 'baseline_protection': 0.5}
+{'score': 1.0, 'cap_protection': 0.5, 'baseline_protection': 0.5}
 """
 
 from __future__ import annotations
 
 from divulge.sdmetrics import catalogue
 from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
-from divulge.sdmetrics.base import Goal, IncomputableMetricError, SingleTableMetric, metric_class
+from divulge.sdmetrics.base import SingleTableMetric, metric_classes
 from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
 from divulge.sdmetrics.classifiers import (
     CategoricalKNNAttacker,
@@ -27,6 +27,8 @@ from divulge.sdmetrics.classifiers import (
     CategoricalSVMAttacker,
 )
 from divulge.sdmetrics.compute import compute_metrics
+from divulge.sdmetrics.errors import IncomputableMetricError
+from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.guessing import CategoricalEnsembleAttacker
 from divulge.sdmetrics.numerical import (
     InverseCDFCutoff,
@@ -38,7 +40,7 @@ from divulge.sdmetrics.numerical import (
     SVRAttacker,
 )
 
-METRICS: dict[str, type[SingleTableMetric]] = {row.name: metric_class(row, __name__) for row in catalogue.ROWS}
+METRICS: dict[str, type[SingleTableMetric]] = metric_classes(catalogue.ROWS, __name__)
 """The metrics by name."""
 globals().update(METRICS)
 
@@ -73,5 +75,8 @@ from divulge.sdmetrics import single_table  # noqa: E402, F401 # it reads the na
 
 
 def __getattr__(name: str) -> type[SingleTableMetric]:
-    """Tell type checkers that the metrics are here."""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Say what is not here; type checkers take it that all metrics are."""
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}: it has SDMetrics' privacy metrics. hint: import what is not "
+        "here from sdmetrics."
+    )

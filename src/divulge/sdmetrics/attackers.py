@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.counts import joint
-from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, same_dtype
+from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, no_equal, same_dtype
 
 __all__ = [
     "CAPAttacker",
@@ -244,6 +244,8 @@ class CAPAttacker(PrivacyAttackerModel):
 
     def _groups(self) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
         if self._rows_of is None:
+            for column in (*self._keys, *self._sensitive):
+                equal_codes([column])  # refuses, by name, what no dictionary takes
             self._rows_of = {}
             for key, value in zip(tuples_of(self._keys), tuples_of(self._sensitive), strict=True):
                 self._rows_of.setdefault(key, []).append(value)
@@ -293,7 +295,10 @@ class GeneralizedCAPAttacker(CAPAttacker):
 
     def _pool(self, key: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         groups = self._groups()
-        differing = [sum(a != b for a, b in zip(key, held, strict=True)) for held in groups]
+        try:
+            differing = [sum(bool(a != b) for a, b in zip(key, held, strict=True)) for held in groups]
+        except TypeError:
+            raise no_equal(next((c.name for c in self._keys if c.missing.any()), None)) from None
         least = min(differing, default=0)
         near = (rows for rows, d in zip(groups.values(), differing, strict=True) if d == least)
         return [row for rows in near for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,22 @@ from divulge.attacks.attribution import Unseen, cap_scores
 from divulge.counts import count, joint
 from divulge.sdmetrics.columns import Codes, Column, Frame, equal_codes, frame_of, same_dtype
 from divulge.sdmetrics.discretize import binned, filled
-from divulge.sdmetrics.fields import CATEGORICAL, attack_tables
+from divulge.sdmetrics.fields import CATEGORICAL, attack_tables, check_allowed, check_names, settings_of
 from divulge.sdmetrics.metadata import types_of
 
-__all__ = ["METHODS", "cap_adapter", "disclosure", "disclosure_estimate", "disclosure_estimate_score"]
+__all__ = [
+    "METHODS",
+    "cap_adapter",
+    "check_counts",
+    "check_disclosure",
+    "disclosure",
+    "disclosure_estimate",
+    "disclosure_estimate_score",
+]
 
 METHODS: dict[str, Unseen] = {"CAP": "skip", "ZERO_CAP": "zero", "GENERALIZED_CAP": "nearest"}
 _MANY = 10_000
+_MOST_BINS = 1_000_000
 _DEPRECATED = (
     "Computing CAP metrics directly is deprecated. For improved privacy metrics, "
     "please use the 'DisclosureProtection' and 'DisclosureProtectionEstimate' "
@@ -104,6 +113,7 @@ def cap_adapter(unseen: Unseen) -> Callable[..., dict[str, Any]]:
         real, synthetic, keys, sensitive = attack_tables(
             real_data, synthetic_data, metadata, table_name, key_fields, sensitive_fields, CATEGORICAL
         )
+        settings_of("model_kwargs", model_kwargs)
         return {"score": coded(real, synthetic, keys, sensitive, unseen).protection(unseen)}
 
     return cap
@@ -214,9 +224,7 @@ def _prepared(
     except TypeError:
         raise ValueError("Real and synthetic data must be pandas DataFrames.") from None
     check_disclosure(real, synthetic, known, sensitive, method, continuous, n_bins)
-    for name, value in (counts or {}).items():
-        if not isinstance(value, int) or value <= 0:
-            raise ValueError(f"`{name}` must be an integer greater than zero.")
+    check_counts(**(counts or {}))
     if warn and max(len(real), len(synthetic)) > _MANY:
         warnings.warn(
             f"Data exceeds {_MANY} rows, perfomance may be slow. Consider using the `DisclosureProtectionEstimate` for "
@@ -224,14 +232,13 @@ def _prepared(
             stacklevel=5,
         )
     known, sensitive, unseen = list(known), list(sensitive), METHODS[method.upper()]
-    for column in dict.fromkeys(continuous or ()):
+    for column in dict.fromkeys(() if continuous is None else continuous):
         a, b = binned(column, real[column], synthetic[column], n_bins)
         real, synthetic = real.with_column(column, a), synthetic.with_column(column, b)
     real, synthetic = filled(real, synthetic, dict.fromkeys([*known, *sensitive]))
     types = types_of(real)
     for column in [*known, *sensitive]:
-        if types[column] not in CATEGORICAL:
-            raise TypeError(f"Column {column} has invalid data type {types[column]}")
+        check_allowed(real, column, types[column], CATEGORICAL)
     n_values = math.prod(_n_distinct(real[c]) for c in sensitive)
     baseline = 1 - 1 / n_values if n_values else -math.inf
     return _Prepared(coded(real, synthetic, known, sensitive, unseen), unseen, baseline, len(real), len(synthetic))
@@ -239,6 +246,14 @@ def _prepared(
 
 def _n_distinct(column: Column) -> int:
     return len(np.unique(equal_codes([column])[0][0]))
+
+
+def check_counts(**counts: Any) -> None:
+    """Raise the `ValueError` that SDMetrics has for a number that is no whole number above 0, by its name."""
+    for name, value in counts.items():
+        # True is a number of iterations, and no number of rows to numpy
+        if not isinstance(value, int) or value <= 0 or (value is True and name == "num_rows_subsample"):
+            raise ValueError(f"`{name}` must be an integer greater than zero.")
 
 
 def check_disclosure(
@@ -250,12 +265,20 @@ def check_disclosure(
     continuous: Sequence[Hashable] | None,
     n_bins: int,
 ) -> None:
-    """Raise the `ValueError` that SDMetrics has for the arguments of DisclosureProtection."""
+    """Raise the `ValueError` that SDMetrics has for the arguments of DisclosureProtection.
+
+    Beyond SDMetrics, a `TypeError` for an argument of another type, and a `ValueError` for more than a million bins.
+    """
     for what, title, names in (("known", "Known", known), ("sensitive", "Sensitive", sensitive)):
         _check_list(f"{what}_column_names", names)
         if len(names) == 0:
             raise ValueError(f"Must provide at least 1 {what} column name.")
         _check_present(f"{title} column(s)", names, real)
+    if not isinstance(method, str):
+        raise TypeError(
+            f"`computation_method` is of type {type(method).__name__}. hint: one of 'cap', 'zero_cap', or "
+            "'generalized_cap'."
+        )
     if method.upper() not in METHODS:
         raise ValueError(
             f"Unknown computation method '{method}'. Please use one of 'cap', 'zero_cap', or 'generalized_cap'."
@@ -265,6 +288,8 @@ def check_disclosure(
         _check_present("Continous column(s)", continuous, real)
     if not isinstance(n_bins, int) or n_bins <= 0:
         raise ValueError("`num_discrete_bins` must be an integer greater than zero.")
+    if continuous is not None and len(continuous) and n_bins > _MOST_BINS:
+        raise ValueError(f"`num_discrete_bins` is more than {_MOST_BINS}. hint: take fewer bins than there are rows.")
     if set(real.names) != set(synthetic.names):
         raise ValueError("`real_data` and `synthetic_data` must have the same columns")
 
@@ -272,6 +297,9 @@ def check_disclosure(
 def _check_list(argument: str, names: Any) -> None:
     if isinstance(names, str):
         raise TypeError(f"`{argument}` is a text. hint: pass a list, {argument}=[{names!r}].")
+    if not isinstance(names, Collection):
+        raise TypeError(f"`{argument}` is of type {type(names).__name__}; it must be a list of names of columns.")
+    check_names(argument, names)
 
 
 def _check_present(what: str, names: Sequence[Hashable], real: Frame) -> None:

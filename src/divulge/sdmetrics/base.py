@@ -1,6 +1,6 @@
 """Floor 5: what a metric of SDMetrics is: a class without instances, here made from one row of a table.
 
-`metric_class` turns a row into a class. Its calls bind arguments by the signature of the row's adapter, so that there
+`metric_classes` turns rows into classes. Its calls bind arguments by the signature of the row's adapter, so that there
 is one place in which parameters are named.
 """
 
@@ -8,29 +8,18 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["Goal", "IncomputableMetricError", "Row", "SingleTableMetric", "metric_class"]
+from divulge.sdmetrics.goal import Goal
+
+__all__ = ["BaseMetric", "Row", "SingleTableMetric", "metric_classes"]
 
 Breakdown = dict[str, Any]
 MODES = ("compatible", "sound")
-
-
-class Goal(Enum):
-    """Whether more or less is better."""
-
-    IGNORE = "ignore"
-    MAXIMIZE = "maximize"
-    MINIMIZE = "minimize"
-
-
-class IncomputableMetricError(Exception):
-    """A metric does not apply to the table."""
 
 
 class BaseMetric:
@@ -82,19 +71,25 @@ class SingleTableMetric(BaseMetric):
     """A metric of one table."""
 
     @classmethod
-    def compute(cls, *args: Any, **kwargs: Any) -> float:
+    def compute(cls, *args: Any, **kwargs: Any) -> Any:
         """Return the score."""
-        raise NotImplementedError
+        raise NotImplementedError(_NOT_DERIVED.format(cls.__name__))
 
     @classmethod
-    def compute_breakdown(cls, *args: Any, **kwargs: Any) -> Breakdown:
+    def compute_breakdown(cls, *args: Any, **kwargs: Any) -> Any:
         """Return the score and what it is made of."""
-        raise NotImplementedError
+        raise NotImplementedError(_NOT_DERIVED.format(cls.__name__))
 
     @classmethod
-    def compute_both(cls, *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
+    def compute_both(cls, *args: Any, **kwargs: Any) -> Any:
         """Return the breakdown as released and the sound one beside it."""
-        raise NotImplementedError
+        raise NotImplementedError(_NOT_DERIVED.format(cls.__name__))
+
+
+_NOT_DERIVED = (
+    "{} computes nothing itself: divulge makes its metrics from a table of rows and does not read MODEL. hint: for an "
+    'attacker of your own pass model_kwargs={{"attackers": [YourAttacker]}} to CategoricalEnsemble.'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +112,8 @@ class Row:
     """What `mode="sound"` changes, and why."""
     compute: Callable[..., Any] | None = None
     """What `compute` gives, where that is not the score of the breakdown of the same arguments."""
-    base: type[SingleTableMetric] = SingleTableMetric
+    base: type[SingleTableMetric] | str = SingleTableMetric
+    """Class above it, or the name of an earlier row."""
     min_value: float = 0
     max_value: float = 1
     goal: Goal = Goal.MAXIMIZE
@@ -125,13 +121,20 @@ class Row:
     """Which part of SDMetrics it belongs to: privacy; quality and diagnostic are to come."""
 
 
-def metric_class(row: Row, module: str) -> type[SingleTableMetric]:
-    """Return the class of a row."""
+def metric_classes(rows: Sequence[Row], module: str) -> dict[str, type[SingleTableMetric]]:
+    """Return the classes of the rows by name."""
+    made: dict[str, type[SingleTableMetric]] = {}
+    for row in rows:
+        made[row.name] = _metric_class(row, made[row.base] if isinstance(row.base, str) else row.base, module)
+    return made
+
+
+def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[SingleTableMetric]:
     compatible, compute, sound = row.breakdown, row.compute or row.breakdown, row.sound
 
     def run(call: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-        mode, seed = kwargs.pop("mode", MODES[0]), kwargs.pop("seed", 0)
-        if mode not in MODES:
+        mode, seed = kwargs.pop("mode", MODES[0]), _seed(row, kwargs.pop("seed", 0))
+        if not isinstance(mode, str) or mode not in MODES:
             raise ValueError(f"{row.name}: unknown mode. hint: one of {', '.join(MODES)}.")
         if mode == "sound":
             if sound is None:
@@ -140,9 +143,9 @@ def metric_class(row: Row, module: str) -> type[SingleTableMetric]:
                     "an interval."
                 )
             return sound(**_bound(row, call, sound, args, kwargs))
-        if "real_validation_data" not in _names(function) and kwargs.pop("real_validation_data", None) is not None:
-            raise TypeError(f'{row.name}.{call}: `real_validation_data` is used in mode="sound" only.')
-        return function(**_bound(row, call, function, args, kwargs), seed=_seed(row, seed))
+        if _STRANGERS not in _names(function) and kwargs.pop(_STRANGERS, None) is not None:
+            raise TypeError(f'{row.name}.{call}: `{_STRANGERS}` is used in mode="sound" only.')
+        return function(**_bound(row, call, function, args, kwargs), seed=seed)
 
     def compute_breakdown(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> Breakdown:
         return run("compute_breakdown", compatible, args, kwargs)  # type: ignore[no-any-return]
@@ -152,11 +155,9 @@ def metric_class(row: Row, module: str) -> type[SingleTableMetric]:
         return found["score"] if isinstance(found, Mapping) else found
 
     def compute_both(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
-        released = {k: v for k, v in kwargs.items() if k != "real_validation_data" or k in _names(compatible)}
-        return {
-            "compatible": run("compute_both", compatible, args, released),
-            "sound": run("compute_both", compatible, args, {**kwargs, "mode": "sound"}),
-        }
+        sound_one = run("compute_both", compatible, args, {**kwargs, "mode": "sound"})
+        released = {k: v for k, v in kwargs.items() if k != _STRANGERS or k in _names(compatible)}
+        return {"compatible": run("compute_both", compatible, args, released), "sound": sound_one}
 
     members: dict[str, Any] = {
         "__module__": module,
@@ -166,23 +167,53 @@ def metric_class(row: Row, module: str) -> type[SingleTableMetric]:
         "min_value": row.min_value,
         "max_value": row.max_value,
     }
-    calls: tuple[tuple[str, Any, str], ...] = (
-        ("compute", compute_, "float\n    The score."),
-        ("compute_breakdown", compute_breakdown, 'dict\n    "score" and what it is made of.'),
-        ("compute_both", compute_both, 'dict\n    "compatible" and "sound": the breakdown of each mode.'),
-    )
-    for name, function, returns in calls:
+    calls: dict[str, tuple[Any, type]] = {
+        "compute": (compute_, float),
+        "compute_breakdown": (compute_breakdown, dict),
+        "compute_both": (compute_both, dict),
+    }
+    for name, (function, returns) in calls.items():
         function.__name__, function.__qualname__ = name, f"{row.name}.{name}"
-        function.__signature__ = _signature(row)
-        function.__doc__ = f"{_SUMMARY[name]}\n\nSee the class for the parameters.\n\nReturns\n-------\n{returns}\n"
+        function.__signature__ = _signature(row, returns, modes=name != "compute_both")
+        function.__doc__ = _DOCS[name]
         members[name] = classmethod(function)
-    return type(row.name, (row.base,), members)
+    return type(row.name, (base,), members)
 
 
-_SUMMARY = {
-    "compute": "Return the score.",
-    "compute_breakdown": "Return the score and what it is made of.",
-    "compute_both": "Return the breakdown as released and the sound one beside it.",
+_STRANGERS = "real_validation_data"
+_DOCS = {
+    "compute": """Return the score.
+
+See the class for the parameters.
+
+Returns
+-------
+float
+    The score.
+""",
+    "compute_breakdown": """Return the score and what it is made of.
+
+See the class for the parameters.
+
+Returns
+-------
+dict
+    "score" and what it is made of.
+""",
+    "compute_both": """Return the breakdown as released and the sound one beside it.
+
+See the class for the parameters.
+
+Returns
+-------
+dict
+    "compatible" and "sound": the breakdown of each mode.
+
+Raises
+------
+NotImplementedError
+    The metric has no sound counterpart; then `compute_breakdown` still gives the released one.
+""",
 }
 
 
@@ -206,19 +237,33 @@ def _seed(row: Row, seed: Any) -> int:
     return int(seed)
 
 
-def _signature(row: Row) -> inspect.Signature:
+def _signature(row: Row, returns: type, *, modes: bool) -> inspect.Signature:
     released = inspect.signature(row.breakdown)
-    kinds = inspect.Parameter
+    parameter, by_name = inspect.Parameter, inspect.Parameter.KEYWORD_ONLY
     keep = [p for n, p in released.parameters.items() if n != "seed"]
-    more = [kinds("mode", kinds.KEYWORD_ONLY, default="compatible"), kinds("seed", kinds.KEYWORD_ONLY, default=0)]
-    if row.sound is not None and "real_validation_data" not in released.parameters:
-        more.insert(1, kinds("real_validation_data", kinds.KEYWORD_ONLY, default=None))
-    return inspect.Signature([kinds("cls", kinds.POSITIONAL_ONLY), *keep, *more])
+    more = [parameter("seed", by_name, default=0, annotation="int")]
+    if row.sound is not None and _STRANGERS not in released.parameters:
+        more.insert(0, parameter(_STRANGERS, by_name, default=None, annotation="Any"))
+    if modes:
+        more.insert(0, parameter("mode", by_name, default=MODES[0], annotation='Literal["compatible", "sound"]'))
+    cls = parameter("cls", parameter.POSITIONAL_ONLY)
+    return inspect.Signature([cls, *keep, *more], return_annotation=returns)
 
 
 def _doc(row: Row) -> str:
     sound = row.sound_doc or (
-        f"There is no sound counterpart: this mode raises an error. Use {row.native}, which compares members with "
-        "strangers, with an interval."
+        f"There is no sound counterpart, and this mode raises an error. Use\n``{row.native}``,\nwhich compares "
+        "members with strangers, with an interval."
     )
-    return f'{row.doc.strip()}\n\n**mode="sound".** {sound.strip()}\n\n**In divulge.** {row.native}\n'
+    return f"""{row.doc.strip()}
+
+Notes
+-----
+**mode="sound"**
+
+{sound.strip()}
+
+See Also
+--------
+{row.native}
+"""

@@ -7,6 +7,7 @@ A new metric is a row here, an adapter that gives SDMetrics' breakdown, and gold
 from __future__ import annotations
 
 import math
+from textwrap import fill
 
 from divulge.sdmetrics import attribution, closest, guessing, new_rows, numerical, sound
 from divulge.sdmetrics.base import Row, SingleTableMetric
@@ -58,10 +59,13 @@ num_rows_subsample, num_iterations
 
 _CAP_SOUND = """
 A missing value is a value, and equal to itself whatever the dtype; a number and its text are one value. The score is
-1 less the share of what is left to be guessed that the table gives away: (CAP - b) / (1 - b). With
-`real_validation_data` b is the CAP of people whom the synthesizer never saw; without, that of guessing in proportion
-to how often each sensitive value occurs, so that a skewed target is no alarm by itself. `compute_breakdown` carries
-a 95% interval (`low`, `high`) and the number of people `n`."""
+1 less the share of what is left to be guessed that the table gives away, (CAP - b) / (1 - b), bounded to [0, 1];
+`risk` is not. With `real_validation_data` b is the CAP of people whom the synthesizer never saw. Without, and where
+the attack reaches none of them, b is the better of two guesses without the keys: in proportion to how often each
+sensitive value occurs among the people, or in the synthetic table. So a skewed target is no alarm by itself.
+`compute_breakdown` carries `low` and `high`, a 95% interval with 2.5% on either side; `n`, the people attacked (those
+who have a match, for CategoricalCAP); and `baseline`, which b it is. The score is about guessing through these keys: a
+copy whose keys single nobody out scores high, and DCROverfittingProtection or ``divulge.copies`` see it."""
 _DISCLOSURE_SOUND = f"""{_CAP_SOUND}
 Continuous columns are cut at quantiles of the real and validation data together: bins of equal width put all but
 the tail of a skewed column into one. The baseline is never a uniform guess."""
@@ -132,6 +136,7 @@ with the same keys that have the same sensitive fields. nan where no key occurs.
         title=None,
         breakdown=attribution.disclosure_estimate,
         compute=attribution.disclosure_estimate_score,
+        base="DisclosureProtection",
         native=_CAP.format("skip"),
         sound=sound.disclosure_estimate_sound,
         doc=f"""DisclosureProtection over the mean of CAP scores of samples.
@@ -166,9 +171,11 @@ real_training_data, synthetic_data, real_validation_data
 Distances to both tables are measured by one ruler, the range of both together; as released each table brings its
 own, so that one outlier decides the score. A row that is equally close to both counts half for each; as released it
 counts as closer to the validation data, so that copies of coarse data score 1.0. The share is compared with that of
-the training data among all people, so that tables of unequal size are no bias. The score is 1 less the fraction of
-synthetic rows that are copied, with a 95% interval (`low`, `high`) and the number of rows `n`. All rows are counted:
-`num_rows_subsample` is not used.""",
+the training data among all people, so that tables of unequal size are no bias, and the excess is divided by the part
+of a full copy that would show (`part_of_a_copy_that_would_show`), as on coarse data strangers share the records that
+were copied. The score is 1 less the fraction of synthetic rows that are copied, nan where no copy would show, with a
+95% interval (`low`, `high`; 2.5% on either side, of people as units) and the number of synthetic rows `n`. Ordinal
+columns count, keys and columns with `pii` do not. All rows are counted: `num_rows_subsample` is not used.""",
     ),
     Row(
         name="DCRBaselineProtection",
@@ -203,8 +210,10 @@ synthetic_sample_size
         sound_doc="""
 It needs `real_validation_data`, because rows equal somebody by chance too. Among the synthetic rows that equal
 anybody's record exactly, those that equal a member's are compared with those that equal a stranger's; rows that equal
-several people are shared among them. The score is 1 less the fraction of rows that are copied, with a 95% interval
-(`low`, `high`) and the number of synthetic rows `n`.""",
+several people are shared among them. The excess is divided by the part of a full copy that would show. The score is 1
+less the fraction of rows that are copied, nan where no copy would show, with a 95% interval (`low`, `high`) and the
+number of synthetic rows `n`; `closer_to_training` is the share of the rows that equal somebody. The tolerance and the
+sample size are not used.""",
     ),
     *(
         Row(
@@ -214,7 +223,7 @@ several people are shared among them. The score is 1 less the fraction of rows t
             native=_INFERENCE,
             sound=None,
             base=CategoricalPrivacyMetric,
-            doc=doc + _CATEGORICAL,
+            doc=fill(doc, 118) + _CATEGORICAL,
         )
         for name, title, breakdown, doc in guessing.METRICS
     ),
@@ -227,7 +236,7 @@ several people are shared among them. The score is 1 less the fraction of rows t
             sound=None,
             base=NumericalPrivacyMetric,
             max_value=math.inf,
-            doc=doc + _NUMERICAL,
+            doc=fill(doc, 118) + _NUMERICAL,
         )
         for name, title, breakdown, doc in numerical.METRICS
     ),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.counts import joint
 from divulge.sdmetrics.attackers import Codes, Guesses, Ints, PrivacyAttackerModel, first_rows, one_row, values_of
-from divulge.sdmetrics.columns import Column, equal_codes, frame_of
+from divulge.sdmetrics.columns import Column, equal_codes, frame_of, unhashable
 
 __all__ = [
     "CategoricalKNNAttacker",
@@ -67,7 +67,8 @@ def _categories(column: Column, name: Hashable) -> _Categories:
     Raises
     ------
     TypeError
-        The values cannot be sorted, such as numbers beside text, or numbers of which some are missing.
+        The values cannot be sorted, such as numbers beside text, or numbers of which some are missing; or a value is a
+        list or another thing that is no category.
     ValueError
         A number is infinite, or a date is missing.
     """
@@ -82,7 +83,11 @@ def _categories(column: Column, name: Hashable) -> _Categories:
         return _Categories(values, False, codes.astype(np.int32))
     there = column.values[~column.missing] if gap else column.values
     try:
-        ordered = sorted(set(there.tolist()))
+        distinct = set(there.tolist())
+    except TypeError:
+        raise unhashable(name, there.tolist()) from None
+    try:
+        ordered = sorted(distinct)
     except TypeError:
         raise TypeError(
             f"Column {name} of the synthetic table mixes types that cannot be sorted; a missing number counts as text. "

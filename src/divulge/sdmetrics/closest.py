@@ -14,7 +14,7 @@ from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
 from divulge.sdmetrics.gaps import in_seconds, measured_columns, searched, share_nearer
 from divulge.sdmetrics.metadata import columns_of, table_metadata
 
-__all__ = ["baseline", "overfitting"]
+__all__ = ["baseline", "check_draws", "overfitting"]
 
 Ints = NDArray[np.int64]
 Values = NDArray[Any]
@@ -179,7 +179,7 @@ def _checked(
 ) -> tuple[list[Frame], dict[Hashable, dict[str, Any]], int | None, int]:
     """Return the tables, the entries of the metadata, and how many rows to draw how often."""
     known = table_metadata(metadata, table_name)
-    _check_draws(size, times)
+    check_draws(size, times)
     frames = []
     for role, data in roles.items():
         try:
@@ -226,10 +226,13 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=6)  # the caller of `compute`: base and adapter stand between
 
 
-def _check_draws(size: Any, times: Any) -> None:
+def check_draws(size: Any, times: Any) -> None:
+    """Raise the `ValueError` that SDMetrics has for a number of rows or of iterations that makes no sense."""
     if size is not None:
-        if not isinstance(size, int) or size < 1:
+        if not isinstance(size, int) or size < 1 or size is True:  # numpy draws no True rows
             raise ValueError(f"num_rows_subsample ({size}) must be an integer greater than 1.")
+    elif not isinstance(times, (int, float, np.number)):
+        raise TypeError(f"`num_iterations` is of type {type(times).__name__}; it must be a whole number.")
     elif times > 1:
         raise ValueError("num_iterations should not be greater than 1 if there is no subsampling.")
     if not isinstance(times, int) or times < 1:
@@ -295,7 +298,7 @@ def _random_column(name: Hashable, column: Column, m: int, rng: np.random.Genera
         first, span = int(instants.min()), int(instants.max()) - int(instants.min())
         seconds = rng.uniform(0, in_seconds(span), size=m)
         return Column("M", (first + _nanoseconds(seconds)).view("datetime64[ns]"), nothing)
-    codes = equal_codes([Column(column.kind, known, np.zeros(len(known), dtype=bool))])[0][0]
+    codes = equal_codes([Column(column.kind, known, np.zeros(len(known), dtype=bool), name)])[0][0]
     first_rows = np.sort(np.unique(codes, return_index=True)[1])
     return Column(column.kind, known[first_rows][rng.choice(len(first_rows), size=m)], nothing)
 

@@ -8,7 +8,7 @@ value, and whether missing equals missing depends on the dtype. To give its numb
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from divulge.frames import collect, table_of
 
-__all__ = ["Codes", "Column", "Frame", "equal_codes", "frame_of", "same_dtype"]
+__all__ = ["Codes", "Column", "Frame", "equal_codes", "frame_of", "no_equal", "same_dtype", "unhashable"]
 
 Codes = NDArray[np.int32]
 
@@ -29,18 +29,23 @@ class Column:
     Parameters
     ----------
     kind
-        Letter of the dtype as numpy has it: b, i, u, f, M (datetime) or O; "?" for any other.
+        Letter of the dtype as numpy has it: b, i, u, f, M (datetime) or O; another letter for a dtype that SDMetrics
+        does not know.
     values
         Shape (n_rows,): of dtype bool, int, uint, float or datetime64[ns], else object (also for a nullable dtype in
         which something is missing).
     missing
         Shape (n_rows,), where it is known already.
+    name
+        Its name in its table, for errors; None where it has none.
     """
 
-    __slots__ = ("_missing", "kind", "values")
+    __slots__ = ("_missing", "kind", "name", "values")
 
-    def __init__(self, kind: str, values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> None:
-        self.kind, self.values, self._missing = kind, values, missing
+    def __init__(
+        self, kind: str, values: NDArray[Any], missing: NDArray[np.bool_] | None = None, name: Hashable = None
+    ) -> None:
+        self.kind, self.values, self._missing, self.name = kind, values, missing, name
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -54,7 +59,12 @@ class Column:
 
     def take(self, rows: NDArray[Any]) -> Column:
         """Return some of the rows."""
-        return Column(self.kind, self.values[rows], None if self._missing is None else self._missing[rows])
+        missing = None if self._missing is None else self._missing[rows]
+        return Column(self.kind, self.values[rows], missing, self.name)
+
+    def named(self, name: Hashable) -> Column:
+        """Return the column under a name."""
+        return Column(self.kind, self.values, self._missing, name)
 
     def as_objects(self) -> NDArray[Any]:
         """Return a copy of the values as Python's objects, an instant as pandas' Timestamp; shape (n_rows,)."""
@@ -89,7 +99,7 @@ class Frame:
 
     def with_column(self, name: Hashable, column: Column) -> Frame:
         """Return the table with one column replaced."""
-        return replace(self, columns={**self.columns, name: column})
+        return replace(self, columns={**self.columns, name: column.named(name)})
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -127,14 +137,14 @@ def frame_of(data: Any, role: str) -> Frame:
     if data is None or isinstance(data, (str, bytes, int, float, list, tuple, np.ndarray, Mapping)):
         raise TypeError(f"`{role}` is of type {type(data).__name__}; it must be a pandas.DataFrame or another frame.")
     table = collect(table_of(data, role))
-    return Frame({name: _from_polars(table.series(name)) for name in table.columns}, table.n_rows)
+    return Frame({name: _from_polars(table.series(name)).named(name) for name in table.columns}, table.n_rows)
 
 
 def _from_pandas(data: Any, role: str) -> Frame:
     names = list(data.columns)
     if len(set(names)) < len(names):
         raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
-    return Frame({name: _pandas_column(data[name]) for name in names}, len(data))
+    return Frame({name: _pandas_column(data[name]).named(name) for name in names}, len(data))
 
 
 def _pandas_column(series: Any) -> Column:
@@ -145,7 +155,7 @@ def _pandas_column(series: Any) -> Column:
         if kind == "M":
             values = values.astype("datetime64[ns]")
         elif kind not in "biufO":
-            kind, values = "?", values.astype(object)
+            values = values.astype(object)
         return Column(kind, values)
     missing = series.isna().to_numpy(dtype=bool)
     if kind == "M":  # with a time zone: instants
@@ -188,7 +198,7 @@ def same_dtype(columns: Sequence[Column]) -> list[Column]:
     if not plain or not kinds <= set("iuf") or len({c.values.dtype for c in columns}) < 2:
         return list(columns)
     dtype = np.result_type(*(c.values.dtype for c in columns))
-    return [Column(dtype.kind, c.values.astype(dtype), c.missing) for c in columns]
+    return [Column(dtype.kind, c.values.astype(dtype), c.missing, c.name) for c in columns]
 
 
 def equal_codes(parts: Sequence[Column], *, missing_equal: bool = True) -> tuple[list[Codes], int]:
@@ -269,14 +279,49 @@ def _split(codes: Codes, parts: Sequence[Column]) -> list[Codes]:
 
 def _codes_of_objects(parts: Sequence[Column], missing_equal: bool) -> list[Codes]:
     lists = [p.as_objects().tolist() for p in parts]
-    code: dict[Any, int] = dict(zip(dict.fromkeys(chain.from_iterable(lists)), count(), strict=False))
+    name = next((p.name for p in parts if p.name is not None), None)
+    try:
+        code: dict[Any, int] = dict(zip(dict.fromkeys(chain.from_iterable(lists)), count(), strict=False))
+    except TypeError:
+        raise unhashable(name, chain.from_iterable(lists)) from None
     get: Callable[[Any], int] = code.__getitem__
     out = [np.fromiter(map(get, values), dtype=np.int32, count=len(values)) for values in lists]
     if missing_equal:
         return out
-    # NA refuses to be asked whether it differs from itself, as it does in SDMetrics
-    unequal = [c for value, c in code.items() if not isinstance(value, str) and bool(value != value)]
+    try:
+        unequal = [c for value, c in code.items() if not isinstance(value, str) and bool(value != value)]
+    except TypeError:  # NA refuses to be asked whether it differs from itself, as it does in SDMetrics
+        raise no_equal(name) from None
     if not unequal:
         return out
     stacked = np.concatenate(out)
     return _apart(stacked, np.isin(stacked, unequal), parts)
+
+
+def unhashable(name: Hashable, values: Iterable[Any]) -> TypeError:
+    """Return the error for a column with a value, such as a list, that cannot be looked up among others."""
+    found = next((type(v).__name__ for v in values if not _is_hashable(v)), "object")
+    return TypeError(
+        f"{_called(name)} has a value of type {found}, which cannot be a category. hint: turn the column into text, "
+        ".astype(str), or leave it out."
+    )
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def no_equal(name: Hashable) -> TypeError:
+    """Return the error for a column with NA, of which nobody can say what it is equal to."""
+    return TypeError(
+        f"{_called(name)} has missing values of a nullable dtype, which cannot be compared. hint: turn the column into "
+        "text, .astype(str), or fill the missing values."
+    )
+
+
+def _called(name: Hashable) -> str:
+    return "A column" if name is None else f"Column {name!r}"

@@ -92,7 +92,8 @@ def filled(real: Frame, synthetic: Frame, names: Iterable[Hashable]) -> tuple[Fr
         parts = real[name], synthetic[name]
         if any(p.missing.any() for p in parts):
             text = _NULL
-            present = set().union(*(p.values[~p.missing].tolist() for p in parts if p.values.dtype == object))
+            known = (v for p in parts if p.values.dtype == object for v in p.values[~p.missing].tolist())
+            present = {v for v in known if isinstance(v, str)}
             while text in present:
                 text += "_"
             real, synthetic = (f.with_column(name, _fill(name, f[name], text)) for f in (real, synthetic))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from divulge.sdmetrics.columns import Frame, frame_of
-from divulge.sdmetrics.metadata import checked_pair, table_metadata
+from divulge.sdmetrics.metadata import checked_pair, no_sdtype, table_metadata
 
-__all__ = ["CATEGORICAL", "NUMERICAL", "attack_tables"]
+__all__ = ["CATEGORICAL", "NUMERICAL", "attack_tables", "check_allowed", "check_names", "settings_of"]
 
 CATEGORICAL: tuple[dict[str, str], ...] = ({"sdtype": "numerical"}, {"sdtype": "categorical"}, {"sdtype": "boolean"})
 """Entries that the categorical metrics take; numbers are among them."""
@@ -63,8 +63,8 @@ def attack_tables(
     for name in [*keys, *sensitive]:
         if name not in entries:
             raise KeyError(f"`key_fields` or `sensitive_fields` names {name!r}, which is no column of the tables.")
-        if allowed is not None and entries[name] not in allowed:
-            raise TypeError(f"Column {name} has invalid data type {entries[name]}")
+        if allowed is not None:
+            check_allowed(real, name, entries[name], allowed)
     return real, synthetic, keys, sensitive
 
 
@@ -74,4 +74,47 @@ def _given(metadata: dict[str, Any] | None, role: str, argument: Any) -> list[Ha
         raise TypeError(f"`{role}` must be passed either directly or inside `metadata`")
     if not isinstance(fields, (list, tuple)):
         raise TypeError(f"`{role}` is of type {type(fields).__name__}; it must be a list of names of columns.")
+    check_names(role, fields)
     return list(fields)
+
+
+def check_names(argument: str, names: Collection[Any]) -> None:
+    """Raise a `TypeError` where a name is a list or another thing that names no column."""
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TypeError(
+                f"`{argument}` holds a value of type {type(name).__name__}; it must be a list of names of columns."
+            ) from None
+
+
+def check_allowed(frame: Frame, name: Hashable, entry: Any, allowed: Collection[dict[str, str]]) -> None:
+    """Raise SDMetrics' `TypeError` where a metric does not take the entry of a column; a note says what to do.
+
+    The text is that of SDMetrics and nothing else: programs may compare it.
+    """
+    if entry in allowed:
+        return
+    error = TypeError(f"Column {name} has invalid data type {entry}")
+    if entry is None:
+        error.add_note(
+            f"Column {name!r} holds {no_sdtype(frame[name])}, for which SDMetrics has no sdtype. hint: pass metadata "
+            "where the metric takes it, or convert the column, such as by .astype('int64')."
+        )
+    raise error
+
+
+def settings_of(argument: str, settings: Any) -> dict[str, Any]:
+    """Return what is to be passed on by name; nothing for None.
+
+    Raises
+    ------
+    TypeError
+        It is no dictionary.
+    """
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"`{argument}` is of type {type(settings).__name__}; it must be a dictionary.")
+    return dict(settings)

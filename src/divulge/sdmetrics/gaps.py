@@ -152,8 +152,8 @@ class _Pair:
         if self.data.lost is not None or self.reference.lost is not None:
             lost_a = np.False_ if self.data.lost is None else self.data.lost[q]
             lost_b = np.False_ if self.reference.lost is None else self.reference.lost[r]
-            out[lost_a != lost_b] = 1.0
-            out[lost_a & lost_b] = 0.0
+            # by `where`, as q may be a column and r a row
+            out = np.where(lost_a & lost_b, 0.0, np.where(lost_a != lost_b, 1.0, out))
         return out
 
     def is_plain(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from divulge.sdmetrics.classifiers import (
     CategoricalSVMAttacker,
 )
 from divulge.sdmetrics.columns import Column, Frame
-from divulge.sdmetrics.fields import CATEGORICAL, attack_tables
+from divulge.sdmetrics.fields import CATEGORICAL, attack_tables, settings_of
 
 __all__ = ["METRICS", "CategoricalEnsembleAttacker", "categorical_adapter", "categorical_ensemble"]
 
@@ -41,7 +41,14 @@ class CategoricalEnsembleAttacker(PrivacyAttackerModel):
     """
 
     def __init__(self, attackers: Iterable[Callable[[], Any]] = ()) -> None:
-        self.attackers = [attacker() for attacker in attackers]
+        given = list(attackers)
+        for attacker in given:
+            if not callable(attacker):
+                raise TypeError(
+                    f"`attackers` holds a value of type {type(attacker).__name__}; it must be a list of classes, such "
+                    "as CategoricalKNNAttacker."
+                )
+        self.attackers = [attacker() for attacker in given]
 
     def fit(self, synthetic_data: Any, key_fields: Any, sensitive_fields: Any) -> None:
         """Let each attacker learn the synthetic table."""
@@ -102,7 +109,7 @@ def categorical_adapter(attacker_class: Callable[..., Any]) -> Callable[..., dic
         real, _, keys, sensitive = attack_tables(
             real_data, synthetic_data, metadata, table_name, key_fields, sensitive_fields, CATEGORICAL
         )
-        attacker = attacker_class(**(model_kwargs or {}))
+        attacker = attacker_class(**settings_of("model_kwargs", model_kwargs))
         _draw_from(attacker, np.random.RandomState(seed))
         attacker.fit(first_table(synthetic_data), keys, sensitive)
         return {"score": 1.0 - _share_guessed(attacker, real, keys, sensitive)}
@@ -145,7 +152,7 @@ def categorical_ensemble(
 
     Without attackers the score *is* a ValueError, which SDMetrics returns and does not raise.
     """
-    given = model_kwargs or {}
+    given: Any = model_kwargs if isinstance(model_kwargs, Collection) else settings_of("model_kwargs", model_kwargs)
     if "attackers" not in given:
         return {"score": ValueError("No attackers specified.")}
     if not isinstance(given["attackers"], list) or len(given["attackers"]) == 0:

@@ -8,7 +8,7 @@ from typing import Any
 
 from divulge.sdmetrics.columns import Column, Frame
 
-__all__ = ["as_datetimes", "checked_pair", "columns_of", "table_metadata", "types_of"]
+__all__ = ["as_datetimes", "checked_pair", "columns_of", "no_sdtype", "table_metadata", "types_of"]
 
 TYPES = {
     "i": {"sdtype": "numerical"},
@@ -18,6 +18,8 @@ TYPES = {
     "M": {"sdtype": "datetime"},
 }
 """What a column is taken for when there is no metadata, by the kind of its dtype; there is nothing for any other."""
+_SHAPE = "hint: metadata looks like {'columns': {'age': {'sdtype': 'numerical'}, 'job': {'sdtype': 'categorical'}}}."
+_NO_SDTYPE = {"u": "unsigned whole numbers", "m": "timedeltas", "c": "complex numbers"}
 
 
 def table_metadata(metadata: Any, table_name: str | None = None) -> dict[str, Any] | None:
@@ -70,13 +72,30 @@ def _dictionary(metadata: Any) -> dict[str, Any]:
 
 
 def columns_of(metadata: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
-    """Return the entry of each column of one table's metadata."""
-    return dict(metadata.get("columns", {}))
+    """Return the entry of each column of one table's metadata.
+
+    Raises
+    ------
+    TypeError
+        The columns, or the entry of one of them, are no dictionary.
+    """
+    columns = metadata.get("columns", {})
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"'columns' of the metadata is of type {type(columns).__name__}. {_SHAPE}")
+    for name, entry in columns.items():
+        if not isinstance(entry, Mapping):
+            raise TypeError(f"The metadata of column {name!r} is of type {type(entry).__name__}. {_SHAPE}")
+    return dict(columns)
 
 
 def types_of(frame: Frame) -> dict[Hashable, dict[str, str] | None]:
     """Return the entries that a table without metadata gets, by dtype; None where there is none for a dtype."""
     return {name: TYPES.get(column.kind) for name, column in frame.columns.items()}
+
+
+def no_sdtype(column: Column) -> str:
+    """Return which dtype a column has that gets no entry without metadata."""
+    return _NO_SDTYPE.get(column.kind, "a dtype that is none of numbers, text, truth values and datetimes")
 
 
 def checked_pair(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from divulge.predicates import Conjunctions, Predicates
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
 from divulge.sdmetrics.gaps import numbers_of
-from divulge.sdmetrics.metadata import as_datetimes, checked_pair, table_metadata
+from divulge.sdmetrics.metadata import as_datetimes, checked_pair, no_sdtype, table_metadata
 
-__all__ = ["new_rows"]
+__all__ = ["checked_size", "checked_tolerance", "compared", "new_rows"]
 
 Ints = NDArray[np.int64]
 Values = NDArray[Any]
@@ -28,6 +28,7 @@ _Further = tuple[Ints, Ints]  # per synthetic row: the first of the real numbers
 _NUMBERS = ("numerical", "datetime")
 _CATEGORIES = ("categorical", "boolean", "ordinal")
 _ALONE = 50_000_000  # pairs of rows below which one thread is enough
+_IN_WINDOWS = 2_000_000  # pairs of rows up to which numpy compares them
 
 
 def new_rows(
@@ -85,7 +86,8 @@ def new_rows(
     real, synthetic, entries = checked_pair(
         frame_of(real_data, "real_data"), frame_of(synthetic_data, "synthetic_data"), known
     )
-    tolerance = _checked_tolerance(numerical_match_tolerance)
+    tolerance = checked_tolerance(numerical_match_tolerance)
+    synthetic_sample_size = checked_size(synthetic_sample_size)
     if synthetic_sample_size is not None:
         if synthetic_sample_size > len(synthetic):
             warnings.warn(
@@ -100,7 +102,7 @@ def new_rows(
     n = len(synthetic)
     if not n:
         raise ZeroDivisionError("There are no synthetic rows, so that no share of them is new.")
-    fields = [name for name in _compared(entries, known or {}) if types[name] in _NUMBERS + _CATEGORIES]
+    fields = [name for name in compared(entries, known or {}) if types[name] in _NUMBERS + _CATEGORIES]
     if not fields:
         raise ValueError(
             "No column is left to compare. hint: id, personal and key columns are left out; the others must be "
@@ -113,18 +115,33 @@ def new_rows(
 # ---------------------------------------------------------------- arguments and columns
 
 
-def _checked_tolerance(tolerance: Any) -> Any:
+def checked_tolerance(tolerance: Any) -> Any:
+    """Return the tolerance, if it is a number."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)):
         raise TypeError(f"`numerical_match_tolerance` must be a number, not of type {type(tolerance).__name__}.")
-    if np.isnan(tolerance):
+    if tolerance != tolerance:
         raise ValueError("`numerical_match_tolerance` must be a number, not nan.")
+    if isinstance(tolerance, int) and abs(tolerance) > np.iinfo(np.int64).max:
+        try:
+            return float(tolerance)
+        except OverflowError:
+            raise OverflowError("`numerical_match_tolerance` is too large a number.") from None
     return tolerance
 
 
-def _drawn(n_rows: int, size: Any, seed: int) -> Ints:
-    if size < 0 or size % 1 != 0:
+def checked_size(size: Any) -> int | None:
+    """Return the number of rows to look at, None for all."""
+    if size is None:
+        return None
+    if isinstance(size, bool) or not isinstance(size, (int, float, np.number)):
+        raise TypeError(f"`synthetic_sample_size` must be a whole number, not of type {type(size).__name__}.")
+    if not size >= 0 or not (isinstance(size, int) or float(size) % 1 == 0):
         raise ValueError("`synthetic_sample_size` must be a whole number of at least 1.")
-    return np.random.RandomState(seed).choice(n_rows, size=int(size), replace=False)
+    return int(size)
+
+
+def _drawn(n_rows: int, size: int, seed: int) -> Ints:
+    return np.random.RandomState(seed).choice(n_rows, size=size, replace=False)
 
 
 def _type(name: Hashable, entry: Mapping[str, Any] | None, column: Column) -> str:
@@ -133,7 +150,7 @@ def _type(name: Hashable, entry: Mapping[str, Any] | None, column: Column) -> st
         return str(entry.get("sdtype", ""))
     if column.kind == "u":
         return "numerical"
-    raise AttributeError(f"Column {name!r} has a dtype for which there is no sdtype. hint: pass metadata.")
+    raise AttributeError(f"Column {name!r} holds {no_sdtype(column)}, which have no sdtype. hint: pass metadata.")
 
 
 def _with_instants(
@@ -147,10 +164,16 @@ def _with_instants(
     return real, synthetic
 
 
-def _compared(entries: Mapping[Hashable, Any], metadata: Mapping[str, Any]) -> list[Hashable]:
+def compared(entries: Mapping[Hashable, Any], metadata: Mapping[str, Any]) -> list[Hashable]:
     """Return the columns that are neither personal nor a key; a primary key of several columns is none."""
     keys: list[Hashable] = []
-    for key in metadata.get("alternate_keys", []):
+    alternate = metadata.get("alternate_keys", [])
+    if not isinstance(alternate, Iterable):
+        raise TypeError(
+            f"'alternate_keys' of the metadata is of type {type(alternate).__name__}; it must be a list of names of "
+            "columns. hint: leave it out where there is none."
+        )
+    for key in alternate:
         keys.extend(key if isinstance(key, list) else [key])
     primary = metadata.get("primary_key", "")
     return [n for n, entry in entries.items() if "pii" not in (entry or {}) and n != primary and n not in keys]
@@ -178,10 +201,45 @@ def _count_matches(
             high[:, j] = low[:, j]
     threads = 1 if len(real) * len(synthetic) < _ALONE else None
     low, high, of_row = _alternatives(low, high, further)
+    met = _met_in_windows(codes, low, high)
+    if met is not None:
+        return np.bincount(of_row, weights=met, minlength=len(synthetic)).astype(np.int64)
     column = np.broadcast_to(np.arange(len(fields), dtype=np.int32), low.shape)
     asked = Predicates(column, low, high, np.full(len(low), len(fields)))
     found = Conjunctions(codes, threads=threads).count(asked, most=0)
     return np.bincount(of_row, weights=found, minlength=len(synthetic)).astype(np.int64)
+
+
+def _met_in_windows(
+    codes: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]
+) -> NDArray[np.bool_] | None:
+    """Return which predicates some row meets, in plain numpy; None where that would look at too many pairs.
+
+    Rows sorted by one column that meet its interval stand together. The column with the shortest windows is taken, and
+    the other columns are looked at in its windows alone.
+    """
+    orders = [np.argsort(column, kind="stable") for column in codes.T]
+    windows = []
+    for column, order, least, most in zip(codes.T, orders, low.T, high.T, strict=True):
+        ranked = column[order]
+        first = np.searchsorted(ranked, least, side="left")
+        windows.append((first, np.maximum(np.searchsorted(ranked, most, side="right") - first, 0)))
+    total = [int(size.sum()) for _, size in windows]
+    best = int(np.argmin(total))
+    if total[best] > _IN_WINDOWS:
+        return None
+    first, size = windows[best]
+    asked = np.repeat(np.arange(len(low)), size)
+    place = np.arange(total[best]) - np.repeat(np.cumsum(size) - size, size) + np.repeat(first, size)
+    rows = orders[best][place]
+    for j in sorted(range(codes.shape[1]), key=lambda j: total[j]):
+        if j != best:
+            value = codes[rows, j]
+            alive = (low[asked, j] <= value) & (value <= high[asked, j])
+            asked, rows = asked[alive], rows[alive]
+    met = np.zeros(len(low), dtype=bool)
+    met[asked] = True
+    return met
 
 
 def _alternatives(

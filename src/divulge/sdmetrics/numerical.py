@@ -20,7 +20,7 @@ from divulge.sdmetrics.attackers import (
     tuples_of,
 )
 from divulge.sdmetrics.columns import Column, Frame, frame_of, same_dtype
-from divulge.sdmetrics.fields import NUMERICAL, attack_tables
+from divulge.sdmetrics.fields import NUMERICAL, attack_tables, settings_of
 from divulge.sdmetrics.univariate import BLOCK, Distribution, choose_distribution
 
 __all__ = [
@@ -409,15 +409,20 @@ def numerical_adapter(
         real, _, keys, sensitive = attack_tables(
             real_data, synthetic_data, metadata, table_name, key_fields, sensitive_fields, NUMERICAL
         )
-        attacker = attacker_class(**((settings or {}) if model_kwargs is None else model_kwargs))
+        if loss_function is not None and not callable(loss_function):
+            raise TypeError(
+                f"`loss_function` is of type {type(loss_function).__name__}; it must be a class, such as "
+                "InverseCDFDistance."
+            )
+        given = settings if model_kwargs is None else model_kwargs
+        attacker = attacker_class(**settings_of("model_kwargs", given))
         if isinstance(attacker, NumericalSklearnAttacker):
             attacker._random = np.random.RandomState(seed)
         attacker.fit(first_table(synthetic_data), keys, sensitive)
         if len(real) == 0:
             raise ZeroDivisionError("`real_data` has no rows, so there is no mean over them.")
-        loss = (loss_function or InverseCDFDistance)(
-            **({"p": 2} if loss_function_kwargs is None else loss_function_kwargs)
-        )
+        loss_settings = {"p": 2} if loss_function_kwargs is None else loss_function_kwargs
+        loss = (loss_function or InverseCDFDistance)(**settings_of("loss_function_kwargs", loss_settings))
         loss.fit(first_table(real_data), sensitive)
         return {"score": _mean_loss(attacker, loss, real, keys, sensitive)}
 

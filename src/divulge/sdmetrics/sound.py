@@ -9,27 +9,37 @@ so that it stays a score of SDMetrics; `risk` in the breakdown is not.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from divulge.attacks.attribution import Unseen, cap_scores
-from divulge.attacks.common import SHOWN, marginal_baseline, outcomes, record_result
+from divulge.attacks.common import SHOWN, marginal_baseline, record_result
 from divulge.attacks.distance import dcr, identical_match_share
-from divulge.case import lay
+from divulge.case import Case, lay
 from divulge.counts import ContingencyTable
-from divulge.estimate import Interval, residual_over
+from divulge.estimate import Interval, Outcomes, residual_over
+from divulge.preconditions import overlap
 from divulge.result import TOWARDS, Result
 from divulge.schema import Bins, Column, Schema, schema_from_sdv
-from divulge.sdmetrics.attribution import METHODS, check_disclosure
+from divulge.sdmetrics.attribution import METHODS, check_counts, check_disclosure
+from divulge.sdmetrics.closest import check_draws
 from divulge.sdmetrics.columns import Frame, frame_of
+from divulge.sdmetrics.discretize import binned
 from divulge.sdmetrics.fields import attack_tables
 from divulge.sdmetrics.metadata import as_datetimes, columns_of, table_metadata
+from divulge.sdmetrics.new_rows import checked_size, checked_tolerance, compared
 
 __all__ = ["LEVEL", "cap_sound", "disclosure_estimate_sound", "disclosure_sound", "new_rows_sound", "overfitting_sound"]
 
 Breakdown = dict[str, Any]
 LEVEL = 0.95
 _MARGINAL = "guessing in proportion to how often each sensitive value occurs in the real data"
+_PUBLISHED = "guessing in proportion to how often each sensitive value occurs in the synthetic data"
+_NO_STRANGERS = ": nobody in real_validation_data can be attacked, or the attack is always right about them"
 _STRANGERS = "the same attack on the people of real_validation_data"
 _MEASURED = ("numerical", "categorical", "boolean", "datetime", "ordinal")
 
@@ -53,10 +63,19 @@ def _bounded(score: float) -> float:
 
 
 def _risk_of(result: Result) -> Interval:
+    """Return the risk of a result; a limit that is not there is infinite, if the risk is there."""
     risk = result.risk
     assert risk is not None
-    value, low, high = (math.nan if x is None else x for x in (risk.value, risk.low, risk.high))
-    return Interval(value, low, high)
+    if risk.value is None:
+        return Interval(math.nan, math.nan, math.nan)
+    low, high = -math.inf if risk.low is None else risk.low, math.inf if risk.high is None else risk.high
+    return Interval(risk.value, low, high)
+
+
+def _warn_of_overlap(case: Case) -> None:
+    found = overlap(case) if case.in_memory else None
+    if found is not None and not found.ok:
+        warnings.warn(f"real_validation_data: {found.detail}.", stacklevel=6)  # the caller of `compute`
 
 
 # ---------------------------------------------------------------- CAP
@@ -102,11 +121,13 @@ def disclosure_sound(
     check_disclosure(
         real, synthetic, known, sensitive, computation_method, continuous_column_names, num_discrete_bins
     )  # fmt: skip
-    cut = {str(name) for name in continuous_column_names or ()}
+    for name in [] if continuous_column_names is None else continuous_column_names:
+        binned(name, real[name], synthetic[name], num_discrete_bins)  # refuses what cannot be cut
+    cut = set() if continuous_column_names is None else {str(name) for name in continuous_column_names}
     bins = Bins("quantile", num_discrete_bins)
     kinds = [
-        Column(name, "numeric", bins=bins) if name in cut else Column(name, "categorical")
-        for name in dict.fromkeys(map(str, [*known, *sensitive]))
+        Column(text, "numeric", bins=bins) if text in cut else Column(text, "categorical")
+        for text in dict.fromkeys(map(str, [*known, *sensitive]))
     ]
     unseen = METHODS[computation_method.upper()]
     return _attributed(real_data, synthetic_data, real_validation_data, kinds, known, sensitive, unseen)
@@ -127,6 +148,7 @@ def disclosure_estimate_sound(
     real_validation_data: Any = None,
 ) -> Breakdown:
     """Return the sound counterpart of DisclosureProtectionEstimate: all rows, as nothing has to be drawn."""
+    check_counts(num_rows_subsample=num_rows_subsample, num_iterations=num_iterations)
     return disclosure_sound(
         real_data, synthetic_data, known_column_names, sensitive_column_names,
         computation_method, continuous_column_names, num_discrete_bins, real_validation_data=real_validation_data,
@@ -144,6 +166,7 @@ def _attributed(
 ) -> Breakdown:
     tables = [_one(t) for t in (real_data, synthetic_data, holdout)]
     case = lay(*tables, schema=Schema(tuple(kinds)), level=LEVEL)
+    _warn_of_overlap(case)
     names, targets = tuple(map(str, keys)), tuple(map(str, sensitive))
     table = case.contingency(names, targets)
     scores = cap_scores(table, unseen)
@@ -152,32 +175,58 @@ def _attributed(
         baseline=marginal_baseline(table),
     )  # fmt: skip
     assert result.real is not None
-    more = {"n": result.real.n, "cap_protection": _protection(result.real.rate)}
-    if holdout is None:
-        baseline = marginal_limits(table)
-        risk = residual_over(outcomes(case, table, scores, "real"), baseline, LEVEL)
-        return _score(risk, **more, baseline_protection=1 - baseline.value, baseline=_MARGINAL)
-    assert result.holdout is not None
-    strangers = _protection(result.holdout.rate)
-    return _score(
-        _risk_of(result), **more, baseline_protection=strangers, baseline=_STRANGERS, p_value=result.p_value,
-        verdict=result.verdict,
-    )  # fmt: skip
+    more: Breakdown = {"n": result.real.n, "cap_protection": _protection(result.real.rate)}
+    if result.holdout is not None:
+        more["n_validation"] = result.holdout.n
+        risk = _risk_of(result)
+        if not math.isnan(risk.value):
+            return _score(
+                risk, **more, baseline_protection=_protection(result.holdout.rate), baseline=_STRANGERS,
+                p_value=result.p_value, verdict=result.verdict, notes=list(result.notes),
+            )  # fmt: skip
+    attacked = (table.o > 0) & ~np.isnan(scores)
+    blind, moved_by, what = blind_chances(table, attacked)
+    people = table.o[attacked]
+    risk = residual_over(Outcomes(scores[attacked], people), blind, moved_by, LEVEL)
+    if result.holdout is not None:
+        what += _NO_STRANGERS
+    return _score(risk, **more, baseline_protection=_protection(_mean(blind, people)), baseline=what)
 
 
 def _protection(rate: float | None) -> float:
     return math.nan if rate is None else 1 - rate
 
 
-def marginal_limits(table: ContingencyTable) -> Interval:
-    """Return the success of guessing in proportion to the sensitive values' shares, with normal limits.
+def blind_chances(table: ContingencyTable, attacked: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float, str]:
+    """Return how often a guess without the keys is right about the people of some cells.
 
-    The sum of squared shares moves with each record by twice the share of the record's value.
+    The better of two guessers: one guesses in proportion to how often each sensitive value occurs among the other
+    people of these cells, the other in proportion to how often it occurs in the synthetic table. The second is the
+    attack with the keys left out: what it reaches is nothing that the keys tell.
+
+    Parameters
+    ----------
+    table, attacked
+        The counts, and which cells have people who are attacked, shape (n_cells,).
+
+    Returns
+    -------
+    chances, moved_by, what
+        Chances of shape (n_attacked_cells,), nan for a single person; for `moved_by` see `residual_over`; what the
+        guesser does.
     """
-    share = table.target_margin(table.o) / table.n_o
-    value = float((share**2).sum())
-    spread = 2 * math.sqrt(max(0.0, float((share**3).sum()) - value**2) / table.n_o)
-    return Interval(value, max(0.0, value - 1.96 * spread), min(1.0, value + 1.96 * spread))
+    people, target = table.o[attacked], table.target[attacked]
+    n = int(people.sum())
+    margin = np.bincount(target, weights=people, minlength=table.n_targets)
+    others = (margin - 1) / (n - 1) if n > 1 else np.full(len(margin), math.nan)
+    published = table.target_margin(table.s) / max(1, table.n_s)
+    if _mean(published[target], people) > _mean(others[target], people):
+        return published[target], 1.0, _PUBLISHED
+    return others[target], 2.0, _MARGINAL
+
+
+def _mean(chances: NDArray[np.float64], people: NDArray[np.int64]) -> float:
+    return math.fsum((chances * people).tolist()) / int(people.sum()) if len(people) else math.nan
 
 
 def _one(data: Any) -> Any:
@@ -198,11 +247,14 @@ def overfitting_sound(
     num_iterations: int = 1,
 ) -> Breakdown:
     """Return the sound counterpart of DCROverfittingProtection."""
-    tables, schema, columns = _measured(
-        [real_training_data, synthetic_data, real_validation_data], metadata, table_name
-    )
-    result = dcr(*tables[:2], holdout=tables[2], schema=schema, columns=columns)[0]
-    return _of_rows(result)
+    check_draws(num_rows_subsample, num_iterations)
+    roles = {
+        "real_training_data": real_training_data,
+        "synthetic_data": synthetic_data,
+        "real_validation_data": real_validation_data,
+    }
+    case, columns = _measured(roles, metadata, table_name)
+    return _of_rows(dcr.run(case, columns=columns)[0])
 
 
 def new_rows_sound(
@@ -222,43 +274,85 @@ def new_rows_sound(
             "many rows equal somebody by chance cannot be told without them. hint: divulge.copies(real, synthetic) "
             "counts copies without a verdict."
         )
-    tables, schema, columns = _measured([real_data, synthetic_data, real_validation_data], metadata, table_name)
-    return _of_rows(identical_match_share(*tables[:2], holdout=tables[2], schema=schema, columns=columns))
+    checked_tolerance(numerical_match_tolerance)
+    checked_size(synthetic_sample_size)
+    roles = {
+        "real_data": real_data,
+        "synthetic_data": synthetic_data,
+        "real_validation_data": real_validation_data,
+    }
+    case, columns = _measured(roles, metadata, table_name)
+    return _of_rows(identical_match_share.run(case, columns=columns))
 
 
 def _of_rows(result: Result) -> Breakdown:
+    """Return the breakdown of a measure that counts synthetic rows.
+
+    On coarse data copies show only in part, as strangers share the records that were copied: the excess is divided by
+    the part of a full copy that would show, which gives the fraction of rows that are copied. nan where nothing would.
+    """
     assert result.real is not None and result.holdout is not None
+    shown, risk = result.context.get(SHOWN), _risk_of(result)
+    shown = 1.0 if shown is None else shown
+    copied = (
+        Interval(risk.value / shown, risk.low / shown, risk.high / shown)
+        if shown > 0
+        else Interval(math.nan, math.nan, math.nan)
+    )
     counted = result.real.hits + result.holdout.hits
     share = result.real.hits / counted if counted else math.nan
     return _score(
-        _risk_of(result),
+        copied,
         n=result.real.n,
         synthetic_data_percentages={"closer_to_training": share, "closer_to_holdout": 1 - share},
         closer_to_training_without_leak=result.context[TOWARDS],
-        part_of_a_copy_that_would_show=result.context.get(SHOWN),
+        part_of_a_copy_that_would_show=shown,
         p_value=result.p_value,
         verdict=result.verdict,
+        notes=list(result.notes),
     )
 
 
-def _measured(
-    tables: Sequence[Any], metadata: Any, table_name: str | None
-) -> tuple[list[Any], Schema | None, list[str] | None]:
-    """Return the tables with datetimes read, their schema and the columns to compare, as the metadata says.
+def _measured(roles: Mapping[str, Any], metadata: Any, table_name: str | None) -> tuple[Case, list[str] | None]:
+    """Return the tables laid, with datetimes read and kinds as the metadata says, and the columns to compare.
 
-    Without metadata kinds are inferred, and all columns that can be compared are.
+    Keys and personal information are not compared: they differ between any two people and hide all else. Without
+    metadata kinds are inferred, and all columns that can be compared are.
+
+    Raises
+    ------
+    ValueError
+        A table lacks a column that another has, or no column is left.
     """
-    tables = [_one(t) for t in tables]
-    chosen = table_metadata(metadata, table_name)
-    if chosen is None:
-        return tables, None, None
-    frames = [frame_of(t, role) for t, role in zip(tables, ("real", "synthetic", "holdout"), strict=True)]
-    shared = set.intersection(*(set(f.names) for f in frames))
-    entries = {n: e for n, e in columns_of(chosen).items() if n in shared}
-    dates = [n for n, e in entries.items() if e.get("sdtype") == "datetime"]
-    tables = [_with_dates(t, f, dates, entries) for t, f in zip(tables, frames, strict=True)]
-    columns = [str(n) for n, e in entries.items() if e.get("sdtype") in _MEASURED]
-    return tables, schema_from_sdv({**chosen, "columns": entries}), columns
+    tables = [_one(t) for t in roles.values()]
+    frames = [frame_of(t, role) for t, role in zip(tables, roles, strict=True)]
+    chosen, schema, columns = table_metadata(metadata, table_name), None, None
+    wanted = list(dict.fromkeys(name for f in frames for name in f.names))
+    entries: dict[Hashable, Any] = {}
+    if chosen is not None:
+        entries = columns_of(chosen)
+        wanted = [n for n in wanted if n in entries]
+    for role, frame in zip(roles, frames, strict=True):
+        lacking = [str(n) for n in wanted if n not in frame.columns]
+        if lacking:
+            raise ValueError(
+                f"`{role}` lacks columns that another table has: {', '.join(lacking)}. hint: all tables must have the "
+                "columns that are compared; leave a column out of the metadata to leave it out."
+            )
+    if chosen is not None:
+        entries = {n: entries[n] for n in wanted}
+        dates = [n for n in wanted if entries[n].get("sdtype") == "datetime"]
+        tables = [_with_dates(t, f, dates, entries) for t, f in zip(tables, frames, strict=True)]
+        columns = [str(n) for n in compared(entries, chosen) if entries[n].get("sdtype") in _MEASURED]
+        if not columns:
+            raise ValueError(
+                "No column is left to compare. hint: keys, ids and personal columns are left out; the others must be "
+                "numerical, datetime, categorical, boolean or ordinal in the metadata."
+            )
+        schema = schema_from_sdv({**chosen, "columns": entries})
+    case = lay(*tables, schema=schema, level=LEVEL).collected("distances need every row")
+    _warn_of_overlap(case)
+    return case, columns
 
 
 def _with_dates(table: Any, frame: Frame, dates: Sequence[Hashable], entries: Mapping[Hashable, Any]) -> Any:

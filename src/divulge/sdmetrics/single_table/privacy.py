@@ -1,4 +1,4 @@
-"""Floor 5: the path under which SDMetrics has its metrics of one table."""
+"""Floor 5: the path under which SDMetrics has its privacy metrics and attackers."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ globals().update({name: getattr(_package, name) for name in __all__})
 
 
 def __getattr__(name: str) -> type[SingleTableMetric]:
-    """Tell type checkers that the metrics are here."""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Type checkers take it that all metrics are here."""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")

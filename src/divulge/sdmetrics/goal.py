@@ -1,0 +1,13 @@
+"""Floor 5: what is better, more or less; under the path that SDMetrics has for it."""
+
+from enum import Enum
+
+__all__ = ["Goal"]
+
+
+class Goal(Enum):
+    """Whether more or less is better."""
+
+    IGNORE = "ignore"
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"

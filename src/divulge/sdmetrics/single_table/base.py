@@ -1,0 +1,5 @@
+"""Floor 5: the path under which SDMetrics has the class above its metrics."""
+
+from divulge.sdmetrics.base import SingleTableMetric
+
+__all__ = ["SingleTableMetric"]
