@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge import hamming, kernels
-from divulge.hamming import Keys, by_matrix, by_pairs, nearest_votes
+from divulge.hamming import Keys, by_matrix, by_pairs, nearest_distance, nearest_votes
 from divulge.kernels import disclosed, disclosed_numpy
 
 ANSWERS = ("distance", "total", "of_cell", "largest", "n_largest")
@@ -131,6 +131,26 @@ def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
             assert getattr(found, name).tolist() == list(expected[name]), name
 
     check()
+
+
+@pytest.mark.parametrize("dense_up_to", [0, 2**20])
+def test_distances_grouped_in_numpy_equal_plain_python(dense_up_to):
+    @settings(max_examples=60, deadline=None)
+    @given(tasks())
+    def check(task):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hamming, "_DENSE", dense_up_to)
+            found = nearest_distance(task[0].codes, task[1].codes)
+        assert found.tolist() == brute(*task[:2])["distance"]
+
+    check()
+
+
+def test_distances_are_left_to_others_where_groups_are_many(monkeypatch):
+    monkeypatch.setattr(hamming, "_SEARCHED_CELLS", 5)
+    far = np.array([[1, 1, 1]], np.int32)
+    assert nearest_distance(far, np.array([[0, 0, 0]], np.int32)) is None
+    assert nearest_distance(far, far).tolist() == [0]
 
 
 # columns, levels, targets, queries, references

@@ -34,7 +34,7 @@ from divulge.kernels import COMPILE_FROM, in_threads
 if TYPE_CHECKING:
     from divulge.votes import Level, Side
 
-__all__ = ["Keys", "NearestVotes", "nearest_votes"]
+__all__ = ["Keys", "NearestVotes", "nearest_distance", "nearest_votes"]
 
 Words = NDArray[np.uint64]
 
@@ -45,6 +45,7 @@ _GROUPED = 12e-9  # a key and choice of columns
 _SORTED = 15e-9  # a key and block
 _TASK = 1e-3  # the least that is worth a task of its own
 _GROUPED_CELLS = 400_000  # keys and cells times choices of columns, up to which numpy groups them
+_SEARCHED_CELLS = 4_000_000  # the same for distances alone
 _DENSE = 2**20  # groups and targets that are counted without sorting
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
@@ -456,6 +457,45 @@ def by_groups(queries: Keys, references: Keys, distance: int, n_targets: int) ->
         else:
             votes = np.bincount(cell, weights=references.count, minlength=n_groups * n_targets)[wanted]
         out.of_cell[:] += votes.astype(np.int64)
+    return out
+
+
+def nearest_distance(queries: NDArray[np.int32], references: NDArray[np.int32]) -> Ints | None:
+    """Return in how many columns the nearest reference differs from each query, by grouping in numpy.
+
+    Parameters
+    ----------
+    queries, references
+        Codes, shapes (n_queries, n_columns) and (n_references, n_columns), from 0 on; at least one reference.
+
+    Returns
+    -------
+    ndarray or None
+        Shape (n_queries,). None where that would take too many groups: many columns, and queries far from everything.
+
+    Examples
+    --------
+    >>> people = np.array([[0, 1, 2], [0, 2, 2]], np.int32)
+    >>> nearest_distance(np.array([[0, 1, 2], [0, 1, 5], [3, 3, 3]], np.int32), people).tolist()
+    [0, 1, 3]
+    """
+    n_columns = queries.shape[1]
+    out, rest, left = np.zeros(len(queries), dtype=np.int64), np.arange(len(queries)), _SEARCHED_CELLS
+    sizes = (np.maximum(queries.max(axis=0, initial=0), references.max(axis=0)) + 1).tolist()
+    for distance in range(n_columns):
+        left -= comb(n_columns, distance) * (len(rest) + len(references))
+        if left < 0:
+            return None
+        for kept in combinations(range(n_columns), n_columns - distance):
+            group, n_groups = _groups(np.concatenate([queries[rest], references]), sizes, kept)
+            there = np.zeros(n_groups, dtype=bool)
+            there[group[len(rest) :]] = True
+            found = there[group[: len(rest)]]
+            out[rest[found]] = distance
+            rest = rest[~found]
+            if not len(rest):
+                return out
+    out[rest] = n_columns
     return out
 
 

@@ -105,13 +105,13 @@ class Row:
     native: str
     """The function of divulge that answers the question, as a call to write down."""
     sound: Callable[..., Breakdown] | None
-    """The counterpart: takes the same without `seed`, and `real_validation_data`; None where there is none."""
+    """The counterpart: takes the same by name, without `seed`, and `real_validation_data`; None where there is none."""
     doc: str
     """First paragraphs of the docstring."""
     sound_doc: str = ""
     """What `mode="sound"` changes, and why."""
     compute: Callable[..., Any] | None = None
-    """What `compute` gives, where that is not the score of the breakdown of the same arguments."""
+    """What `compute` gives for the same arguments, by name, where that is not the score of the breakdown."""
     base: type[SingleTableMetric] | str = SingleTableMetric
     """Class above it, or the name of an earlier row."""
     min_value: float = 0
@@ -142,10 +142,10 @@ def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[
                     f"{row.name} has no sound counterpart. hint: {row.native} compares members with strangers, with "
                     "an interval."
                 )
-            return sound(**_bound(row, call, sound, args, kwargs))
-        if _STRANGERS not in _names(function) and kwargs.pop(_STRANGERS, None) is not None:
+            return sound(**_bound(row, call, args, kwargs, strangers=True))
+        if _STRANGERS not in _names(row) and kwargs.pop(_STRANGERS, None) is not None:
             raise TypeError(f'{row.name}.{call}: `{_STRANGERS}` is used in mode="sound" only.')
-        return function(**_bound(row, call, function, args, kwargs), seed=seed)
+        return function(**_bound(row, call, args, kwargs), seed=seed)
 
     def compute_breakdown(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> Breakdown:
         return run("compute_breakdown", compatible, args, kwargs)  # type: ignore[no-any-return]
@@ -156,7 +156,7 @@ def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[
 
     def compute_both(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
         sound_one = run("compute_both", compatible, args, {**kwargs, "mode": "sound"})
-        released = {k: v for k, v in kwargs.items() if k != _STRANGERS or k in _names(compatible)}
+        released = {k: v for k, v in kwargs.items() if k != _STRANGERS or k in _names(row)}
         return {"compatible": run("compute_both", compatible, args, released), "sound": sound_one}
 
     members: dict[str, Any] = {
@@ -217,16 +217,18 @@ NotImplementedError
 }
 
 
-def _names(function: Callable[..., Any]) -> set[str]:
-    return set(inspect.signature(function).parameters)
+def _names(row: Row) -> set[str]:
+    return set(inspect.signature(row.breakdown).parameters)
 
 
-def _bound(row: Row, call: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+def _bound(row: Row, call: str, args: Any, kwargs: dict[str, Any], *, strangers: bool = False) -> dict[str, Any]:
     """Return the arguments by name; an error names the call and not the adapter."""
-    signature = inspect.signature(function)
-    signature = signature.replace(parameters=[p for n, p in signature.parameters.items() if n != "seed"])
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    parameters = [p for n, p in inspect.signature(row.breakdown).parameters.items() if n != "seed"]
+    if strangers and _STRANGERS not in _names(row):
+        parameters.append(inspect.Parameter(_STRANGERS, by_name, default=None))
     try:
-        return signature.bind(*args, **kwargs).arguments
+        return inspect.Signature(parameters).bind(*args, **kwargs).arguments
     except TypeError as error:
         raise TypeError(f"{row.name}.{call}(): {error}") from None
 

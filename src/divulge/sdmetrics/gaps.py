@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.gower import Floats, Rows, Ruler
+from divulge.hamming import nearest_distance
 from divulge.kernels import COMPILE_FROM
 from divulge.neighbours import Distinct, Index
 from divulge.sdmetrics.columns import Column, Frame, equal_codes
@@ -290,6 +291,12 @@ class _Searched:
         if any(pair.wraps() for pair in pairs):
             self.distances, self.is_exact = self._exact.all_nearest(), True
             return
+        if all(pair.kind == "category" for pair in pairs):
+            sides = ([pair.data.values for pair in pairs], [pair.reference.values for pair in pairs])
+            differing = nearest_distance(*(np.stack(side, axis=1) for side in sides))
+            if differing is not None:
+                self.distances, self.is_exact = differing / len(pairs), True
+                return
         self.is_exact = not any(pair.is_plain() for pair in pairs)  # sums of zeros and ones
         ruler, data, reference = _encoded(pairs, n_data, n_reference)
         self.loses_digits = any(pair.loses_digits() for pair in pairs)
