@@ -512,8 +512,9 @@ QUIRKS = [
     ),
     Quirk(
         "both DCR metrics", "Columns of sdtype `ordinal` are not compared: copied answers on a scale score {0}, {1} if "
-        "declared categorical. Numeric primary keys are compared: ids that count from 0 in both tables make {2} of "
-        "unrelated people.", which_columns, (1.0, 0.0667, 0.0133), f"{SOUND} compares ordinals; declare keys as `id`",
+        "declared categorical. Numeric primary keys are compared: ids that count from 0 in both tables move "
+        "the score of unrelated people to {2}.", which_columns, (1.0, 0.0667, 0.0133),
+        f"{SOUND} compares ordinals and leaves the primary key out",
     ),
     Quirk(
         "both DCR metrics", "Against a constant column every other value is as far as can be, whatever the step. 50 "
