@@ -80,6 +80,14 @@ def test_a_table_that_knows_only_the_commonest_value_tells_nothing_by_its_keys()
     assert found["risk_low"] < 0 < found["risk_high"]
 
 
+def test_a_guesser_without_keys_does_not_know_the_persons_own_value():
+    real = pd.DataFrame({"k": ["a"] * 5, "t": [*"xxxyy"]})
+    synthetic = pd.DataFrame({"k": ["a"] * 4, "t": [*"xzzz"]})
+    found = CategoricalCAP.compute_breakdown(real, synthetic, key_fields=["k"], sensitive_fields=["t"], mode="sound")
+    assert found["baseline_protection"] == pytest.approx(1 - (3 * 2 + 2 * 1) / (5 * 4))
+    assert found["baseline"].endswith("in the real data")
+
+
 def test_people_without_a_match_do_not_enter_the_baseline():
     """Half of the people have a match and are guessed right; the others are all of one value."""
     real = pd.DataFrame({"k": [*"ab" * 50, *"c" * 100], "t": [*"xy" * 50, *"z" * 100]})

@@ -68,7 +68,7 @@ def _matrix(columns: Sequence[Column], names: Sequence[Hashable]) -> NDArray[Any
     return np.stack([_numbers(c, n) for c, n in zip(columns, names, strict=True)]).T
 
 
-def one_row(values: Any) -> NDArray[Any]:
+def _one_row(values: Any) -> NDArray[Any]:
     return np.array([tuple(values)])
 
 
@@ -134,7 +134,7 @@ class InverseCDFDistance(LossFunction):
         """Return the loss of one guess."""
         if len(pred) != len(real):
             raise AssertionError(f"the guess has {len(pred)} values, the truth {len(real)}.")
-        return self.measure_many(one_row(pred), one_row(real)).tolist()[0]
+        return self.measure_many(_one_row(pred), _one_row(real)).tolist()[0]
 
     def measure_many(self, pred: NDArray[Any], real: NDArray[Any]) -> Floats:
         """Return the loss of each guess, shape (n,); both are matrices, shape (n, n_columns)."""
@@ -237,7 +237,7 @@ class NumericalSklearnAttacker(PrivacyAttackerModel):
 
     def predict(self, key_data: Any) -> Any:
         """Return the guess for one key."""
-        return tuple(self.predict_many(one_row(key_data))[0])
+        return tuple(self.predict_many(_one_row(key_data))[0])
 
     def predict_many(self, keys: NDArray[Any]) -> Floats:
         """Return the guesses for many keys, shape (n_keys, n_sensitive).
