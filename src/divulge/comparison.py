@@ -416,14 +416,14 @@ def residual_over(outcomes: Outcomes, blind: Floats, moved_by: float, level: flo
     (0.125, 0.075, 0.177)
     """
     keep = ~np.isnan(outcomes.value)
-    count = np.ones(len(keep)) if outcomes.count is None else outcomes.count.astype(np.float64)
-    count, score, chance = count[keep], outcomes.value[keep], blind[keep]
+    count = None if outcomes.count is None else outcomes.count[keep]
+    score, chance = outcomes.value[keep], blind[keep]
     clusters = _reduce(outcomes)
     side = _side(outcomes, clusters, clusters.is_binary)
     n = side.tally.n
     if not n:
         return _UNDEFINED
-    base = _mean(chance, count, n)
+    base = _exact_sum(chance, count) / n
     if not base < 1:
         return _UNDEFINED
     value = (side.tally.rate - base) / (1 - base)
@@ -431,19 +431,15 @@ def residual_over(outcomes: Outcomes, blind: Floats, moved_by: float, level: flo
     linear = Interval(value, value, value)
     if value < 1 and n > 1:
         u = (score - side.tally.rate) / (1 - side.tally.rate) - moved_by * (chance - base) / (1 - base)
-        half = _t(level, n - 1) * math.sqrt(_mean(u * u, count, n) / n)
+        half = _t(level, n - 1) * math.sqrt(_exact_sum(u * u, count)) / n
         linear = Interval(value, 1 - (1 - value) * _exp(half), 1 - (1 - value) * math.exp(-half))
     success = side.limits(level)
     if not side.binary and side.variance > 0:
         wide = _t(level, side.df) * math.sqrt(side.variance)
         success = _outer(success, Interval(side.tally.rate, side.tally.rate - wide, side.tally.rate + wide))
-    spread = _z(level) * moved_by * math.sqrt(_mean((chance - base) ** 2, count, n) / n)
+    spread = _z(level) * moved_by * math.sqrt(_exact_sum((chance - base) ** 2, count)) / n
     baseline = Interval(base, max(0.0, base - spread), min(1.0, base + spread))
     return _outer(linear, _mover_ratio(_failure(success), _failure(baseline), value))
-
-
-def _mean(values: Floats, count: Floats, n: int) -> float:
-    return math.fsum((values * count).tolist()) / n
 
 
 def _side(outcomes: Outcomes, clusters: _Clusters, binary: bool) -> _Side:

@@ -9,10 +9,9 @@ first block in which it agrees. In small buckets all pairs are compared. In larg
 group by the rest: a key at distance h agrees with the query in exactly one such group, so summing the groups over
 all choices of h columns adds up the votes of all ties without listing them.
 
-Small tables are grouped in numpy, which needs nothing compiled.
-
 Either way costs little more than the keys there are. Where that is no longer so, because the distance is large and
-few queries are left, these are compared with all references. The loops are in `votes`; what comes out are whole
+few queries are left, these are compared with all references. Small tables are grouped or compared in numpy, which
+needs nothing compiled. The loops are in `votes`; what comes out are whole
 numbers, the same in whichever way they were found.
 """
 
@@ -144,8 +143,6 @@ def nearest_votes(
     for distance in range(at_least, n_columns + 1):
         if not len(rest):
             break
-        if len(rest) == n and n * m < COMPILE_FROM:
-            return by_matrix(queries, references)
         asked, cells = queries.take(rest)
         if len(rest) * m < COMPILE_FROM:
             out.put(rest, cells, by_matrix(asked, references))

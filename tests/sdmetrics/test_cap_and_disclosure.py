@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -21,11 +20,7 @@ CAPS = {"cap": CategoricalCAP, "zero_cap": CategoricalZeroCAP, "generalized_cap"
 NAN = float("nan")
 
 
-@pytest.fixture(autouse=True)
-def _deprecated():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
+pytestmark = pytest.mark.usefixtures("deprecated_as_released")
 
 
 def rows(frame, names):

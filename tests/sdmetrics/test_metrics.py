@@ -6,7 +6,6 @@ import math
 import pickle
 import subprocess
 import sys
-import warnings
 
 import pandas as pd
 import pytest
@@ -39,11 +38,7 @@ TABLE = pd.DataFrame({"k": ["a", "b", "a"], "j": ["p", "p", "q"], "t": ["x", "y"
 FIELDS = {"key_fields": ["k", "j"], "sensitive_fields": ["t"]}
 
 
-@pytest.fixture(autouse=True)
-def _deprecated():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
+pytestmark = pytest.mark.usefixtures("deprecated_as_released")
 
 
 def test_the_metrics_are_those_of_sdmetrics():

@@ -1,7 +1,6 @@
 """mode="sound": what it gives beside the released score."""
 
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -22,11 +21,7 @@ from divulge.sdmetrics import (
 CAPS = {"skip": CategoricalCAP, "zero": CategoricalZeroCAP, "nearest": CategoricalGeneralizedCAP}
 
 
-@pytest.fixture(autouse=True)
-def _deprecated():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
+pytestmark = pytest.mark.usefixtures("deprecated_as_released")
 
 
 def people(n, seed, levels=4, columns=5):

@@ -7,7 +7,7 @@ once; an attacker that has only `predict`, such as a user's own, is asked key by
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +25,10 @@ __all__ = [
     "answers_many",
     "distinct_rows",
     "first_rows",
-    "first_table",
     "guesses_of",
     "most_frequent",
     "one_row",
     "tuples_of",
-    "values_of",
 ]
 
 Codes = NDArray[np.int32]
@@ -126,25 +124,7 @@ def _joint_codes(columns: Sequence[Sequence[Column]]) -> tuple[list[Codes], int]
 
 def tuples_of(columns: Sequence[Column]) -> list[tuple[Any, ...]]:
     """Return the rows of some columns as tuples of the values that a row of a pandas frame gives."""
-    return list(zip(*(values_of(c.values) for c in columns), strict=True))
-
-
-def values_of(values: NDArray[Any]) -> list[Any]:
-    """Return the values as Python's objects, an instant as pandas' Timestamp where pandas is there."""
-    if values.dtype.kind == "M":
-        try:
-            import pandas as pd
-        except ImportError:
-            values = values.astype("datetime64[us]")
-        else:
-            values = pd.Series(values).astype(object).to_numpy()
-    found: list[Any] = values.tolist()
-    return found
-
-
-def first_table(data: Any) -> Any:
-    """Return the first table of a dictionary of tables, anything else as it is."""
-    return next(iter(data.values())) if isinstance(data, Mapping) and data else data
+    return list(zip(*(c.as_objects().tolist() for c in columns), strict=True))
 
 
 def one_row(key_data: Sequence[Any]) -> list[Column]:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from divulge.attacks.attribution import Unseen, cap_scores
 from divulge.counts import count, joint
-from divulge.sdmetrics.columns import Codes, Column, Frame, equal_codes, frame_of, same_dtype
+from divulge.sdmetrics.columns import Codes, Column, Frame, drawn_rows, equal_codes, frame_of, same_dtype
 from divulge.sdmetrics.discretize import binned, filled
 from divulge.sdmetrics.fields import CATEGORICAL, attack_tables, check_allowed, check_names, settings_of
 from divulge.sdmetrics.metadata import types_of
@@ -176,7 +175,7 @@ def disclosure_estimate(
     draw = np.random.RandomState(seed)
     total = 0.0
     for _ in range(num_iterations):
-        rows = [_sample(draw, n, num_rows_subsample) for n in (made.n_real, made.n_synthetic)]
+        rows = [drawn_rows(draw, n, min(num_rows_subsample, n)) for n in (made.n_real, made.n_synthetic)]
         total += made.codes.protection(made.unseen, *rows)
     return made.breakdown(total / num_iterations)
 
@@ -187,11 +186,6 @@ NOT_READ = ("num_rows_subsample", "num_iterations", "verbose")
 def disclosure_estimate_score(**arguments: Any) -> dict[str, Any]:
     """Return what `compute` of DisclosureProtectionEstimate gives: it never reads its last three arguments."""
     return disclosure_estimate(**{name: value for name, value in arguments.items() if name not in NOT_READ})
-
-
-def _sample(draw: np.random.RandomState, n_rows: int, size: int) -> NDArray[np.int64]:
-    """Return row numbers drawn without replacement, as pandas' `sample` draws them."""
-    return draw.choice(n_rows, size=min(size, n_rows), replace=False)
 
 
 def _prepared(

@@ -131,6 +131,8 @@ def metric_classes(rows: Sequence[Row], module: str) -> dict[str, type[SingleTab
 
 def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[SingleTableMetric]:
     compatible, compute, sound = row.breakdown, row.compute or row.breakdown, row.sound
+    released = _released(row)
+    with_strangers = _with(released, inspect.Parameter(_STRANGERS, _BY_NAME, default=None, annotation="Any"))
 
     def run(call: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
         mode, seed = kwargs.pop("mode", MODES[0]), _seed(row, kwargs.pop("seed", 0))
@@ -142,13 +144,13 @@ def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[
                     f"{row.name} has no sound counterpart. hint: {row.native} compares members with strangers, with "
                     "an interval."
                 )
-            return sound(**_bound(row, call, args, kwargs, strangers=True))
-        if _STRANGERS not in _names(row) and kwargs.pop(_STRANGERS, None) is not None:
+            return sound(**_bound(row, call, with_strangers, args, kwargs))
+        if _STRANGERS not in released.parameters and kwargs.pop(_STRANGERS, None) is not None:
             raise TypeError(f'{row.name}.{call}: `{_STRANGERS}` is used in mode="sound" only.')
-        return function(**_bound(row, call, args, kwargs), seed=seed)
+        return function(**_bound(row, call, released, args, kwargs), seed=seed)
 
     def compute_breakdown(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> Breakdown:
-        return run("compute_breakdown", compatible, args, kwargs)  # type: ignore[no-any-return]
+        return run("compute_breakdown", compatible, args, kwargs)  # type: ignore[no-any-return] # an adapter gives it
 
     def compute_(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> Any:
         found = run("compute", compute, args, kwargs)
@@ -156,8 +158,8 @@ def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[
 
     def compute_both(cls: type[SingleTableMetric], *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
         sound_one = run("compute_both", compatible, args, {**kwargs, "mode": "sound"})
-        released = {k: v for k, v in kwargs.items() if k != _STRANGERS or k in _names(row)}
-        return {"compatible": run("compute_both", compatible, args, released), "sound": sound_one}
+        known = {k: v for k, v in kwargs.items() if k != _STRANGERS or k in released.parameters}
+        return {"compatible": run("compute_both", compatible, args, known), "sound": sound_one}
 
     members: dict[str, Any] = {
         "__module__": module,
@@ -174,7 +176,9 @@ def _metric_class(row: Row, base: type[SingleTableMetric], module: str) -> type[
     }
     for name, (function, returns) in calls.items():
         function.__name__, function.__qualname__ = name, f"{row.name}.{name}"
-        function.__signature__ = _signature(row, returns, modes=name != "compute_both")
+        function.__signature__ = _signature(
+            with_strangers if sound else released, returns, modes=name != "compute_both"
+        )
         function.__doc__ = _DOCS[name]
         members[name] = classmethod(function)
     return type(row.name, (base,), members)
@@ -217,18 +221,25 @@ NotImplementedError
 }
 
 
-def _names(row: Row) -> set[str]:
-    return set(inspect.signature(row.breakdown).parameters)
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
 
 
-def _bound(row: Row, call: str, args: Any, kwargs: dict[str, Any], *, strangers: bool = False) -> dict[str, Any]:
+def _released(row: Row) -> inspect.Signature:
+    """Return the signature of SDMetrics' call: that of the adapter without `seed`."""
+    signature = inspect.signature(row.breakdown)
+    return signature.replace(parameters=[p for n, p in signature.parameters.items() if n != "seed"])
+
+
+def _with(signature: inspect.Signature, *more: inspect.Parameter) -> inspect.Signature:
+    """Return the signature with further parameters that are given by name, but those that it has."""
+    new = [p for p in more if p.name not in signature.parameters]
+    return signature.replace(parameters=[*signature.parameters.values(), *new])
+
+
+def _bound(row: Row, call: str, signature: inspect.Signature, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments by name; an error names the call and not the adapter."""
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    parameters = [p for n, p in inspect.signature(row.breakdown).parameters.items() if n != "seed"]
-    if strangers and _STRANGERS not in _names(row):
-        parameters.append(inspect.Parameter(_STRANGERS, by_name, default=None))
     try:
-        return inspect.Signature(parameters).bind(*args, **kwargs).arguments
+        return signature.bind(*args, **kwargs).arguments
     except TypeError as error:
         raise TypeError(f"{row.name}.{call}(): {error}") from None
 
@@ -239,17 +250,14 @@ def _seed(row: Row, seed: Any) -> int:
     return int(seed)
 
 
-def _signature(row: Row, returns: type, *, modes: bool) -> inspect.Signature:
-    released = inspect.signature(row.breakdown)
-    parameter, by_name = inspect.Parameter, inspect.Parameter.KEYWORD_ONLY
-    keep = [p for n, p in released.parameters.items() if n != "seed"]
-    more = [parameter("seed", by_name, default=0, annotation="int")]
-    if row.sound is not None and _STRANGERS not in released.parameters:
-        more.insert(0, parameter(_STRANGERS, by_name, default=None, annotation="Any"))
-    if modes:
-        more.insert(0, parameter("mode", by_name, default=MODES[0], annotation='Literal["compatible", "sound"]'))
+def _signature(call: inspect.Signature, returns: type, *, modes: bool) -> inspect.Signature:
+    """Return what a call of the class shows: the arguments of the adapter, and mode and seed."""
+    parameter = inspect.Parameter
+    seed = parameter("seed", _BY_NAME, default=0, annotation="int")
+    mode = parameter("mode", _BY_NAME, default=MODES[0], annotation='Literal["compatible", "sound"]')
+    full = _with(call, *([mode] if modes else []), seed)
     cls = parameter("cls", parameter.POSITIONAL_ONLY)
-    return inspect.Signature([cls, *keep, *more], return_annotation=returns)
+    return full.replace(parameters=[cls, *full.parameters.values()], return_annotation=returns)
 
 
 def _doc(row: Row) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.counts import joint
-from divulge.sdmetrics.attackers import Codes, Guesses, Ints, PrivacyAttackerModel, first_rows, one_row, values_of
-from divulge.sdmetrics.columns import Column, equal_codes, frame_of, unhashable
+from divulge.sdmetrics.attackers import Codes, Guesses, Ints, PrivacyAttackerModel, first_rows, one_row
+from divulge.sdmetrics.columns import Column, equal_codes, frame_of, objects_of, unhashable
 
 __all__ = [
     "CategoricalKNNAttacker",
@@ -174,7 +174,7 @@ class CategoricalSklearnAttacker(PrivacyAttackerModel):
                 "`sensitive_fields` has dates beside numbers, which share no type. hint: leave one of the two out."
             ) from None
         parts = (c.values.astype(dtype)[g] for c, g in zip(self._sensitive, guessed.T, strict=True))
-        return list(zip(*(values_of(p) for p in parts), strict=True))
+        return list(zip(*(objects_of(p).tolist() for p in parts), strict=True))
 
     def _matrix(self, codes: NDArray[Any]) -> Any:
         """Return what the model takes for keys: whole numbers, or a sparse matrix of 0 and 1."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.gower import Floats
-from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
+from divulge.sdmetrics.columns import Column, Frame, drawn_rows, equal_codes, frame_of
 from divulge.sdmetrics.gaps import in_seconds, measured_columns, searched, share_nearer
 from divulge.sdmetrics.metadata import columns_of, table_metadata
 
@@ -254,7 +254,7 @@ def _columns_left_out(entries: Mapping[Hashable, Any], frame: Frame) -> Iterable
 
 
 def _drawn_rows(state: np.random.RandomState, size: int | None, frame: Frame) -> Ints | None:
-    return None if size is None else state.choice(len(frame), size=size, replace=False)
+    return None if size is None else drawn_rows(state, len(frame), size)
 
 
 # ---------------------------------------------------------------- the random table

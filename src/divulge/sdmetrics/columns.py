@@ -18,7 +18,20 @@ from numpy.typing import NDArray
 
 from divulge.frames import collect, table_of
 
-__all__ = ["Codes", "Column", "Frame", "equal_codes", "frame_of", "no_equal", "same_dtype", "unhashable"]
+__all__ = [
+    "Codes",
+    "Column",
+    "Frame",
+    "drawn_rows",
+    "equal_codes",
+    "first_table",
+    "frame_of",
+    "no_equal",
+    "objects_of",
+    "pandas_column",
+    "same_dtype",
+    "unhashable",
+]
 
 Codes = NDArray[np.int32]
 
@@ -68,11 +81,7 @@ class Column:
 
     def as_objects(self) -> NDArray[Any]:
         """Return a copy of the values as Python's objects, an instant as pandas' Timestamp; shape (n_rows,)."""
-        if self.kind != "M":
-            return self.values.astype(object)
-        import pandas as pd  # only pandas puts instants beside other objects
-
-        return np.array(pd.Series(self.values).astype(object), dtype=object)
+        return objects_of(self.values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +109,17 @@ class Frame:
     def with_column(self, name: Hashable, column: Column) -> Frame:
         """Return the table with one column replaced."""
         return replace(self, columns={**self.columns, name: column.named(name)})
+
+
+def objects_of(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of values as Python's objects, an instant as pandas' Timestamp where pandas is there."""
+    if values.dtype.kind != "M":
+        return values.astype(object)
+    try:
+        import pandas as pd
+    except ImportError:
+        return values.astype("datetime64[us]").astype(object)
+    return np.array(pd.Series(values).astype(object), dtype=object)
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -130,8 +150,7 @@ def frame_of(data: Any, role: str) -> Frame:
     ValueError
         Two columns have one name.
     """
-    if isinstance(data, Mapping) and data:
-        data = next(iter(data.values()))
+    data = first_table(data)
     if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
         return _from_pandas(data, role)
     if data is None or isinstance(data, (str, bytes, int, float, list, tuple, np.ndarray, Mapping)):
@@ -140,14 +159,25 @@ def frame_of(data: Any, role: str) -> Frame:
     return Frame({name: _from_polars(table.series(name)).named(name) for name in table.columns}, table.n_rows)
 
 
+def first_table(data: Any) -> Any:
+    """Return the first table of a dictionary of tables, anything else as it is."""
+    return next(iter(data.values())) if isinstance(data, Mapping) and data else data
+
+
+def drawn_rows(state: np.random.RandomState, n_rows: int, size: int) -> NDArray[np.int64]:
+    """Return row numbers drawn without replacement, as pandas' `sample` draws them."""
+    return state.choice(n_rows, size=size, replace=False)
+
+
 def _from_pandas(data: Any, role: str) -> Frame:
     names = list(data.columns)
     if len(set(names)) < len(names):
         raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
-    return Frame({name: _pandas_column(data[name]).named(name) for name in names}, len(data))
+    return Frame({name: pandas_column(data[name]).named(name) for name in names}, len(data))
 
 
-def _pandas_column(series: Any) -> Column:
+def pandas_column(series: Any) -> Column:
+    """Return a pandas series with the dtype that it has; instants with a time zone are those of UTC."""
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, np.dtype):

@@ -12,7 +12,6 @@ from divulge.sdmetrics.attackers import (
     Ints,
     PrivacyAttackerModel,
     distinct_rows,
-    first_table,
     guesses_of,
     most_frequent,
     tuples_of,
@@ -24,7 +23,7 @@ from divulge.sdmetrics.classifiers import (
     CategoricalSklearnAttacker,
     CategoricalSVMAttacker,
 )
-from divulge.sdmetrics.columns import Column, Frame
+from divulge.sdmetrics.columns import Column, Frame, first_table
 from divulge.sdmetrics.fields import CATEGORICAL, attack_tables, settings_of
 
 __all__ = ["METRICS", "CategoricalEnsembleAttacker", "categorical_adapter", "categorical_ensemble"]
@@ -80,13 +79,17 @@ def _majorities(votes: Ints) -> Ints:
     return best
 
 
-def categorical_adapter(attacker_class: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+def categorical_adapter(
+    attacker_class: Callable[..., Any], unusable: Callable[[Any], Any] = lambda model_kwargs: None
+) -> Callable[..., dict[str, Any]]:
     """Return the metric of an attacker: 1 less the share of real rows whose sensitive fields are all guessed.
 
     Parameters
     ----------
     attacker_class
         Called with `model_kwargs`.
+    unusable
+        Returns what the score is in place of a number where `model_kwargs` do not do, else None.
 
     Returns
     -------
@@ -106,6 +109,9 @@ def categorical_adapter(attacker_class: Callable[..., Any]) -> Callable[..., dic
         *,
         seed: int = 0,
     ) -> dict[str, Any]:
+        problem = unusable(model_kwargs)
+        if problem is not None:
+            return {"score": problem}
         real, _, keys, sensitive = attack_tables(
             real_data, synthetic_data, metadata, table_name, key_fields, sensitive_fields, CATEGORICAL
         )
@@ -137,29 +143,17 @@ def _share_guessed(attacker: Any, real: Frame, keys: list[Hashable], sensitive: 
     return int((as_truth[guesses.which][which_key] == which_truth).sum()) / len(real)
 
 
-def categorical_ensemble(
-    real_data: Any,
-    synthetic_data: Any,
-    metadata: Any = None,
-    table_name: str | None = None,
-    key_fields: Any = None,
-    sensitive_fields: Any = None,
-    model_kwargs: Any = None,
-    *,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """Return the metric of `CategoricalEnsembleAttacker`.
-
-    Without attackers the score *is* a ValueError, which SDMetrics returns and does not raise.
-    """
+def _no_attackers(model_kwargs: Any) -> ValueError | None:
+    """Return the error that SDMetrics gives as the score, and does not raise, where there are no attackers."""
     given: Any = model_kwargs if isinstance(model_kwargs, Collection) else settings_of("model_kwargs", model_kwargs)
     if "attackers" not in given:
-        return {"score": ValueError("No attackers specified.")}
+        return ValueError("No attackers specified.")
     if not isinstance(given["attackers"], list) or len(given["attackers"]) == 0:
-        return {"score": ValueError("Zero attackers specified")}
-    return categorical_adapter(CategoricalEnsembleAttacker)(
-        real_data, synthetic_data, metadata, table_name, key_fields, sensitive_fields, model_kwargs, seed=seed
-    )
+        return ValueError("Zero attackers specified")
+    return None
+
+
+categorical_ensemble = categorical_adapter(CategoricalEnsembleAttacker, _no_attackers)
 
 
 METRICS: tuple[tuple[str, str, Callable[..., dict[str, Any]], str], ...] = (

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from divulge.sdmetrics.columns import Column, Frame
+from divulge.sdmetrics.columns import Column, Frame, pandas_column
 
 __all__ = ["as_datetimes", "checked_pair", "columns_of", "no_sdtype", "table_metadata", "types_of"]
 
@@ -148,7 +148,7 @@ def as_datetimes(name: Hashable, column: Column, entry: Mapping[str, Any]) -> Co
         )
     try:
         import pandas as pd
-    except ImportError as error:  # pragma: no cover
+    except ImportError as error:  # pragma: no cover # the tests have pandas
         raise ValueError(
             f"Datetime column '{name}' is text; reading it needs pandas. hint: pip install pandas."
         ) from error
@@ -161,6 +161,4 @@ def as_datetimes(name: Hashable, column: Column, entry: Mapping[str, Any]) -> Co
                 f"Error converting column '{name}' to timestamp: {type(error).__name__}; a value does not follow the "
                 "'datetime_format' of the metadata."
             ) from None
-    if getattr(parsed.dt, "tz", None) is not None:
-        parsed = parsed.dt.tz_convert("UTC").dt.tz_localize(None)
-    return Column("M", parsed.to_numpy(dtype="datetime64[ns]"), parsed.isna().to_numpy())
+    return pandas_column(parsed)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.predicates import Conjunctions, Predicates
-from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
+from divulge.sdmetrics.columns import Column, Frame, drawn_rows, equal_codes, frame_of
 from divulge.sdmetrics.gaps import numbers_of
 from divulge.sdmetrics.metadata import as_datetimes, checked_pair, no_sdtype, table_metadata
 
@@ -96,7 +96,7 @@ def new_rows(
                 stacklevel=4,  # the caller of `compute`: base stands between
             )
         else:
-            synthetic = synthetic.take(_drawn(len(synthetic), synthetic_sample_size, seed))
+            synthetic = synthetic.take(drawn_rows(np.random.RandomState(seed), len(synthetic), synthetic_sample_size))
     types = {name: _type(name, entries[name], real[name]) for name in entries}
     real, synthetic = _with_instants(real, synthetic, entries, types)
     n = len(synthetic)
@@ -138,10 +138,6 @@ def checked_size(size: Any) -> int | None:
     if not size >= 0 or not (isinstance(size, int) or float(size) % 1 == 0):
         raise ValueError("`synthetic_sample_size` must be a whole number of at least 1.")
     return int(size)
-
-
-def _drawn(n_rows: int, size: int, seed: int) -> Ints:
-    return np.random.RandomState(seed).choice(n_rows, size=size, replace=False)
 
 
 def _type(name: Hashable, entry: Mapping[str, Any] | None, column: Column) -> str:
@@ -199,14 +195,13 @@ def _count_matches(
         else:
             codes[:, j], low[:, j] = _same(a, b, common)
             high[:, j] = low[:, j]
-    threads = 1 if len(real) * len(synthetic) < _ALONE else None
     low, high, of_row = _alternatives(low, high, further)
-    met = _met_in_windows(codes, low, high)
-    if met is not None:
-        return np.bincount(of_row, weights=met, minlength=len(synthetic)).astype(np.int64)
-    column = np.broadcast_to(np.arange(len(fields), dtype=np.int32), low.shape)
-    asked = Predicates(column, low, high, np.full(len(low), len(fields)))
-    found = Conjunctions(codes, threads=threads).count(asked, most=0)
+    found: NDArray[Any] | None = _met_in_windows(codes, low, high)
+    if found is None:
+        threads = 1 if len(real) * len(synthetic) < _ALONE else None
+        column = np.broadcast_to(np.arange(len(fields), dtype=np.int32), low.shape)
+        asked = Predicates(column, low, high, np.full(len(low), len(fields)))
+        found = Conjunctions(codes, threads=threads).count(asked, most=0)
     return np.bincount(of_row, weights=found, minlength=len(synthetic)).astype(np.int64)
 
 
@@ -218,10 +213,9 @@ def _met_in_windows(
     Rows sorted by one column that meet its interval stand together. The column with the shortest windows is taken, and
     the other columns are looked at in its windows alone.
     """
-    orders = [np.argsort(column, kind="stable") for column in codes.T]
     windows = []
-    for column, order, least, most in zip(codes.T, orders, low.T, high.T, strict=True):
-        ranked = column[order]
+    for column, least, most in zip(codes.T, low.T, high.T, strict=True):
+        ranked = np.sort(column)
         first = np.searchsorted(ranked, least, side="left")
         windows.append((first, np.maximum(np.searchsorted(ranked, most, side="right") - first, 0)))
     total = [int(size.sum()) for _, size in windows]
@@ -231,7 +225,7 @@ def _met_in_windows(
     first, size = windows[best]
     asked = np.repeat(np.arange(len(low)), size)
     place = np.arange(total[best]) - np.repeat(np.cumsum(size) - size, size) + np.repeat(first, size)
-    rows = orders[best][place]
+    rows = np.argsort(codes[:, best], kind="stable")[place]
     for j in sorted(range(codes.shape[1]), key=lambda j: total[j]):
         if j != best:
             value = codes[rows, j]

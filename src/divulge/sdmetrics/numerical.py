@@ -16,10 +16,9 @@ from divulge.sdmetrics.attackers import (
     PrivacyAttackerModel,
     answers_many,
     distinct_rows,
-    first_table,
     tuples_of,
 )
-from divulge.sdmetrics.columns import Column, Frame, frame_of, same_dtype
+from divulge.sdmetrics.columns import Column, Frame, first_table, frame_of, same_dtype
 from divulge.sdmetrics.fields import NUMERICAL, attack_tables, settings_of
 from divulge.sdmetrics.univariate import BLOCK, Distribution, choose_distribution
 

@@ -27,7 +27,7 @@ from divulge.result import TOWARDS, Result
 from divulge.schema import Bins, Column, Schema, schema_from_sdv
 from divulge.sdmetrics.attribution import METHODS, check_counts, check_disclosure
 from divulge.sdmetrics.closest import check_draws
-from divulge.sdmetrics.columns import Frame, frame_of
+from divulge.sdmetrics.columns import Frame, first_table, frame_of
 from divulge.sdmetrics.discretize import binned
 from divulge.sdmetrics.fields import attack_tables
 from divulge.sdmetrics.metadata import as_datetimes, columns_of, table_metadata
@@ -150,7 +150,7 @@ def _attributed(
     sensitive: Sequence[Hashable],
     unseen: Unseen,
 ) -> Breakdown:
-    tables = [_one(t) for t in (real_data, synthetic_data, holdout)]
+    tables = [first_table(t) for t in (real_data, synthetic_data, holdout)]
     case = lay(*tables, schema=Schema(tuple(kinds)), level=LEVEL)
     _warn_of_overlap(case)
     names, targets = tuple(map(str, keys)), tuple(map(str, sensitive))
@@ -176,7 +176,7 @@ def _attributed(
     risk = residual_over(Outcomes(scores[attacked], people), blind, moved_by, LEVEL)
     if result.holdout is not None:
         what += _NO_STRANGERS
-    return _score(risk, **more, baseline_protection=_protection(_mean(blind, people)), baseline=what)
+    return _score(risk, **more, baseline_protection=_protection(Outcomes(blind, people).rate), baseline=what)
 
 
 def _protection(rate: float | None) -> float:
@@ -206,18 +206,9 @@ def blind_chances(table: ContingencyTable, attacked: NDArray[np.bool_]) -> tuple
     margin = np.bincount(target, weights=people, minlength=table.n_targets)
     others = (margin - 1) / (n - 1) if n > 1 else np.full(len(margin), math.nan)
     published = table.target_margin(table.s) / max(1, table.n_s)
-    if _mean(published[target], people) > _mean(others[target], people):
+    if Outcomes(published[target], people).rate > Outcomes(others[target], people).rate:
         return published[target], 1.0, _PUBLISHED
     return others[target], 2.0, _MARGINAL
-
-
-def _mean(chances: NDArray[np.float64], people: NDArray[np.int64]) -> float:
-    return math.fsum((chances * people).tolist()) / int(people.sum()) if len(people) else math.nan
-
-
-def _one(data: Any) -> Any:
-    """Return the first table of a dictionary of tables."""
-    return next(iter(data.values())) if isinstance(data, Mapping) and data else data
 
 
 # ---------------------------------------------------------------- distances
@@ -310,7 +301,7 @@ def _measured(roles: Mapping[str, Any], metadata: Any, table_name: str | None) -
     ValueError
         A table lacks a column that another has, or no column is left.
     """
-    tables = [_one(t) for t in roles.values()]
+    tables = [first_table(t) for t in roles.values()]
     frames = [frame_of(t, role) for t, role in zip(tables, roles, strict=True)]
     chosen, schema, columns = table_metadata(metadata, table_name), None, None
     wanted = list(dict.fromkeys(name for f in frames for name in f.names))
