@@ -194,6 +194,85 @@ class Failure(msgspec.Struct):
     why: str
 
 
+class LeftOut(msgspec.Struct):
+    """Tests of an attack that were planned and not made, as the time was up."""
+
+    attack: str
+    n: int
+    of: int
+    why: str
+
+
+class Utility(msgspec.Struct):
+    """How much of the real table the synthetic one keeps by one measure.
+
+    `reference`: the same measure of the holdout, what another sample of the population keeps.
+    """
+
+    measure: str
+    value: float | None
+    reference: float | None
+    better: Literal["higher", "lower"]
+    about: str
+    notes: list[str]
+
+
+class Condition(msgspec.Struct):
+    """One condition of a policy: what was asked, what was found, whether it is kept."""
+
+    condition: str
+    found: str
+    kept: bool
+    why: str
+
+
+class Policy(msgspec.Struct):
+    """The conditions that the run had to keep, from --policy and --fail-on."""
+
+    name: str
+    sha256: str | None
+    kept: bool
+    conditions: list[Condition]
+
+
+class Changed(msgspec.Struct):
+    """One comparison then and now; `difference` is now less then, of the risk."""
+
+    attack: str
+    variant: str
+    keys: list[str]
+    target: str | None
+    before: float | None
+    now: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    low_simultaneous: float | None
+    high_simultaneous: float | None
+    p_adjusted: float | None
+    verdict: Literal["rose", "fell", "no change found", "cannot compare"]
+
+
+class Change(msgspec.Struct):
+    """What changed since a previous run.
+
+    `same_people`: real and holdout are the same tables as then; the intervals are then cautious.
+    `new`, `gone`: comparisons that only one of the two runs made.
+    """
+
+    previous_started: str
+    previous_divulge: str
+    previous_verdict: Verdict
+    same_people: bool
+    same_synthetic: bool
+    level: float
+    new: int
+    gone: int
+    comparisons: list[Changed]
+    verdict: Literal["rose", "fell", "no change found", "cannot compare"]
+    sentence: str
+
+
 class NotTested(msgspec.Struct):
     """A question that this run does not answer."""
 
@@ -227,6 +306,8 @@ def _outer_struct() -> Any:
         ("format", Annotated[str, Meta(pattern=f"^{FORMAT}$")]),
         ("divulge", Annotated[str, Meta(description="Version of divulge.")]),
         ("command", str),
+        ("edition", Literal["custodian", "external"]),
+        ("revealed", Annotated[list[str], Meta(description="What --reveal let through.")]),
         ("settings", Settings),
         ("started", Annotated[str, Meta(description="ISO 8601, UTC.")]),
         ("seconds", float),
@@ -240,9 +321,14 @@ def _outer_struct() -> Any:
         ("records", Records | None),
         ("positive_control", list[PositiveControl]),
         ("failed", list[Failure]),
+        ("left_out", list[LeftOut]),
+        ("utility", list[Utility]),
+        ("policy", Policy | None),
+        ("change", Change | None),
         ("not_tested", list[NotTested]),
         ("threat", Threat),
         ("versions", Annotated[dict[str, str], Meta(description="Of Python and of the packages that compute.")]),
+        ("machine", Annotated[str, Meta(description="System and processors; they change times alone.")]),
         ("attacks", dict[str, About]),
         ("notes", list[str]),
     ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from platform import python_version
+from platform import machine, python_version, system
 from typing import Any
 
 import msgspec
@@ -65,6 +66,8 @@ class Report:
         records: pl.DataFrame | None,
         exposed_strangers: float | None,
         positive_control: Sequence[Mapping[str, Any]] = (),
+        left_out: Sequence[Mapping[str, Any]] = (),
+        utility: Sequence[Mapping[str, Any]] = (),
     ) -> Report:
         """Return the report of one run."""
         columns = [
@@ -75,6 +78,8 @@ class Report:
             "format": FORMAT,
             "divulge": version,
             "command": "",
+            "edition": "custodian",
+            "revealed": [],
             "settings": dict(settings),
             "started": started,
             "seconds": seconds,
@@ -88,9 +93,14 @@ class Report:
             "records": _records_summary(records, exposed_strangers, results),
             "positive_control": [dict(c) for c in positive_control],
             "failed": [dict(f) for f in failed],
+            "left_out": [dict(o) for o in left_out],
+            "utility": [dict(u) for u in utility],
+            "policy": None,
+            "change": None,
             "not_tested": _not_tested({r.attack for r in results}),
             "threat": msgspec.to_builtins(schema.threat),
             "versions": _versions(),
+            "machine": _machine(),
             "attacks": {
                 name: {"family": a.family, "question": a.question, "needs": a.needs, "reference": a.reference}
                 for name, a in CATALOGUE.items()
@@ -175,6 +185,11 @@ def _not_tested(run: set[str]) -> list[dict[str, str]]:
 
 def _versions() -> dict[str, str]:
     return {"python": python_version(), **{name: version(name) for name in _NEEDED}}
+
+
+def _machine() -> str:
+    """Return what the run ran on: it may change times, and no digit."""
+    return f"{system()} {machine()}, {os.cpu_count()} processors"
 
 
 def _records_summary(

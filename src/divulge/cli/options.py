@@ -1,0 +1,70 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from divulge.errors import SettingError
+
+__all__ = ["names", "run_options", "table_options"]
+
+
+def names(_: Any, __: Any, values: Sequence[str]) -> list[str]:
+    """Return the names that were given, one by one or in lists with commas."""
+    return [name for value in values for name in _split(value)]
+
+
+def _split(value: str) -> list[str]:
+    """Return the names of a comma-separated list; quotes protect a comma inside a name."""
+    import csv
+    import io
+
+    names = next(csv.reader(io.StringIO(value, newline=""), skipinitialspace=True), [])
+    if "\n" in value and '"' not in value:
+        names = value.split(",")  # a line break in a name without quotation marks
+    if not any(names):
+        raise SettingError("an option that names columns is empty. hint: an unset variable of the shell?")
+    return [n for n in names if n]
+
+
+def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options on how tables are read."""
+    options = [
+        click.option("--schema", "schema_file", metavar="FILE", help="TOML of `divulge schema`, or SDV metadata JSON."),
+        click.option("--unit", metavar="COLUMN", help="Column of the person or household."),
+        click.option("--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out."),
+        click.option(
+            "--missing", multiple=True, callback=names, metavar="CODES", help="Texts that stand for missing: '?,-8'."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a run."""
+    options = [
+        click.option("--out", default="divulge-report", show_default=True, metavar="DIR", help="Folder of the report."),
+        click.option("--search", type=click.Choice(["default", "full", "off"]), default="default", show_default=True,
+                     help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
+        click.option("--models/--no-models", default=None,
+                     help="Train models for inference  [default: up to 3 million people x targets]."),
+        click.option("--acceptable", type=float, default=0.05, show_default=True,
+                     help="A risk whose upper limit is at most this counts as none found."),
+        click.option("--positive-control", type=float, default=None, metavar="F",
+                     help="Plant copies of people into the share F of the synthetic rows, and say what the run sees."),
+        click.option("--fail-on", multiple=True, metavar="RULE",
+                     help="Exit with 1 when it holds: 'cap.high > 0.05', 'linkability.score < 95', "
+                     "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess'."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Of every random step."),
+        click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals."),
+        click.option("--jobs", type=int, default=None, help="Threads  [default: all cores]; they change no digit."),
+        click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function

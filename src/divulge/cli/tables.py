@@ -1,0 +1,24 @@
+"""`divulge schema`."""
+
+from __future__ import annotations
+
+import click
+
+from divulge.cli.options import table_options
+from divulge.cli.root import cli
+
+__all__ = ["schema"]
+
+
+@cli.command()
+@click.argument("table")
+@table_options
+def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
+    """Write what was inferred about the columns of TABLE, and why, as TOML to edit and pass back with --schema."""
+    from divulge.case import lay
+    from divulge.files import read, read_schema
+
+    read_in = read(table, role="real", missing=missing)
+    given = read_schema(schema_file) if schema_file else None
+    case = lay(read_in, read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
+    click.echo(case.schema.to_toml(), nl=False)
