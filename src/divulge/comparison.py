@@ -294,6 +294,36 @@ class Comparison:
         excess = smallest_detectable_sd(math.sqrt(a.variance), 1, math.sqrt(b.variance), 1, 0.95, power)
         return excess if excess <= 1 - self.holdout.rate else math.nan
 
+    def leak_free(self, level: float) -> Interval:
+        """Return where the risk lies with this chance if members are hit as often as strangers; nan without people.
+
+        The two groups are pooled: what differs between them is chance. Hits of 0 or 1 take Wilson's centre for the
+        pooled rate, so that the band has width where nobody was hit.
+
+        Examples
+        --------
+        >>> found = compare(
+        ...     Outcomes(np.repeat([1.0, 0.0], [30, 70])), Outcomes(np.repeat([1.0, 0.0], [5, 95])),
+        ...     rng=np.random.default_rng(0),
+        ... )
+        >>> round(found.leak_free(0.95).high, 3)
+        0.131
+        """
+        a, b = self._members, self._strangers
+        if not (self.real.n and self.holdout.n):
+            return _UNDEFINED
+        k, m, z = self.real.n_clusters, self.holdout.n_clusters, _z(_check_level(level))
+        rate = (self.real.hits + self.holdout.hits) / (self.real.n + self.holdout.n)
+        if a.binary:
+            centre = (rate * (k + m) + z * z / 2) / (k + m + z * z)
+            one, half = centre * (1 - centre), z
+        elif k + m > 2:
+            # variances of two means, each times its clusters, are two estimates of what one cluster varies
+            one, half = (a.variance * k * (k - 1) + b.variance * m * (m - 1)) / (k + m - 2), _t(level, k + m - 2)
+        else:
+            return _UNDEFINED
+        return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate)
+
     @property
     def may_resample(self) -> bool:
         """Whether a bootstrap would refine the risk: fractional or clustered outcomes of not too many people."""
@@ -305,6 +335,11 @@ class Comparison:
         risk, spread = _from_resamples(self._members, self._strangers, logs, self._spread, self.level)
         how = self.method.split("; ")[0]
         return replace(self, risk=risk, _spread=spread, method=f"{how}; cluster bootstrap ({logs.size} draws)")
+
+
+def _band(half: float, rate: float) -> Interval:
+    """Return the residual between two limits of a difference whose value is 0, given the rate of both groups."""
+    return Interval(0.0, -half / (1 - rate), half / (1 - rate)) if half > 0 and rate < 1 else _UNDEFINED
 
 
 def compare(

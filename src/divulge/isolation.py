@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.comparison import Floats, Ints, Tally, _failure
+from divulge.comparison import Floats, Ints, Tally, _band, _failure
 from divulge.errors import SettingError
 from divulge.hashing import value_hashes
 from divulge.intervals import (
@@ -31,6 +31,7 @@ from divulge.intervals import (
     _mover_difference,
     _mover_ratio,
     _residual,
+    _z,
     smallest_detectable_sd,
     wilson,
 )
@@ -106,6 +107,10 @@ class Isolation:
         if _check_level(level) == self.level:
             return self.difference, self.risk
         return _intervals(self.real.hits, self.holdout.hits, self.real.n, self.effective, level)
+
+    def leak_free(self, level: float) -> Interval:
+        """Return where the risk lies with this chance if members are like strangers: permuted labels say so."""
+        return _band(_z(_check_level(level)) * self.spread, self.expected)
 
     @property
     def z(self) -> float:

@@ -79,6 +79,9 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
     high_simultaneous: float | None
     level: float
     method: str
+    leak_free_low: float | None = None
+    leak_free_high: float | None = None
+    """Between these the risks of all comparisons of the attack lie together, at this level, if nothing leaked."""
 
 
 class Individual(msgspec.Struct, frozen=True, kw_only=True):

@@ -179,6 +179,7 @@ def judge(
     acceptable: float = ACCEPTABLE,
 ) -> Result:
     """Return the result with difference, risk, p-value, smallest detectable excess and verdict."""
+    band = comparison.leak_free(level)
     difference, risk = comparison.difference, comparison.risk
     result = replace(
         result,
@@ -191,6 +192,8 @@ def judge(
             high_simultaneous=finite(risk.high),
             level=level,
             method=comparison.method,
+            leak_free_low=finite(band.low),
+            leak_free_high=finite(band.high),
         ),
         comparison=comparison,
         p_value=finite(comparison.p_value),

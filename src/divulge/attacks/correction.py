@@ -83,6 +83,7 @@ def _holm_family(results: list[Result], level: float) -> Family:
 
 def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:
     difference, risk = comparison.at(family.level_each)
+    band = comparison.leak_free(family.level_each)
     p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
     assert result.risk is not None
     result = replace(
@@ -95,6 +96,8 @@ def _with_family(result: Result, comparison: Comparison, family: Family, j: int,
             low=finite(comparison.risk.low),
             high=finite(comparison.risk.high),
             method=comparison.method,
+            leak_free_low=finite(band.low),
+            leak_free_high=finite(band.high),
         ),
     )
     return conclude(result, difference, risk, acceptable)

@@ -1,0 +1,87 @@
+"""The band that leak-free data give: without a leak the risk lies in it as often as it says, with one it leaves it.
+
+Bands of a share of R runs with true share s move by sqrt(s (1 - s) / R); three of these on either side are let pass,
+and two hundredths more where few hits come in whole steps.
+"""
+
+import numpy as np
+import pytest
+
+from divulge.attraction import attraction
+from divulge.comparison import Outcomes, compare
+from divulge.intervals import Interval
+
+QUICK, FULL = 400, 4000
+
+
+def inside(risk: Interval, band: Interval) -> bool:
+    return band.low <= risk.value <= band.high
+
+
+def share(found, runs):
+    return np.mean(found), 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def people(rng, kind, n, p):
+    if kind == "hits":
+        return Outcomes((rng.random(n) < p).astype(float))
+    if kind == "chances":
+        return Outcomes(rng.beta(p, 1 - p, n))
+    household = np.repeat(np.arange(n // 3 + 1), 3)[:n]
+    alike = rng.beta(2 * p, 2 * (1 - p), n // 3 + 1)[household]
+    return Outcomes((rng.random(n) < alike).astype(float), cluster=household)
+
+
+@pytest.mark.parametrize("runs", [QUICK, pytest.param(FULL, marks=pytest.mark.full)])
+@pytest.mark.parametrize(("n", "m"), [(300, 300), (600, 150)])
+@pytest.mark.parametrize(
+    ("kind", "p"), [("hits", 0.5), ("hits", 0.1), ("hits", 0.02), ("chances", 0.3), ("homes", 0.3)]
+)
+def test_leak_free_risks_lie_in_the_band(kind, p, n, m, runs):
+    rng = np.random.default_rng([n, m, int(100 * p)])
+    found = []
+    for _ in range(runs):
+        one = compare(people(rng, kind, n, p), people(rng, kind, m, p), rng=rng, draws=0)
+        found.append(inside(one.risk, one.leak_free(0.95)))
+    seen, width = share(found, runs)
+    coarse = 0.02 if n * p < 15 or m * p < 15 else 0.0
+    assert 0.95 - width - coarse <= seen <= 0.95 + width + 1.5 * coarse
+
+
+@pytest.mark.parametrize("runs", [QUICK, pytest.param(FULL, marks=pytest.mark.full)])
+@pytest.mark.parametrize(("n", "m"), [(300, 300), (600, 150)])
+def test_attracted_rows_lie_in_the_band(n, m, runs):
+    rng = np.random.default_rng([n, m])
+    found = []
+    for _ in range(runs):
+        nearest = rng.integers(0, n + m, 500)
+        credit = np.bincount(nearest, minlength=n + m).astype(float)
+        one = attraction(credit[:n], credit[n:], 500, rng=rng)
+        found.append(inside(one.risk, one.leak_free(0.95)))
+    seen, width = share(found, runs)
+    assert abs(seen - 0.95) <= width + 0.005
+
+
+def test_a_leak_leaves_the_band():
+    rng = np.random.default_rng(0)
+    out = []
+    for _ in range(100):
+        one = compare(people(rng, "hits", 300, 0.3), people(rng, "hits", 300, 0.1), rng=rng, draws=0)
+        out.append(one.risk.value > one.leak_free(0.95).high)
+    assert np.mean(out) > 0.95
+
+
+def test_nobody_hit_still_gives_a_band_and_everybody_hit_gives_none():
+    rng = np.random.default_rng(0)
+    none = compare(Outcomes(np.zeros(100)), Outcomes(np.zeros(100)), rng=rng).leak_free(0.95)
+    assert none.low < 0 < none.high < 0.1
+    everybody = compare(Outcomes(np.ones(10)), Outcomes(np.ones(10)), rng=rng).leak_free(0.95)
+    assert np.isnan(everybody.high)
+    nobody = compare(Outcomes(np.zeros(0)), Outcomes(np.ones(10)), rng=rng).leak_free(0.95)
+    assert np.isnan(nobody.high)
+
+
+def test_a_higher_level_is_wider():
+    rng = np.random.default_rng(0)
+    one = compare(people(rng, "hits", 300, 0.3), people(rng, "hits", 300, 0.3), rng=rng)
+    assert one.leak_free(0.99).high > one.leak_free(0.95).high
