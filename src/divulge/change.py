@@ -191,6 +191,7 @@ def _sentence(rows: Sequence[Json], verdict: str, previous: Json) -> str:
     fell = sum(r["verdict"] == "fell" for r in rows) if verdict == "rose" else 0
     return (
         f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
-        f"{f' and fell in {fell:,}' if fell else ''}, most in {view.label(most, '->')}: from {number(most['before'])} to "
-        f"{number(most['now'])}, a change of at least {number(max(0.0, least))}."
+        f"{f' and fell in {fell:,}' if fell else ''}, most in "
+        f"{view.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change of at least "
+        f"{number(max(0.0, least))}."
     )

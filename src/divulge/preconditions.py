@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,7 +15,7 @@ from divulge.case import Case
 from divulge.counts import combine
 from divulge.hashing import row_hashes
 
-__all__ = ["CRITICAL", "Check", "check_all", "overlap"]
+__all__ = ["CRITICAL", "Check", "check_all", "overlap", "table_facts"]
 
 CRITICAL = ("different tables", "no overlap", "units apart", "exchangeable")
 """Checks without which members and strangers cannot be compared."""
@@ -156,6 +157,30 @@ def _duplicates(case: Case) -> Check | None:
         detail=f"{n - n_distinct:,} of {n:,} real rows repeat another one ({100 * share:.1f}%); "
         "if these are the same people, name their column with unit",
     )
+
+
+def table_facts(case: Case) -> list[dict[str, Any]]:
+    """Return for each table the share of cells without a value, how many rows repeat another, and how many units.
+
+    None where rows are counted elsewhere, and of units where no column says who is one.
+    """
+    ids = _row_ids(case)
+    cells = [sum(int(case.pooled(c).counts[i][0]) for c in case.columns) for i in range(len(case.tables))]
+    out: list[dict[str, Any]] = []
+    for i, table in enumerate(case.tables):
+        size = table.n_rows * len(case.columns)
+        units = None
+        if case.unit is not None and case.in_memory:
+            codes = case.codes(case.unit, binned=False)[i]
+            units = len(np.unique(codes[codes > 0])) + int((codes == 0).sum())
+        out.append(
+            {
+                "missing": cells[i] / size if size else None,
+                "repeated": None if ids is None else table.n_rows - len(np.unique(ids[i])),
+                "units": units,
+            }
+        )
+    return out
 
 
 def _sizes(case: Case) -> Check | None:

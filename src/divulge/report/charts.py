@@ -64,6 +64,7 @@ class Rung:
     outer: tuple[float | None, float | None] = (None, None)
     verdict: str | None = None
     baseline: float | None = None
+    band: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +145,33 @@ def _axis(scale: Scale, acceptable: float | None, percent: bool) -> tuple[list[s
 
 
 def interval_row(
-    uid: str, title: str, scale: Scale, acceptable: float, value: float | None,
+    uid: str, title: str, scale: Scale, acceptable: float | None, value: float | None,
     inner: tuple[float | None, float | None], outer: tuple[float | None, float | None], verdict: str,
+    band: tuple[float | None, float | None] = (None, None),
 ) -> Markup:  # fmt: skip
-    """Return one row of a forest plot: outer interval thin, inner interval thick, the estimate as a mark."""
+    """Return one row of a forest plot: outer interval thin, inner interval thick, the estimate as a mark.
+
+    The band, where there is one, is what data without a leak give; `acceptable` is None where there is no such line.
+    """
     y = _HEIGHT / 2
     # longer than the picture: the page cuts them where the row ends, so that they meet
-    parts = [_line(scale.x(a), -20, scale.x(a), 400, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))]
+    parts = [_band(scale, band, -20, 420)]
+    parts += [
+        _line(scale.x(a), -20, scale.x(a), 400, css)
+        for a, css in ((0.0, "zero"), (acceptable, "accept"))
+        if a is not None
+    ]
     return _svg(
         uid, _WIDTH, _HEIGHT, title, "".join(parts + _interval(scale, y, value, inner, outer, verdict)), "row-plot"
     )
+
+
+def _band(scale: Scale, band: tuple[float | None, float | None], y: float, height: float) -> str:
+    """Return the grey band of a row, cut where the picture ends; "" without one."""
+    if band[0] is None or band[1] is None:
+        return ""
+    left, right = scale.x(band[0]), scale.x(band[1])
+    return f'<rect class="band" x="{left:g}" y="{y:g}" width="{max(right - left, 1):g}" height="{height:g}"/>'
 
 
 def _interval(
@@ -220,6 +238,7 @@ def ladder(uid: str, title: str, description: str, rungs: Sequence[Rung], accept
         if acceptable is None:
             parts += _dotted(scale, y, r.value, r.baseline)
         else:
+            parts.insert(0, _band(scale, r.band, y - _STEP / 2, _STEP))
             parts += _interval(scale, y, r.value, r.inner, r.outer, r.verdict or "")
     body = f'{"".join(labels)}<g transform="translate({_LABELS} 0)">{"".join(parts)}</g>'
     return _svg(uid, _W, bottom + 4, title, body, "chart", description)

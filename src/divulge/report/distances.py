@@ -59,7 +59,8 @@ def sentences(data: Json) -> list[dict[str, Any]]:
         if r["verdict"] is None or not r["real"] or r["real"]["rate"] is None:
             continue
         text = _of_rows(r) if view.of_rows(r) else _of_people(r)
-        out.append({"what": f"{attack} ({variant})" if variant else attack, "text": text, "verdict": r["verdict"]})
+        what = f"{attack} ({variant})" if variant else attack
+        out.append({"attack": attack, "what": what, "text": text, "verdict": r["verdict"]})
     return out
 
 

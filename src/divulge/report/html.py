@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from divulge.report import charts, distances, questions, statement, view
@@ -21,6 +22,7 @@ __all__ = ["page"]
 Json = Mapping[str, Any]
 
 _FOREST_ROWS = 32
+_ASKED = 3  # comparisons of each of the three questions that stand beside the others
 _TABLE_ROWS = 1000
 _MEASURE_ROWS = 600
 _KEY_SET_ROWS = 200
@@ -29,6 +31,8 @@ _RANKS = 4
 _CURVES = 6
 _PARTS = 5  # sets of columns with near copies that are shown, the others folded
 _FOLDED = 100
+_CHANGES = 24
+_OF_STRANGERS = re.compile(r"\bleak|excess|members and")
 _SMALL_N = 100
 _SHADES = (0.0, 0.02, 0.05, 0.1, 0.25)
 _CLASS = {"excess found": "excess", "none found": "none", "cannot tell": "unsure", "no holdout": "nohold"}
@@ -45,8 +49,19 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         The most exposed real records, by row number, as in `Report.records`; empty for a page that may leave the
         custodian's hands.
     """
+    data = view.LATER | data
     script, style = _file("report.js"), _file("report.css")
+    groups = _questions(data)
     context = {
+        "external": data["edition"] == "external",
+        "not_tested": data["not_tested"],
+        "data_card": _data_card(data),
+        "provenance": statement.provenance(data),
+        "membership": _membership(data),
+        "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
+        "sight": _sight(data),
+        "changes": _changes(data),
+        "glossary": [g for g in view.GLOSSARY if view.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "data": data,
         "script": Markup(script),  # our own files
         "style": Markup(style),
@@ -59,7 +74,7 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "attack_rows": view.by_attack(data),
         "forest": _forest(data),
         "judged": _cut(view.judged(data["results"]), _TABLE_ROWS),
-        "questions": _questions(data),
+        "questions": groups,
         "threat_model": statement.threat_model(data),
         "processing": statement.PROCESSING,
         "decided": statement.decided(data),
@@ -85,7 +100,41 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "level": _level(data),
         "acceptable": f"{_acceptable(data):g}",
     }
+    shown = [(name, title) for name, title, when in _SECTIONS if when(context)]
+    context["sections"] = ["banner", *(name for name, _ in shown)]
+    context["contents"] = [("verdict", "Verdict"), *((name, title(context)) for name, title in shown)]
     return str(_template().render(context))
+
+
+def _always(_: Json) -> bool:
+    return True
+
+
+_SECTIONS: tuple[tuple[str, Callable[[Json], str], Callable[[Json], bool]], ...] = (
+    ("overview", lambda c: "Attacker and data", _always),
+    ("risks", lambda c: "Risks" if c["holdout"] else "Rates", lambda c: c["forest"]["n"] > 0),
+    ("questions", lambda c: "The three questions", _always),
+    ("attribution", lambda c: "Attribution", lambda c: bool(c["matrix"])),
+    ("cap", lambda c: "CAP", lambda c: bool(c["cap_curves"])),
+    ("distances", lambda c: "Distances", lambda c: c["distances"]["any"]),
+    ("uniqueness", lambda c: "Copies, uniqueness", _always),
+    ("minimal", lambda c: "Minimal key sets", lambda c: c["minimal"]["n"] > 0),
+    ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"])),
+    ("exposed", lambda c: "Exposed people", lambda c: bool(c["data"]["records"])),
+    ("calibration", lambda c: "What could be seen", _always),
+    ("utility", lambda c: "Utility", lambda c: bool(c["data"]["utility"])),
+    ("change", lambda c: "Change", lambda c: bool(c["data"]["change"])),
+    ("policy", lambda c: "Policy", lambda c: bool(c["data"]["policy"])),
+    ("threat", lambda c: "Threat model", _always),
+    ("decision", lambda c: "Decision", _always),
+    ("preconditions", lambda c: "Preconditions", _always),
+    ("reproduce", lambda c: "Reproduce", _always),
+    ("method", lambda c: "Method", _always),
+    ("limits", lambda c: "Limits", _always),
+    ("glossary", lambda c: "Glossary", _always),
+    ("references", lambda c: "References", lambda c: bool(c["data"]["attacks"])),
+)
+"""The sections in the order of the page: their template, their name in the contents, and when they are there."""
 
 
 def _file(name: str) -> str:
@@ -108,17 +157,23 @@ def _policy(script: str, style: str) -> str:
 def _template() -> Any:
     # every printed value goes through `_shown` before it is escaped
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+        loader=PackageLoader("divulge.report", "templates"),
     )
     helpers: dict[str, Callable[..., Any]] = {
         "brief": view.brief, "capitalized": view.capitalized, "compact": view.compact, "counted": view.counted,
         "css": lambda verdict: _CLASS.get(verdict, "unsure"), "distance": view.distance, "further": view.further,
+        "in_question": view.in_question,
         "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name,
         "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "prose": view.prose,
         "rated": view.rated, "share": view.share, "side": view.side, "telling_notes": view.telling_notes,
     }  # fmt: skip
     environment.filters.update(helpers)
-    return environment.from_string(_file("template.html.j2"))
+    return environment.get_template("page.html.j2")
 
 
 def _shown(value: Any) -> Any:
@@ -157,9 +212,11 @@ def _banner(data: Json) -> dict[str, Any]:
 
 def _forest(data: Json) -> dict[str, Any]:
     """Return the worst comparisons, grouped by attack, each with its drawing."""
-    everything = [r for r in view.judged(data["results"]) if not view.in_question(r)]
+    everything = view.judged(data["results"])
     strangers = view.has_holdout(data)
-    shown = _worst_of_each(view.few_parts(everything, _PARTS), _FOREST_ROWS)
+    others = [r for r in everything if not view.in_question(r)]
+    asked = [r for q in view.QUESTIONS for r in [r for r in everything if r["attack"] == q][:_ASKED]]
+    shown = view.worst_first([*asked, *_worst_of_each(view.few_parts(others, _PARTS), _FOREST_ROWS)])
     acceptable = _acceptable(data)
     limits = [(view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous")) for r in shown]
     scale = charts.risk_scale(limits, acceptable) if strangers else charts.Scale(0.0, 1.0)
@@ -168,10 +225,10 @@ def _forest(data: Json) -> dict[str, Any]:
         svg = _interval(f"f{i}", r, scale, acceptable) if strangers else _rate(f"f{i}", r)
         groups.setdefault(r["attack"], []).append({"r": r, "svg": svg})
     return {
-        "n": len(view.judged(data["results"])),
+        "n": len(everything),
         "drawable": len(everything),
         "shown": len(shown),
-        "shared": view.shared_keys(everything),
+        "shared": view.shared_keys(r for r in everything if not view.in_question(r)),
         "groups": [
             {
                 "attack": attack,
@@ -205,13 +262,90 @@ def _interval(uid: str, r: Json, scale: charts.Scale, acceptable: float) -> Mark
     title = f"Risk {number(view.risk_value(r))}, simultaneous interval {view.interval(risk)}"
     inner = (view.risk_value(r, "low"), view.risk_value(r, "high"))
     outer = (view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous"))
-    return charts.interval_row(uid, title, scale, acceptable, view.risk_value(r), inner, outer, r["verdict"])
+    return charts.interval_row(
+        uid, title, scale, acceptable, view.risk_value(r), inner, outer, r["verdict"], view.leak_free(r)
+    )
 
 
 def _rate(uid: str, r: Json) -> Markup:
     rate, baseline = (r["real"] or {}).get("rate"), (r["baseline"] or {}).get("rate")
     title = f"Rate {percent(rate)}, without the synthetic table {percent(baseline)}"
     return charts.rate_row(uid, title, rate, baseline)
+
+
+# ---------------------------------------------------------------- what stands beside the risks
+
+
+def _data_card(data: Json) -> list[tuple[str, list[str]]]:
+    """Return one line for each fact about the tables, with a cell for real, synthetic and holdout."""
+    tables = [data["tables"].get(role) or {} for role in ("real", "synthetic", "holdout")]
+    lines: list[tuple[str, str, Callable[[Any], str]]] = [
+        ("rows", "rows", view.compact), ("columns", "columns", view.compact),
+        ("cells without a value", "missing", view.share), ("rows that repeat another", "repeated", view.compact),
+        ("people or households", "units", view.compact), ("sha256 begins with", "sha256", lambda s: s[:12]),
+    ]  # fmt: skip
+    return [
+        (word, ["-" if t.get(field) is None else shown(t[field]) for t in tables])
+        for word, field, shown in lines
+        if any(t.get(field) is not None for t in tables)
+    ]
+
+
+def _membership(data: Json) -> dict[str, Any]:
+    """Return what is said about membership: whether it was tested, and what comes nearest to it."""
+    tested = any(r["attack"] == "membership" for r in data["results"])
+    near = [s for s in distances.sentences(data) if s["attack"] in ("dcr", "exposure")]
+    answer = (
+        "See the results of the attack membership."
+        if tested
+        else "Not tested: no attack of this run asks for one person whether they are in the table. A verdict on "
+        "membership cannot be read from the other attacks."
+    )
+    return {"answer": answer, "near": [] if tested else near}
+
+
+def _sight(data: Json) -> list[dict[str, Any]]:
+    """Return for each attack the comparison with the widest leak-free band, and whether its risk lies in the band."""
+    widest: dict[str, tuple[float, Json]] = {}
+    for r in view.judged(data["results"]):
+        low, high = view.leak_free(r)
+        if low is not None and high is not None and high - low > widest.get(r["attack"], (-1.0, r))[0]:
+            widest[r["attack"]] = (high - low, r)
+    out = []
+    for _, r in widest.values():
+        low, high = view.leak_free(r)
+        value = view.risk_value(r)
+        inside = value is None or low is None or high is None or low <= value <= high
+        where = "in the band" if inside else ("above it" if value is not None and value > (high or 0.0) else "below it")
+        text = view.label(r).removeprefix(r["attack"]).strip(" :") or "whole records"
+        out.append({"r": r, "label": text, "low": low, "high": high, "where": where})
+    return out
+
+
+def _changes(data: Json) -> dict[str, Any]:
+    """Return the comparisons whose risk moved most for certain first, each with its drawing."""
+    if not data["change"]:
+        return {"rows": [], "n": 0, "left_out": 0, "axis": Markup("")}
+    order = {"rose": 0, "fell": 1, "no change found": 2, "cannot compare": 3}
+    found = sorted(
+        data["change"]["comparisons"], key=lambda c: (order[c["verdict"]], -abs(c["difference"] or 0.0))
+    )  # fmt: skip
+    part = _cut([c for c in found if c["difference"] is not None], _CHANGES)
+    limits = [(c["low_simultaneous"], c["high_simultaneous"]) for c in part["rows"]]
+    reach = max([0.02, *(abs(v) for pair in limits for v in pair if v is not None)])
+    scale = charts.Scale(-min(reach, 1.0), min(reach, 1.0))
+    style = {"rose": "excess found", "fell": "none found"}
+    rows = [
+        {
+            "c": c,
+            "svg": charts.interval_row(
+                f"n{i}", f"Change {number(c['difference'])}, simultaneous interval {view.interval(c)}", scale, None,
+                c["difference"], (c["low"], c["high"]), limits[i], style.get(c["verdict"], "cannot tell"),
+            ),
+        }
+        for i, c in enumerate(part["rows"])
+    ]  # fmt: skip
+    return part | {"rows": rows, "axis": charts.axis("nx", scale, None)}
 
 
 # ---------------------------------------------------------------- the three questions
@@ -251,7 +385,7 @@ def _rung(label: str, r: Json, strangers: bool) -> charts.Rung:
     if not strangers:
         return charts.Rung(label, (r["real"] or {}).get("rate"), baseline=(r["baseline"] or {}).get("rate"))
     limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
-    return charts.Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"])
+    return charts.Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"], band=view.leak_free(r))
 
 
 # ---------------------------------------------------------------- matrix

@@ -7,7 +7,7 @@ from typing import Any
 
 from divulge.report import questions, view
 
-__all__ = ["CERTIFICATE", "PROCESSING", "decided", "evidence", "stated", "threat_line", "threat_model"]
+__all__ = ["CERTIFICATE", "PROCESSING", "decided", "evidence", "provenance", "stated", "threat_line", "threat_model"]
 
 Json = Mapping[str, Any]
 
@@ -58,6 +58,16 @@ def threat_line(data: Json) -> str:
         return ""
     told = ", ".join(f"{name} {len(s['given'])} of {len(s['given']) + len(s['left_out'])}" for name, s in parts)
     return f"Stated in the schema file: {told}; the report has the texts."
+
+
+def provenance(data: Json) -> str:
+    """Return where the holdout comes from, as far as it was stated."""
+    if not view.has_holdout(data):
+        return "there is none."
+    how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
+    if how:
+        return "; ".join(map(view.prose, how[:_ENTRIES]))
+    return 'not stated; [release] holdout = "..." in the schema file says it.'
 
 
 def evidence(data: Json) -> list[tuple[str, str]]:

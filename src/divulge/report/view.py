@@ -14,6 +14,8 @@ __all__ = [
     "BANNER",
     "CONTROL",
     "DEFINITIONS",
+    "GLOSSARY",
+    "LATER",
     "LIMITS",
     "QUESTIONS",
     "ROWS_RISK",
@@ -34,6 +36,7 @@ __all__ = [
     "judged",
     "knowledge",
     "label",
+    "leak_free",
     "limit",
     "meaning",
     "measured",
@@ -120,6 +123,36 @@ ROWS_RISK = (
     "members' share less what they would attract without a leak, over the share of people who are strangers."
 )
 """What the rates and the risk of measures are that count synthetic rows."""
+
+
+LATER: dict[str, Any] = {
+    "edition": "custodian", "revealed": [], "left_out": [], "utility": [], "policy": None, "change": None,
+    "machine": "", "versions": {},
+}  # fmt: skip
+"""What fields stand for that a file of an earlier version does not have."""
+
+GLOSSARY = (
+    ("acceptable risk", "the upper limit of risk up to which a comparison counts as none found; chosen, not found."),
+    ("attribution", "telling the target of a person from keys; CAP is the chance that a synthetic look-alike does."),
+    ("baseline", "the rate without the synthetic table."),
+    ("disclosure", "what the table tells about its own people beyond what it tells about strangers."),
+    ("excess", "rate of members less rate of strangers."),
+    ("holdout", "people of the same population whom the synthesizer never saw; strangers."),
+    ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
+    ("interval", "a range that holds the true number in the stated share of repetitions; simultaneous ones hold for "
+     "all comparisons of an attack together."),
+    ("key", "a column whose value the attacker knows."),
+    ("leak-free band", "where the risks of an attack lie, all together, if members are hit as often as strangers."),
+    ("member", "a person in the real table."),
+    ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
+    ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than they have, 1 is "
+     "everybody."),
+    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
+    ("stranger", "a person of the holdout."),
+    ("target", "a column whose value the attacker wants."),
+    ("unit", "the column that says which rows belong to one person or household."),
+)  # fmt: skip
+"""The words of the report."""
 
 
 def name(text: object) -> str:
@@ -262,6 +295,11 @@ def risk_value(result: Json, which: str = "value") -> float | None:
     """Return one number of the risk of a result, None when there is none."""
     value = (result["risk"] or {}).get(which)
     return None if value is None else float(value)
+
+
+def leak_free(result: Json) -> tuple[float | None, float | None]:
+    """Return the band in which the risks of an attack lie together if nothing leaked; None where it has no ends."""
+    return risk_value(result, "leak_free_low"), risk_value(result, "leak_free_high")
 
 
 # ---------------------------------------------------------------- order and counts
@@ -544,7 +582,12 @@ def knowledge(data: Json) -> dict[str, str]:
         tested = list(dict.fromkeys(r["target"] for r in data["results"] if r["target"]))
         names = ", ".join(map(name, tested))
         wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
+    who = ((data.get("threat") or {}).get("attacker") or {}).get("who") or []
+    rows = data["tables"]["real"]["rows"]
+    strangers = f", and as a check {data['tables']['holdout']['rows']:,} strangers" if has_holdout(data) else ""
     return {
+        "who": "; ".join(map(prose, who)) or "Anybody who holds the synthetic table.",
+        "about": f"{rows:,} rows of the real table{strangers}.",
         "knows": known,
         "wants": wanted,
         "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",
