@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import CODED, Words, attack
 from divulge.attacks.common import (
     GRID,
     Floats,
@@ -42,11 +42,48 @@ _MODEL_CLASSES = 50
 _CAP_PAPER = "Baillargeon and Charest, A Closer Look at the CAP Risk Measure for Synthetic Datasets."
 
 
+_CAP_WORDS = Words(
+    says=(
+        "I know some columns of a person, look up the synthetic rows with the same values, and guess the target in "
+        "proportion to what they say."
+    ),
+    knows=(
+        "The keys of one person of the real table, and the whole synthetic table, which he believes. Of the target "
+        "he knows nothing."
+    ),
+    data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
+    formula=(
+        "score of a person with key j and target i = s_ij / s_j\n"
+        "p_T, p_C = mean score of members, of strangers\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline = sum over targets of (o_i / n_T)^2\n"
+        "s_ij: synthetic rows with key j and target i; s_j: with key j; o_i: real records with target i, of\n"
+        "n_T in all.\n"
+        'A key that no synthetic row has: left out ("skip"), score 0 ("zero"), or answered by the synthetic\n'
+        'rows whose key differs in the fewest columns ("nearest").'
+    ),
+    reading=(
+        "A rate of 1 means that all matching synthetic rows have the person's own target, 0 that none has. The "
+        "baseline is what guessing in proportion to the target's own frequencies gives; a rate above it may be "
+        "knowledge about the population. Risk 0 means that strangers are hit as well as members, 1 that members are "
+        "always hit, and a negative risk that strangers are hit better. The CAP of the original on itself stands in "
+        "the context; it is no upper bound, and the largest attainable CAP stands beside it."
+    ),
+    silent=(
+        "A mean hides single people: the table may be certain and right about a few while the rate is low.",
+        "A low rate may belong to a table without any use.",
+        "It says nothing about other keys and other targets.",
+        "Without a holdout it does not separate inference from disclosure.",
+    ),
+)
+
+
 @attack(
     family="attribution",
     question="I know these columns of somebody; what do synthetic rows with the same values say about the target?",
     needs="keys, target",
     reference=_CAP_PAPER + " Generalised: Hittmeir, Mayer and Ekelhart 2020 (GCAP).",
+    words=_CAP_WORDS,
 )
 def cap(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "skip") -> Result:
     """Return the correct attribution probability: how much of the matching synthetic rows have a person's own target.
@@ -215,11 +252,44 @@ def _n_targets(table: ContingencyTable) -> int:
     return int((table.target_margin(table.o + table.s) > 0).sum())
 
 
+_MODAL_GUESS_WORDS = Words(
+    says="I look up the synthetic rows that share a person's key, and name the target that most of them have.",
+    knows="The keys of one person of the real table, and the whole synthetic table. Of the target he knows nothing.",
+    data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
+    formula=(
+        "score = 1 / u if the person's own target is among the u commonest of the matching rows, else 0\n"
+        "p_T, p_C = mean score of members, of strangers\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline = share of the commonest target in the real table\n"
+        'A key that no synthetic row has: score 0 ("zero"), left out ("skip"), or the synthetic rows vote\n'
+        'whose key differs in the fewest columns ("nearest").'
+    ),
+    reading=(
+        "The rate is the share of people guessed right: 1 is everybody, 0 nobody. The baseline is naming the "
+        "commonest value for everybody; at or below it the table adds nothing to that. Risk 0 means that strangers "
+        "are guessed right as often, 1 that every member is guessed right, and a negative risk that strangers are "
+        "guessed right more often."
+    ),
+    silent=(
+        "A bare majority counts like a unanimous class: how sure the table looked is not told.",
+        "People with a rare target can be exposed while the rate stands at the baseline.",
+        "Without a holdout it does not separate inference from disclosure.",
+    ),
+    settings={
+        "unseen": (
+            'Records whose key no synthetic row has: "zero" scores them 0, "skip" leaves them out, "nearest" lets '
+            "the synthetic rows vote whose key differs in the fewest columns."
+        ),
+    },
+)
+
+
 @attack(
     family="attribution",
     question="I name the target that most synthetic rows with the same key have.",
     needs="keys, target",
     reference=_CAP_PAPER + " Section on predictive success.",
+    words=_MODAL_GUESS_WORDS,
 )
 def modal_guess(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "zero") -> Result:
     """Return how often the commonest target among the matching synthetic rows is a person's own.
@@ -264,11 +334,42 @@ def modal_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
     return scores
 
 
+_BASELINE_CAP_WORDS = Words(
+    says="I have never seen the synthetic table, and I guess the target all the same.",
+    knows=(
+        "Which targets occur in the real table, or how often. The model knows the keys of the person, and has "
+        "learnt from the holdout what they say of the target."
+    ),
+    data=(
+        "The real table with the keys and one target. The model needs a holdout of at least 50 rows in memory, and "
+        "a target of at most 50 values. The synthetic table is not looked at. " + CODED
+    ),
+    formula=(
+        "uniform = 1 / (number of targets that occur)\n"
+        "marginal = sum over targets of (o_i / n_T)^2\n"
+        "modal = largest o_i / n_T\n"
+        "model = share of members whose target a gradient boosting trained on the holdout names from keys\n"
+        "o_i: real records with target i of n_T."
+    ),
+    reading=(
+        "Each rate is the share of members guessed right without the release: a baseline to read other rates by. At "
+        "1 the target is no secret; only the model can be at 0, and none is negative. Marginal is the floor of "
+        "guessing in proportion, as cap does, modal that of naming one value, and the model shows what statistics "
+        "about the population give. There is no risk and no verdict."
+    ),
+    silent=(
+        "It says nothing about the synthetic table.",
+        "The model is one learner with one setting; a better one may be right more often.",
+    ),
+)
+
+
 @attack(
     family="attribution",
     question="How often would I be right without the synthetic table?",
     needs="keys, target; the model needs a holdout",
     reference="Taub, Elliot, Pampaka and Smith 2018 (baseline CAP); Francis and Wagner 2024 (non-member model).",
+    words=_BASELINE_CAP_WORDS,
 )
 def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Result, ...]:
     """Return the success of four guessers who never saw the synthetic table.
@@ -319,11 +420,41 @@ def _model_rate(case: Case, keys: tuple[str, ...], target: str) -> float:
     return float((guess == case.codes(target)[0]).mean())
 
 
+_DCAP_WORDS = Words(
+    says=("I compare what the synthetic table tells me about a person with what the target's own frequencies tell me."),
+    knows="The keys of one person of the real table, the whole synthetic table, and how often each target occurs.",
+    data="Real and synthetic table with the keys and one target; a holdout shows the same for strangers. " + CODED,
+    formula=(
+        "value = mean CAP - baseline\n"
+        "share of the way = (mean CAP - baseline) / (CAP of the original on itself - baseline)\n"
+        "mean CAP = mean over people of s_ij / s_j\n"
+        "CAP of the original on itself = sum over cells of o_ij^2 / o_j / n_T\n"
+        "baseline = sum over targets of (o_i / n_T)^2\n"
+        "o, s: real records and synthetic rows with target i and key j; o_j, s_j: with key j."
+    ),
+    reading=(
+        "0 means no better than guessing in proportion to the real frequencies; 1 less the baseline is the most "
+        "there can be; a negative value means that the table misleads. The value of strangers is against the same "
+        "baseline: where it is alike, what is gained is knowledge about the population. There is no risk and no "
+        "verdict; cap gives both."
+    ),
+    silent=(
+        "A positive value is no leak: a good table about a predictable target has one.",
+        "The CAP of the original on itself is no upper bound, although the literature uses it as a ceiling.",
+        "A mean hides single people.",
+    ),
+    settings={
+        "unseen": 'Records whose key no synthetic row has: "zero" scores them 0, "skip" leaves them out.',
+    },
+)
+
+
 @attack(
     family="attribution",
     question="How far from the floor to the ceiling does the synthetic table bring me?",
     needs="keys, target",
     reference="Taub, Elliot, Pampaka and Smith 2018, Differential Correct Attribution Probability.",
+    words=_DCAP_WORDS,
 )
 def dcap(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "zero") -> Result:
     """Return the differential CAP: mean CAP less what the target's own distribution gives.
@@ -373,11 +504,36 @@ def _less(a: float | None, b: float) -> float | None:
     return None if a is None else a - b
 
 
+_WEAP_WORDS = Words(
+    says="I trust the synthetic table, and ask how sure each of its rows makes me of the target.",
+    knows="The synthetic table, and nobody in particular.",
+    data=(
+        "The synthetic table with the keys and one target. The other tables only help to settle kinds and bins of "
+        "columns. " + CODED
+    ),
+    formula=(
+        "WEAP of a synthetic row with key j and target i = s_ij / s_j\n"
+        "value = mean over the m synthetic rows = sum over cells of s_ij^2 / s_j / m\n"
+        "s_ij: synthetic rows with key j and target i; s_j: with key j."
+    ),
+    reading=(
+        "The value is never 0 or negative, and at most 1. At 1 every key points at one target, so that each class "
+        "looks certain; the lower it is, the more evenly targets mix under one key. The curve says which share of "
+        "the rows reaches each level. There is no baseline, no comparison with strangers and no verdict."
+    ),
+    silent=(
+        "It looks at no person: a class that looks certain may be wrong, and tcap says how often it is right.",
+        "Small classes look certain by themselves: with more keys the value grows towards 1.",
+    ),
+)
+
+
 @attack(
     family="attribution",
     question="How certain does each synthetic row look to somebody who trusts the table?",
     needs="keys, target",
     reference="Taub and Elliot 2019, The Synthetic Data Challenge (WEAP, TCAP).",
+    words=_WEAP_WORDS,
 )
 def weap(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return the within-equivalence-class attribution probability of the synthetic rows on themselves.
@@ -414,6 +570,42 @@ _TCAP = {
 }
 
 
+_TCAP_WORDS = Words(
+    says="Where the synthetic table looks certain about the target, I believe it.",
+    knows=(
+        "The keys of one person of the real table, and the whole synthetic table. He keeps silent where its rows "
+        "disagree."
+    ),
+    data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
+    formula=(
+        "a class (key) is disclosive when its largest s_ij / s_j >= tau\n"
+        "a person is hit when s_ij / s_j >= tau for the own target i\n"
+        "(a) people hit / people whose key the synthetic table has\n"
+        "(b) people hit / people whose synthetic class is disclosive\n"
+        "(c) mean of o_ij / o_j over synthetic rows with s_ij / s_j >= tau and a key that occurs in real\n"
+        "(d) people hit / all people\n"
+        "risk of (a), (b), (d) = (p_T - p_C) / (1 - p_C), p_T, p_C being the rate of members, of strangers\n"
+        "o, s: real records and synthetic rows with target i and key j; o_j, s_j: with key j."
+    ),
+    reading=(
+        "At 1 apparent certainty is always right, at 0 never, among those whom the letter counts. The baseline of "
+        "(a), (b) and (d) is naming the commonest real value for everybody. Risk 0 means that certainty is right "
+        "about strangers as often, a negative risk that it is so more often. (c) is a mean over synthetic rows, "
+        "with no risk and no verdict. Where nobody is counted the rate is undefined, not 0: there is nothing to "
+        "attack."
+    ),
+    silent=(
+        "The four letters differ in whom they count, so that their rates cannot be set against each other.",
+        "A class of a single row looks certain whatever the truth is.",
+        "A target that everybody with the key has is counted as a hit, though no single record is behind it.",
+    ),
+    settings={
+        "tau": "Share of a class from which its target counts as certain, in (0, 1]; 1 asks for a class of one target.",
+        "variants": 'Which of "a", "b", "c" and "d" to give.',
+    },
+)
+
+
 @attack(
     family="attribution",
     question="Where the synthetic table looks certain, is it right?",
@@ -422,6 +614,7 @@ _TCAP = {
         "Taub and Elliot 2019 (c); Raab, Nowok and Dibben, synthpop disclosure, up to 1.9-2 (a) and from 1.9-3 (b); "
         "ONS synthgauge (d)."
     ),
+    words=_TCAP_WORDS,
 )
 def tcap(
     case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0, variants: Sequence[str] = ("a", "b", "c", "d")
@@ -514,11 +707,43 @@ def _tcap_of_rows(table: ContingencyTable, tau: float, **fields: Any) -> Result:
     )
 
 
+_CAP_MINIMUM_WORDS = Words(
+    says="I hold the real table, and make the release whose mean CAP is the lowest that any release can have.",
+    knows="The whole real table. He is no intruder but somebody who tunes a release to one number.",
+    data=(
+        "The real table with the keys and one target; of the synthetic table the number of rows, and which keys and "
+        "targets occur. The table that is made holds real values and never enters a report. " + CODED
+    ),
+    formula=(
+        "zero: minimum = smallest o_ij / n_T over all cells\n"
+        "skip: minimum = smallest o_ij / o_j over all cells whose key some person has\n"
+        "attained by m synthetic rows in one such cell\n"
+        "cells: every key with every target that occurs, o_ij = 0 among them; o_j: real records with key j,\n"
+        "of n_T in all."
+    ),
+    reading=(
+        "0 means that some key never goes with some target in the real table: a release of that one cell has a mean "
+        "CAP of 0. A higher number is a floor below which no release gets, and none is negative. It reaches 1 only "
+        "where there is a single target to guess. The baseline is guessing in proportion to how often each value "
+        "occurs. There is no risk and no verdict."
+    ),
+    silent=(
+        "It is about no person's risk: it shows what a mean CAP is blind to.",
+        "It does not say how near the table under test comes to such a table.",
+        "The table that attains the minimum is of no use to anybody.",
+    ),
+    settings={
+        "unseen": 'Records whose key no synthetic row has: "skip" leaves them out, "zero" scores them 0.',
+    },
+)
+
+
 @attack(
     family="attribution",
     question="Which synthetic table would look best by its mean CAP, and what is it worth?",
     needs="keys, target",
     reference=_CAP_PAPER + " Theorems 2 and 3.",
+    words=_CAP_MINIMUM_WORDS,
 )
 def cap_minimum(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "skip") -> Result:
     """Return the smallest mean CAP that any synthetic table can have, and a table that has it.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,10 +17,30 @@ from divulge.case import LEFT_OUT, Case, lay
 from divulge.result import Result
 from divulge.schema import Schema
 
-__all__ = ["CATALOGUE", "Attack", "attack"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "Attack", "Words", "attack"]
 
 Results = tuple[Result, ...]
 Run = Callable[..., Result | Results]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How an attack explains itself; sentences end with a full stop, and may hold no markup."""
+
+    says: str
+    """What the attacker says, in the first person."""
+    knows: str
+    """What he knows."""
+    data: str
+    """What the attack takes: tables, kinds of columns, holdout."""
+    formula: str
+    """Lines of ASCII mathematics and what the letters stand for."""
+    reading: str
+    """What 0, 1, the baseline and negative numbers mean."""
+    silent: tuple[str, ...]
+    """What it does not tell, one sentence or two each."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings of its own that the docstring does not list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +54,30 @@ class Attack:
     """What the attacker says."""
     needs: str
     reference: str
+    words: Words
     run: Run
     """`run(case, **settings)`: the attack on tables that are laid already."""
 
 
 CATALOGUE: dict[str, Attack] = {}
+CODED = (
+    "Numbers and dates are put into bins, by default ten of equal counts among real and holdout; missing is a value "
+    "of its own."
+)
+"""What `Words.data` says of attacks that count."""
+MIXED = (
+    "A distance is the mean over columns: numbers count by their difference over the range of real and holdout, at "
+    "most 1, all else 0 or 1, and missing equals missing. Constants, identifiers, free text, the unit and ignored "
+    "columns are left out unless named."
+)
+"""What `Words.data` says of attacks that measure distances."""
+SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that he wants."}
+"""Settings that mean the same wherever an attack does not say otherwise."""
+EVERY = (
+    "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
+    "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level` "
+    "(of the interval)."
+)
 _BY_ROW = ("distance", "exposure", "singling out", "linkability", "inference")
 
 _TABLES = inspect.signature(
@@ -45,7 +85,7 @@ _TABLES = inspect.signature(
 )
 
 
-def attack(*, family: str, question: str, needs: str, reference: str) -> Callable[[Run], Any]:
+def attack(*, family: str, question: str, needs: str, reference: str, words: Words) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that lays the tables for it.
 
     The decorated function takes a `Case` and its own keyword settings. The public one takes the tables instead,
@@ -89,8 +129,8 @@ def attack(*, family: str, question: str, needs: str, reference: str) -> Callabl
         shared = list(_TABLES.parameters.values())
         public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
         public.run = run  # type: ignore[attr-defined] # functions take attributes
-        public.__doc__ = (function.__doc__ or "").rstrip() + _COMMON.format(reference=reference)
-        CATALOGUE[function.__name__] = Attack(function.__name__, family, question, needs, reference, run)
+        public.__doc__ = (function.__doc__ or "").rstrip() + _COMMON.format(every=_EVERY_LINES, reference=reference)
+        CATALOGUE[function.__name__] = Attack(function.__name__, family, question, needs, reference, words, run)
         return public
 
     return enter
@@ -103,11 +143,10 @@ def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Resul
     return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))
 
 
+_EVERY_LINES = textwrap.fill(EVERY, 116, subsequent_indent="    ")
 _COMMON = """
 
-    Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`,
-    `unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level`
-    (of the interval).
+    {every}
 
     References
     ----------

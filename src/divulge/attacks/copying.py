@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import Words, attack
 from divulge.attacks.common import (
     GRID,
     Floats,
@@ -39,11 +39,45 @@ _VARIANTS = ("exact", "near", "subsets")
 _EVERYBODY = 0.75  # a set of columns on which more people than this are matched hardly tells them apart
 
 
+_COPIES_WORDS = Words(
+    says="I find a person's record, or a telling part of it, in the synthetic table.",
+    knows="The person's record, or some columns of it, and recognises it when he sees it.",
+    data=(
+        "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
+        "and leave out identifiers, the unit and ignored columns; each identifier is compared by itself. Near "
+        "copies leave out constants and free text as well, and need every row in memory."
+    ),
+    formula=(
+        "exact: p = share of people whose record equals a synthetic row\n"
+        "near: p = share of people who have a synthetic row within the radius\n"
+        "near on N columns: the same on one set of columns, for each set that a search found\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "distance = mean over columns of |a - b| / range for numbers (at most 1), 0 or 1 for the rest\n"
+        "radius = 1% quantile of the distances of holdout rows to their nearest real row (or, without one,\n"
+        "of real rows to their nearest other one), unless given. p_T: members, p_C: strangers."
+    ),
+    reading=(
+        "A rate of 0 means that nobody is matched, 1 that everybody is. Risk 0 means that strangers are matched as "
+        "often, which in coarse tables is often; 1 that every member is; a negative risk that strangers are matched "
+        "more often. Strangers are the only baseline. Limits and verdicts of all results hold together (max-T). A "
+        "real identifier in the synthetic table is a leak by itself; one that looks like a row number has no "
+        "verdict."
+    ),
+    silent=(
+        "Copies with more noise than the radius do not show.",
+        "Sets of columns that the search passed over are not tested.",
+        "It does not say whether a match tells anything new about the person.",
+        "Without a holdout a copy cannot be told from a coincidence.",
+    ),
+)
+
+
 @attack(
     family="copying",
     question="Somebody's whole record, or part of it, stands in the synthetic table.",
     needs="nothing; a holdout says how many matches chance gives",
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
+    words=_COPIES_WORDS,
 )
 def copies(
     case: Case,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from divulge.anonymity_loss import abstaining, prc
 from divulge.attacks.attribution import check_tau, disclosive_hits, disclosive_keys, least_count, modal_scores
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import CODED, Words, attack
 from divulge.attacks.common import (
     Floats,
     binned_note,
@@ -39,11 +39,44 @@ _FUNNEL = {
 }
 
 
+_DISCO_WORDS = Words(
+    says="All synthetic rows with a person's key have one target, so I take it for the person's own.",
+    knows="The keys of one person of the real table, and the whole synthetic table, which he takes for the real one.",
+    data="Real and synthetic table with the keys and one target; a holdout for risk and verdict of DiSCO. " + CODED,
+    formula=(
+        "iS = share of people whose key the synthetic table has\n"
+        "DiS = share of people whose synthetic class has a target with s_ij / s_j >= tau\n"
+        "DiSCO = share of people with s_ij / s_j >= tau for the own target i\n"
+        "Dorig = share of members whose real class has a target with o_ij / o_j >= tau\n"
+        "DiSDiO = share of members counted both in DiSCO and in Dorig\n"
+        "Dsyn = share of synthetic rows in classes as in DiS\n"
+        "risk of DiSCO = (p_T - p_C) / (1 - p_C), p_T and p_C being DiSCO of members and of strangers\n"
+        "o, s: real records and synthetic rows with target i and key j; o_j, s_j: with key j.\n"
+        "tau = 1 as published."
+    ),
+    reading=(
+        "The counts are a funnel: DiSDiO <= DiSCO <= DiS <= iS. DiSCO is 1 when every member's target stands alone "
+        "under the key, 0 when nobody's does. The baseline is naming the commonest real value for everybody. Risk 0 "
+        "means that the targets of strangers are disclosed as often, a negative risk that they are so more often. "
+        "Only DiSCO has a verdict."
+    ),
+    silent=(
+        "A disclosed target may be one that anybody would know; notes name two such cases.",
+        "With tau = 1 one dissenting row hides a class in which all others agree.",
+        "DiSCO tends to fall with the number of synthetic rows, so releases of different size do not compare.",
+    ),
+    settings={
+        "tau": "Share of a class from which its target counts as disclosed, in (0, 1]; 1 is DiSCO as published.",
+    },
+)
+
+
 @attack(
     family="attribution",
     question="All synthetic rows with this key have one target; is it the person's own?",
     needs="keys, target",
     reference=_RAAB,
+    words=_DISCO_WORDS,
 )
 def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> tuple[Result, ...]:
     """Return the funnel of disclosive classes: DiSCO, DiSDiO, DiS, iS, Dorig and Dsyn, as fractions.
@@ -129,11 +162,45 @@ def _dominated(table: ContingencyTable, keys: tuple[str, ...], hit: Floats) -> l
     return notes
 
 
+_RAPID_WORDS = Words(
+    says="With the synthetic table I am much surer of a person's true value than its frequency alone would make me.",
+    knows="The keys of one person of the real table, the whole synthetic table, and how often each value occurs.",
+    data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
+    formula=(
+        "gain of a person = (p - b) / (1 - b)\n"
+        "p_T, p_C = share of members, of strangers with gain > tau\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "p: probability that the synthetic rows with the person's key give the true value (0 without such\n"
+        "rows), or that a model trained on them gives; b: share of that value in real and holdout."
+    ),
+    reading=(
+        "A gain of 1 is certainty of the true value, 0 is no surer than its frequency, and a negative gain is to be "
+        "misled. The rate is the share of people who gain more than tau: 0 nobody, 1 everybody. The baseline is "
+        "inside the gain, so none stands beside the rate. Risk 0 means that as many strangers gain, a negative risk "
+        "that more of them do. The context has the mean gain of members."
+    ),
+    silent=(
+        "The threshold tau = 0.3 is a convention of the source, and the rate moves with it.",
+        "A gain may come from knowledge about the population: only the excess over strangers points at records.",
+        "Numeric targets are binned: the percentage error that the source uses for them is not computed.",
+        "People whose value everybody has are left out.",
+    ),
+    settings={
+        "tau": "Gain above which a person counts, in [0, 1); the source suggests 0.3.",
+        "model": (
+            'Where p comes from: "cap" is the synthetic rows with the same key, "boosting" a gradient boosting '
+            "trained on the synthetic table."
+        ),
+    },
+)
+
+
 @attack(
     family="attribution",
     question="How much surer of the true value does the synthetic table make me than its prevalence?",
     needs="keys, target",
     reference="Templ et al. 2026, RAPID: risk of attribute prediction-induced disclosure.",
+    words=_RAPID_WORDS,
 )
 def rapid(
     case: Case,
@@ -201,11 +268,38 @@ def _model_shares(case: Case, table: ContingencyTable, keys: tuple[str, ...], ta
     return p
 
 
+_ABSTENTION_WORDS = Words(
+    says="I guess only about people of whom the synthetic table looks sure, and keep silent about the rest.",
+    knows="The keys of each person of the real table, and the whole synthetic table.",
+    data="Real and synthetic table with the keys and one target; a holdout for the coefficient. " + CODED,
+    formula=(
+        "answer = commonest target of the matching synthetic rows; confidence = its share of them\n"
+        "P = right guesses / guesses;  R = guesses / people\n"
+        "PRC = P * (1 - (log10 R / log10 0.0001)^3), and R where R <= 0.0001\n"
+        "ALC = (PRC of members - PRC of strangers) / (1 - PRC of strangers)\n"
+        "The cut-off of confidence that maximises the PRC is chosen on one random half of all people, where\n"
+        "the Wilson interval of P is narrower than 0.1, and judged on the other half."
+    ),
+    reading=(
+        "A PRC of 1 is to guess about everybody and to be right; 0 is never right, or no guess. The baseline is the "
+        "PRC of naming the commonest value for everybody. An ALC of 1 is as bad as publishing the original, 0 no "
+        "better than against strangers, negative worse than that. Precision and recall say how many guesses stand "
+        "behind it. Without enough people for any cut-off all are undefined."
+    ),
+    silent=(
+        "It has no interval and no verdict.",
+        "Which half chooses the cut-off is drawn: with few people the numbers move with the seed.",
+        "The attacker looks keys up and learns nothing: inference has ways to guess that do.",
+    ),
+)
+
+
 @attack(
     family="attribution",
     question="I guess only where the synthetic table looks sure; how often am I right, and about how many?",
     needs="keys, target, holdout",
     reference="Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures (PRC, ALC).",
+    words=_ABSTENTION_WORDS,
 )
 def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return precision and recall of an attacker who abstains below a confidence, and the anonymity loss coefficient.

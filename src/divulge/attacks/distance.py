@@ -18,7 +18,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import MIXED, Words, attack
 from divulge.attacks.common import SHOWN, finite, judge
 from divulge.attraction import attraction
 from divulge.case import Case
@@ -147,11 +147,38 @@ def round_sum(credits: Floats) -> float:
 # ---------------------------------------------------------------- distance to the closest record
 
 
+_DCR_WORDS = Words(
+    says="I look for the person nearest to each synthetic row, and too often it is one of your people.",
+    knows="The records of members and of strangers, and the whole synthetic table.",
+    data="Columns of numbers, dates or categories, every row in memory; a holdout for anything but medians. " + MIXED,
+    formula=(
+        "c = credits of a person: synthetic rows whose nearest person he is; t who tie get 1 / t each\n"
+        "attraction: rate = credits of members / m; leak-free = n_T / (n_T + n_C)\n"
+        "risk = n_T * (mean c of members - mean c of strangers) / m\n"
+        "synthetic rows: median distance of synthetic rows to real, and to holdout\n"
+        "people: median distance of members, and of strangers, to the synthetic table\n"
+        "n_T, n_C, m: real, holdout and synthetic rows."
+    ),
+    reading=(
+        "Risk estimates the fraction of synthetic rows that are copied: 0 is none, 1 all, and a negative risk means "
+        "that strangers attract more. The baseline of the rate is the leak-free share towards members, not 0. "
+        "Medians have no verdict: leak-free data give members and strangers equal ones, and synthetic rows equal "
+        "ones where real and holdout have one size."
+    ),
+    silent=(
+        "It shows copying on average: a few copied people among many do not show.",
+        "On coarse data, where ties abound, it shows hardly anything.",
+        "Tables that pass were shown to leak by membership attacks.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Do synthetic rows lie nearer to people in the table than to strangers?",
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Platzer and Reutterer 2021 (holdout share); Yao et al. 2025, The DCR delusion, for what it misses.",
+    words=_DCR_WORDS,
 )
 def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the distances to the closest record: who attracts synthetic rows, how near they lie, how near people are.
@@ -255,11 +282,40 @@ def ratios(d: Distances, reference: str) -> Floats | None:
     return np.where(second > 0, first / np.where(second > 0, second, 1.0), 1.0)
 
 
+_NNDR_WORDS = Words(
+    says=(
+        "I find synthetic rows that lie much nearer to one person than to anybody else, so they speak of that person."
+    ),
+    knows="The records of members and of strangers, and the whole synthetic table.",
+    data="Columns of numbers, dates or categories, every row in memory; a holdout for risk and verdict. " + MIXED,
+    formula=(
+        "ratio of a synthetic row = distance to the nearest person / distance to the next; 0 / 0 is 1\n"
+        "ratio: 5% quantile among real people, and among holdout people\n"
+        "pointed: synthetic rows with a ratio of at most 0.5, members and strangers together\n"
+        "risk of pointed = n_T * (mean c of members - mean c of strangers) / m\n"
+        "c: pointed rows whose nearest person he is, ties shared; n_T: real records; m: all synthetic rows."
+    ),
+    reading=(
+        "A ratio near 0 points at one person, 1 at nobody in particular; leak-free data give real and holdout the "
+        "same. For pointed rows the rate is those that point at members, as a share of all synthetic rows, and its "
+        "baseline is the share that leak-free data would give members, in the context. Risk 0 means that members "
+        "and strangers are pointed at alike, 1 that every synthetic row points at a member, and a negative risk "
+        "that strangers are pointed at more."
+    ),
+    silent=(
+        "Copies of people who have doubles do not show: a double makes the ratio 1.",
+        "A jitter that is wide beside the gaps between people hides a copy.",
+        "Tables that pass may leak.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Do synthetic rows point at one person in the table, much nearer than anybody else?",
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Platzer and Reutterer 2021; Lowe 2004 for the ratio.",
+    words=_NNDR_WORDS,
 )
 def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the nearest neighbour distance ratio: distance to the nearest person over that to the second nearest.
@@ -306,11 +362,39 @@ def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, .
 # ---------------------------------------------------------------- identical rows
 
 
+_IDENTICAL_MATCH_SHARE_WORDS = Words(
+    says=("I find synthetic rows that equal a person's record, and they are more often your people's than strangers'."),
+    knows="The records of members and of strangers, and the whole synthetic table.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout says how many matches chance "
+        "gives. " + MIXED
+    ),
+    formula=(
+        "value = share of synthetic rows that equal some real row, and that equal some holdout row\n"
+        "c = credits of a person: synthetic rows equal to the record, shared among all people who have it\n"
+        "risk = n_T * (mean c of members - mean c of strangers) / m\n"
+        "n_T, m: real and synthetic rows."
+    ),
+    reading=(
+        "A share of 0 means that no synthetic row equals a record, 1 that all do. Shares of real and holdout are "
+        "alike in leak-free data of equal sizes; on coarse data both are high, and say nothing. Risk estimates the "
+        "fraction of synthetic rows that are exact copies: 0 is none, 1 all, negative where strangers are matched "
+        "more. The rate is the rows credited to members; its baseline is the leak-free share in the context."
+    ),
+    silent=(
+        "The smallest jitter hides a copy.",
+        "Columns that a distance leaves out are not compared: copies looks at those too.",
+        "Tables without a match may leak.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Which synthetic rows equal a person's record, in the columns that a distance compares?",
     needs="numbers or categories; a holdout says how many matches chance gives",
     reference="Platzer and Reutterer 2021 (identical match share).",
+    words=_IDENTICAL_MATCH_SHARE_WORDS,
 )
 def identical_match_share(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     """Return the share of synthetic rows that equal a real row, and that equal a holdout row.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import MIXED, Words, attack
 from divulge.case import Case
 from divulge.distances import Distances, check_count, distance_columns, distances_of
 from divulge.errors import SettingError
@@ -66,12 +66,41 @@ class People:
     notes: tuple[str, ...]
 
 
+_EXPOSURE_WORDS = Words(
+    says="I know a person who is unlike all others, and this synthetic row is a portrait of that person.",
+    knows="The record of one person, and the whole synthetic table.",
+    data="Columns of numbers, dates or categories, every row in memory. Without a holdout nobody can be flagged. "
+    + MIXED,
+    formula=(
+        "V_k(x) = mean distance of x to the k nearest other people of the real table\n"
+        "score(x) = log(distance of x to another person / distance of x to the nearest synthetic row)\n"
+        "p(x) = (1 + strangers who score at least as high) / (strangers + 1)\n"
+        "flagged = Benjamini-Hochberg on p at the false discovery rate fdr\n"
+        "The other person is the neighbour-th nearest of real and holdout together. In the score a distance\n"
+        "of 0 counts as half the smallest positive one."
+    ),
+    reading=(
+        "V_k is 0 for somebody with k doubles, and the larger the more the person stands apart. A score of 0 means "
+        "that the nearest synthetic row is as far as that other person, above 0 nearer (1 is 2.7 times as near), "
+        "below 0 farther; the baseline is the scores of strangers. The rate is the share of members who are "
+        "flagged; of those flagged at most the share fdr is expected to be flagged by chance. No rate is compared "
+        "with strangers, so there is no risk and no verdict."
+    ),
+    silent=(
+        "V_k uses no synthetic row: it says who would be easiest to recognise, not who was.",
+        "A small holdout cannot name few people: the context has the fewest that can be flagged.",
+        "A person whom nobody flags may be exposed on part of the columns.",
+    ),
+)
+
+
 @attack(
     family="exposure",
     question="Is this synthetic row a portrait of one particular person?",
     needs="a holdout, to flag people; without one, outliers and scores alone",
     reference="Meeus et al. 2023, Achilles' heels (outlierness of records). Bates et al. 2023, Testing for outliers "
     "with conformal p-values. Benjamini and Hochberg 1995.",
+    words=_EXPOSURE_WORDS,
 )
 def exposure(
     case: Case, *, columns: Sequence[str] | None = None, k: int = 5, fdr: float = 0.1, neighbour: int = 5

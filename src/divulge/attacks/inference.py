@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.anonymity_loss import abstaining
 from divulge.attacks.answers import Answers
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import Words, attack
 from divulge.attacks.common import ACCEPTABLE, Floats, checked_keys, judge, one_of, rate_of, shown_by
 from divulge.attacks.learnt import model_answers, reference_answers
 from divulge.attacks.secret import TOLERANCE, Secret, secret_of
@@ -53,6 +53,40 @@ _HOW = {
 }
 
 
+_INFERENCE_WORDS = Words(
+    says="I know the rest of a person's record, and read the missing column off the synthetic table.",
+    knows=(
+        "All other columns that can be compared, or the keys if given, of one person; and the whole synthetic table."
+    ),
+    data=(
+        "Two columns or more, of numbers, dates or categories, every row in memory; a holdout for risk and verdict. "
+        "The nearest record and the k that vote are found by a distance over the known columns, numbers as they "
+        "are; CAP takes numbers binned."
+    ),
+    formula=(
+        "right = equal, or for numbers off by at most tolerance * (95% quantile - 5% quantile)\n"
+        "score of a person = chance that the answer is right, over all ties\n"
+        "p_T, p_C = mean score of members, of strangers\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline = share of people for whom the best single answer is right\n"
+        "ways: nearest synthetic row; rows that agree in most known columns (CAP); vote of the k nearest;\n"
+        "a model trained on the synthetic table. Quantiles are of real and holdout together."
+    ),
+    reading=(
+        "The rate is the share of people guessed right: 1 is everybody, 0 nobody. The baseline is one answer for "
+        "everybody; a rate above it that strangers share is inference without disclosure. Risk 0 means that "
+        "strangers are guessed right as often, 1 that every member is, and a negative risk that strangers are "
+        "guessed right more often. The context has a model that never saw the synthetic table, and precision, "
+        "recall, PRC and ALC of an attacker who guesses only where he is sure."
+    ),
+    silent=(
+        "A better learner, or an attacker who knows other columns, may be right more often.",
+        "What is inferred about strangers as well is not counted as risk, though it may be unwelcome.",
+        "A mean over people hides groups; the groups of the headline way show values of the target and its tails.",
+    ),
+)
+
+
 @attack(
     family="inference",
     question="Can somebody who knows the rest of a record guess this column from the synthetic table?",
@@ -61,6 +95,7 @@ _HOW = {
         "Article 29 Working Party (2014), Opinion 05/2014; Giomi et al. (2023); Taub et al. (2018) for CAP; Francis "
         "and Wagner (2025) for attackers who abstain."
     ),
+    words=_INFERENCE_WORDS,
 )
 def inference(
     case: Case,

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import MIXED, Words, attack
 from divulge.attacks.common import SHOWN, Floats, judge, rate_of, shown_by
 from divulge.case import Case
 from divulge.distances import Distances, check_count, distance_columns
@@ -31,6 +31,40 @@ _WHOLE = (
 _TIES = "rows that tie for the last of the k places are drawn at random: a score is the chance that the two draws meet"
 
 
+_LINKABILITY_WORDS = Words(
+    says=(
+        "I hold two lists about the same people with no common key, and the synthetic table tells me which lines "
+        "belong together."
+    ),
+    knows=(
+        "Half of the columns of each person on one list, the other half on another list, and the whole synthetic table."
+    ),
+    data=(
+        "Two columns or more, of numbers, dates or categories, every row in memory; a holdout says how many meet by "
+        "chance. " + MIXED
+    ),
+    formula=(
+        "A, B = the k synthetic rows nearest to the person on the one half of the columns, and on the other\n"
+        "score = chance that A and B share a row, rows that tie for the last places being drawn at random\n"
+        "p_T, p_C = mean score of members, of strangers\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline = 1 - C(m - k, k) / C(m, k), C(a, b) being the number of ways to choose b of a\n"
+        "m: synthetic rows; a table written out several times counts once."
+    ),
+    reading=(
+        "The rate is the share of people whose two halves meet: 1 is everybody, 0 nobody. The baseline is what two "
+        "random sets of k rows give. Risk 0 means that the halves of strangers meet as often, 1 that those of every "
+        "member do, and a negative risk that strangers are linked more often. Limits and verdicts over k and pairs "
+        "of halves hold together (max-T)."
+    ),
+    silent=(
+        "Copies of one half alone do not show.",
+        "A leak in a few columns of each half may drown among the others.",
+        "Other ways to split the columns may link more.",
+    ),
+)
+
+
 @attack(
     family="linkability",
     question="Do two lists about the same person, with no common key, meet in one synthetic row?",
@@ -39,6 +73,7 @@ _TIES = "rows that tie for the last of the k places are drawn at random: a score
         "Article 29 Working Party 2014, Opinion 05/2014 (WP216); Giomi, Boenisch, Wehmeyer and Tasnadi 2023, A unified "
         "framework for quantifying privacy risk in synthetic data."
     ),
+    words=_LINKABILITY_WORDS,
 )
 def linkability(
     case: Case,

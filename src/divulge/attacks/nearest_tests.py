@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.canonical import Canonical
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import MIXED, Words, attack
 from divulge.attacks.common import SHOWN, Floats, finite, judge, rate_of
 from divulge.attacks.distance import attracted, laid, middle, round_sum, shown_of_a_copy
 from divulge.case import Case
@@ -53,11 +53,38 @@ def by_record(case: Case, plain: Result, members: Bools, strangers: Bools | None
 # ---------------------------------------------------------------- hitting rate
 
 
+_HITTING_RATE_WORDS = Words(
+    says="I find a synthetic row that has a person's every category, and nearly each of the person's numbers.",
+    knows="The record of one person, and the whole synthetic table.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout says how many hits chance gives. "
+        "Constants, identifiers, free text, the unit and ignored columns are left out unless named."
+    ),
+    formula=(
+        "hit = some synthetic row has equal categories, and |a - b| <= within * range in every number\n"
+        "p_T, p_C = share of members, of strangers who are hit\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "range: of the column in real and holdout together; within = 1/30; missing agrees with missing."
+    ),
+    reading=(
+        "A rate of 0 means that nobody is hit, 1 that everybody is, as on coarse data. Leak-free data hit strangers "
+        "as often: risk 0. Risk 1 means that every member is hit, a negative risk that strangers are hit more "
+        "often. Strangers are the only baseline."
+    ),
+    silent=(
+        "A jitter beyond the width, or one changed category, hides a copy.",
+        "The rate alone says nothing: it depends on how many columns there are and how coarse they are.",
+        "The width of 1/30 of the range is a convention.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Is there a synthetic row that agrees with this person in every category and nearly in every number?",
     needs="numbers or categories; a holdout says how many hits chance gives",
     reference="Lautrup et al. 2024, SynthEval (hitting rate).",
+    words=_HITTING_RATE_WORDS,
 )
 def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: float = 1 / 30) -> Result:
     """Return the share of people hit by a synthetic row: all categories equal, every number within range/30.
@@ -187,11 +214,40 @@ def _pairs(first: Ints, last: Ints) -> Iterator[tuple[Ints, Ints]]:
 # ---------------------------------------------------------------- against noise
 
 
+_DCR_BASELINE_WORDS = Words(
+    says="I ask whether the synthetic rows lie nearer to people than rows of pure noise do.",
+    knows="The records of the real table, and the whole synthetic table.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout shows what a table of perfect "
+        "quality would give. " + MIXED
+    ),
+    formula=(
+        "value = median distance of synthetic rows to their nearest real row\n"
+        "        / the same median of as many random rows\n"
+        "uniform: numbers uniform over the range of real, categories uniform over its levels\n"
+        "permuted columns: each column of real by itself, in random order\n"
+        "The value of holdout is the same ratio for holdout rows."
+    ),
+    reading=(
+        "0 means that at least half of the synthetic rows equal a record, 1 that they are as far from people as "
+        "noise is, above 1 that they are farther; it is never negative, and undefined where the noise lies at "
+        "distance 0. Its baseline is the ratio of the holdout, which is what leak-free data of perfect quality "
+        "would give. There is no risk and no verdict."
+    ),
+    silent=(
+        "A small ratio is no leak: a good synthesizer is nearer to people than noise by design.",
+        "The median hides any leak of less than half of the rows.",
+        "It depends on how unlike people the noise is, which is a matter of the columns.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Are synthetic rows nearer to people than noise is?",
     needs="numbers or categories",
     reference="SDMetrics 0.32, DCRBaselineProtection.",
+    words=_DCR_BASELINE_WORDS,
 )
 def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the median distance to the closest real record over that of a random table with as many rows.
@@ -302,11 +358,42 @@ def _noise_distances(
 # ---------------------------------------------------------------- adversarial accuracy
 
 
+_NNAA_WORDS = Words(
+    says=(
+        "I tell synthetic rows from people by their nearest neighbours, and strangers give them away more than "
+        "members do."
+    ),
+    knows="The records of members and of strangers, and the whole synthetic table.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout for the privacy loss. Tables of "
+        "unequal size are cut to the smallest. " + MIXED
+    ),
+    formula=(
+        "AA(R) = 1/2 * (share of rows r of R with d(r, S) > d(r, R without r)\n"
+        "             + share of rows s of S with d(s, R) > d(s, S without s)), ties count one half\n"
+        "privacy loss = AA(holdout) - AA(real)\n"
+        "d: distance to the nearest row; S: the synthetic table."
+    ),
+    reading=(
+        "An accuracy of 0.5 means that synthetic rows and people cannot be told apart, 0 that the table was copied "
+        "row for row, 1 that the two lie far apart. A privacy loss of 0 is the baseline, which leak-free data give; "
+        "above 0 the table is nearer to members, below 0 nearer to strangers. There is no interval, no risk and no "
+        "verdict."
+    ),
+    silent=(
+        "A few copies do not show in a mean over all rows.",
+        "Each row counts in several neighbourhoods, so that no interval is given.",
+        "An accuracy near 0.5 is a matter of quality and no proof that nothing was copied.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Can a nearest neighbour tell synthetic rows from people, and better from strangers than from members?",
     needs="numbers or categories; a holdout for the privacy loss",
     reference="Yale, Dash, Dutta, Guyon, Pavao and Bennett 2020 (nearest neighbour adversarial accuracy).",
+    words=_NNAA_WORDS,
 )
 def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 5) -> Result:
     """Return the nearest neighbour adversarial accuracy of real and of holdout, and the privacy loss between them.
@@ -405,11 +492,40 @@ def _farther(one: Floats, other: Floats) -> int:
 # ---------------------------------------------------------------- epsilon-identifiability
 
 
+_EPSILON_IDENTIFIABILITY_WORDS = Words(
+    says="I find a synthetic row that lies nearer to a person than any other person does.",
+    knows="The records of the people, and the whole synthetic table.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout for risk and verdict. Each column "
+        "is weighted by 1 / entropy of its bins. " + MIXED
+    ),
+    formula=(
+        "hit = d(person, nearest synthetic row) < d(person, nearest other person)\n"
+        "published: share of real hit among real, of holdout among holdout; leak-free = m / (m + n - 1)\n"
+        "pooled: other people are members and strangers alike; leak-free = m / (m + n_T + n_C - 1)\n"
+        "risk of pooled = (p_T - p_C) / (1 - p_C), p_T, p_C being the share of members, of strangers hit\n"
+        "n: people of that table; n_T, n_C, m: real, holdout and synthetic rows."
+    ),
+    reading=(
+        "1 means that everybody has a synthetic row nearer than any person, 0 that nobody has. About one half is "
+        "what leak-free data of equal sizes give, so the published number alone says nothing; the leak-free share "
+        "in the context is the baseline. Risk 0 means that strangers are hit as often, 1 that every member is hit, "
+        "and a negative risk that strangers are hit more often. Only pooled has a verdict."
+    ),
+    silent=(
+        "The high share that chance gives drowns a few copies.",
+        "People with a double are never hit, copied or not.",
+        "The epsilon of the name is a share of people; it has nothing to do with differential privacy.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Does a synthetic row lie nearer to this person than any other person does?",
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Yoon, Drumright and van der Schaar 2020, ADS-GAN.",
+    words=_EPSILON_IDENTIFIABILITY_WORDS,
 )
 def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the share of people to whom a synthetic row is nearer than any other person.
@@ -475,11 +591,37 @@ def _weights(case: Case, columns: Sequence[str]) -> dict[str, float]:
 # ---------------------------------------------------------------- authenticity
 
 
+_AUTHENTICITY_WORDS = Words(
+    says="I find a synthetic row that lies so close to a person that it must have been remembered.",
+    knows="The records of members and of strangers, and the whole synthetic table.",
+    data="Columns of numbers, dates or categories, every row in memory; a holdout for risk and verdict. " + MIXED,
+    formula=(
+        "authentic row = strictly farther from its nearest person than that person is from the next one\n"
+        "value = share of authentic synthetic rows, with real and with holdout as the people\n"
+        "c = credits of a person: rows nearest to him and nearer than his nearest fellow, ties shared\n"
+        "risk = n_T * (mean c of members - mean c of strangers) / m\n"
+        "Fellows of the credits are members and strangers together; n_T, m: real and synthetic rows."
+    ),
+    reading=(
+        "A value of 1 means that no row is that close, 0 that every row is; leak-free data do not give 1, but the "
+        "same value for real and holdout of equal sizes. Risk estimates the fraction of synthetic rows that are "
+        "copied so closely: 0 is none, 1 all, and negative where strangers attract more of them. The rate is the "
+        "rows credited to members; its baseline is the leak-free share in the context."
+    ),
+    silent=(
+        "In dense regions, where fellows are near, a copy hides.",
+        "People with a double attract nothing, copied or not.",
+        "Tables that pass may leak.",
+    ),
+)
+
+
 @attack(
     family="distance",
     question="Is a synthetic row nearer to a person than the person's nearest fellow: a memorised record?",
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Alaa, van Breugel, Saveliev and van der Schaar 2022, How faithful is your synthetic data?",
+    words=_AUTHENTICITY_WORDS,
 )
 def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     """Return the share of synthetic rows farther from their nearest person than that person is from the next.

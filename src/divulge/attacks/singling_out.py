@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.canonical import Canonical
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import Words, attack
 from divulge.attacks.common import CANNOT_TELL, SHOWN, finite, judge
 from divulge.case import Case
 from divulge.distances import check_count, distance_columns
@@ -82,11 +82,44 @@ class _Guesses:
     """Guesses that were not kept because one of their columns had its share."""
 
 
+_SINGLING_OUT_WORDS = Words(
+    says="From the synthetic table alone I wrote down a description that fits exactly one person in your data.",
+    knows="The whole synthetic table, and nothing about any person.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout for risk and verdict. Constants, "
+        "identifiers and free text are left out unless named."
+    ),
+    formula=(
+        "guess = conditions on some columns that together fit exactly one distinct synthetic row\n"
+        "right = the guess fits exactly one person of the table\n"
+        "p_T, p_C = share of guesses that are right about members, about strangers, at equal size n\n"
+        "a random n of the N people of a larger table, c of whom fit, hold exactly one with chance h\n"
+        "h = c C(N - c, n - 1) / C(N, n)\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline: n w (1 - w)^(n - 1), the chance of a guess of weight w that knows nothing of the table\n"
+        "C(a, b): ways to choose b of a. A guess that fits too many people counts as failed."
+    ),
+    reading=(
+        "The rate is a share of guesses, not of people: 1 means that every guess fits exactly one member, 0 that "
+        "none does. The baseline is what descriptions that fit as many people would give by chance, and in large "
+        "tables is at most 0.37. Risk 0 means that strangers are singled out as often, 1 that every guess singles "
+        "out a member, and a negative risk that strangers are singled out more often. The context counts the "
+        "distinct people behind the guesses."
+    ),
+    silent=(
+        "Other descriptions than conjunctions of values and bounds may single out more.",
+        "That a description fits one person does not say what else is learnt about that person.",
+        "Guesses overlap in whom they fit: intervals count fewer independent guesses than were made.",
+    ),
+)
+
+
 @attack(
     family="singling out",
     question="Does a description made from the synthetic table fit exactly one person in the real table?",
     needs="two columns of any kind; a holdout to say anything about disclosure",
     reference="Article 29 Working Party (2014), Opinion 05/2014; Cohen and Nissim (2020); Giomi et al. (2023).",
+    words=_SINGLING_OUT_WORDS,
 )
 def singling_out(
     case: Case,

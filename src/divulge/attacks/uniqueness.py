@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import attack
+from divulge.attacks.catalogue import CODED, Words, attack
 from divulge.attacks.common import Floats, binned_note, checked_keys, one_of, record_result, require
 from divulge.case import Case, lay
 from divulge.counts import ContingencyTable, Ints
@@ -21,11 +21,40 @@ __all__ = ["delta_presence", "k_anonymity", "l_diversity", "replicated_uniques",
 _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
 
 
+_REPLICATED_UNIQUES_WORDS = Words(
+    says=(
+        "I know that this person alone has these values in your table, and I find one synthetic row that has them too."
+    ),
+    knows="The keys of one person, and the whole synthetic table, in which he looks for rows that stand alone.",
+    data="Real and synthetic table with the keys; a holdout for risk and verdict of the pooled count. " + CODED,
+    formula=(
+        "UiO = share of real records with o_j = 1; UiS = share of synthetic rows with s_j = 1\n"
+        "UiOiS = share of real records with o_j = 1 and s_j > 0\n"
+        "repU = share of real records with o_j = 1 and s_j = 1\n"
+        "repU pooled: p_T, p_C = share of members, of strangers with o_j + c_j = 1 and s_j = 1\n"
+        "risk of repU pooled = (p_T - p_C) / (1 - p_C)\n"
+        "o_j, c_j, s_j: real, holdout and synthetic records with key j."
+    ),
+    reading=(
+        "repU is 0 when nobody alone on the key meets a lone synthetic row, 1 when everybody does; UiO bounds it "
+        "from above. There is no baseline but the strangers. Risk of repU pooled is 0 when strangers are met as "
+        "often, and negative when they are met more often. The other counts are of the real and the synthetic table "
+        "and have no verdict."
+    ),
+    silent=(
+        "A lone synthetic row need not be made from the lone person: it may be a coincidence of values.",
+        "A match on the keys says nothing about whether the other columns are right.",
+        "More keys make everybody unique: counts of different key sets cannot be set against each other.",
+    ),
+)
+
+
 @attack(
     family="uniqueness",
     question="This person stands alone in the real table and a synthetic row stands alone on the same key.",
     needs="keys",
     reference="Raab, Nowok and Dibben 2024 (synthpop: disclosure); Jackson et al. divide repU by the synthetic rows.",
+    words=_REPLICATED_UNIQUES_WORDS,
 )
 def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]:
     """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions of rows.
@@ -79,11 +108,35 @@ def _least(values: Any) -> float | None:
     return float(values.min()) if len(values) else None
 
 
+_K_ANONYMITY_WORDS = Words(
+    says="I look for the person who shares these values with the fewest others.",
+    knows="The keys of people, and which keys occur how often.",
+    data=(
+        "Real and synthetic table with the keys, and the holdout if there is one; each is counted by itself. " + CODED
+    ),
+    formula=(
+        "k = smallest number of records with one key, over the keys that occur in the table\n"
+        "Curves: share of records in classes of at most 1, 2, 3, 4, 5, 10, 20, 50 and 100."
+    ),
+    reading=(
+        "k = 1 means that somebody is alone on the key; it is never 0 or negative. A larger k means that everybody "
+        "shares the key with at least k - 1 others. One odd record sets the minimum, so read the curve and the "
+        "share of records alone on their key. There is no baseline, no risk and no verdict."
+    ),
+    silent=(
+        "No synthetic row belongs to anybody: k of the synthetic table says nothing about people by itself.",
+        "It does not look at the target: a large class in which all have one target still tells it.",
+        "A finer grid of a number always lowers k.",
+    ),
+)
+
+
 @attack(
     family="uniqueness",
     question="How few others share this person's key?",
     needs="keys",
     reference="Sweeney 2002, k-anonymity.",
+    words=_K_ANONYMITY_WORDS,
 )
 def k_anonymity(case: Case, *, keys: Sequence[str]) -> Result:
     """Return the size of the smallest class of equal keys, in the real, the holdout and the synthetic table.
@@ -118,11 +171,42 @@ def k_anonymity(case: Case, *, keys: Sequence[str]) -> Result:
     )
 
 
+_L_DIVERSITY_WORDS = Words(
+    says="I find a class of people with one key who nearly all have the same target.",
+    knows="The keys of one person, and the targets of the people who share them.",
+    data=(
+        "Real and synthetic table with the keys and one target, and the holdout if there is one; each is counted by "
+        "itself. " + CODED
+    ),
+    formula=(
+        "distinct: l of a class = number of its targets\n"
+        "entropy: l = exp(-sum over its targets of p log p), p being the share of a target in the class\n"
+        "recursive: largest l with r_1 < c * (r_l + ... + r_m), r_i the i-th largest count; 0 if none\n"
+        "value = smallest l over the classes of the table."
+    ),
+    reading=(
+        "1 means that some class has a single target, so that its key tells it; larger is more diverse, up to the "
+        "number of targets. Only the recursive kind can be 0, with c of at most 1; none is negative. One small "
+        "class sets the minimum, so read the curve. There is no baseline, no risk and no verdict."
+    ),
+    silent=(
+        "Classes of the synthetic table may be wrong about people: disco and tcap count those that are right.",
+        "It treats targets as equally unlike: three stages of one illness count as three.",
+        "A class of one record always has l = 1, whatever is known about it.",
+    ),
+    settings={
+        "kind": 'How diversity is counted: "distinct", "entropy" or "recursive".',
+        "c": 'Constant of "recursive", above 0; 3 is common.',
+    },
+)
+
+
 @attack(
     family="uniqueness",
     question="Everybody with this key has one of few targets; which?",
     needs="keys, target",
     reference="Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007, l-diversity.",
+    words=_L_DIVERSITY_WORDS,
 )
 def l_diversity(
     case: Case,
@@ -194,11 +278,46 @@ def _diversity(table: ContingencyTable, counts: Ints, margin: Ints, kind: str, c
     return np.maximum.reduceat(np.where(holds, rank + 1, 0), table.start).astype(float)
 
 
+_T_CLOSENESS_WORDS = Words(
+    says="I find a class of people with one key whose targets are distributed unlike everybody's.",
+    knows=(
+        "The keys of one person, the targets of the people who share them, and the distribution of the target over all."
+    ),
+    data=(
+        "Real and synthetic table with the keys and one target, and the holdout if there is one; each is counted by "
+        'itself. The kind "ordered" needs a target of numbers, dates or codes. ' + CODED
+    ),
+    formula=(
+        "equal: t of a class = 1/2 * sum over targets of |p_class - p_table|\n"
+        "ordered: t = 1 / (L - 1) * sum over L ordered targets of |cumulated p_class - cumulated p_table|\n"
+        "value = largest t over the classes of the table\n"
+        "p_class, p_table: share of a target in the class, in the whole table."
+    ),
+    reading=(
+        "0 means that every class has the distribution of its table, so that the key tells nothing of the target; "
+        "it is never negative and at most 1. One small class sets the maximum, so read the curve. There is no "
+        "baseline, no risk and no verdict."
+    ),
+    silent=(
+        "Classes of one or few records lie far from the table by chance alone.",
+        "A difference may be knowledge about the population: it is no statement about a record.",
+        "Classes of the synthetic table may be wrong about people.",
+    ),
+    settings={
+        "kind": (
+            '"equal" takes all targets as equally unlike, "ordered" takes numbers, dates and codes in their order; '
+            "missing comes first."
+        ),
+    },
+)
+
+
 @attack(
     family="uniqueness",
     question="How much does the target's distribution in this class differ from that of everybody?",
     needs="keys, target",
     reference="Li, Li and Venkatasubramanian 2007, t-closeness.",
+    words=_T_CLOSENESS_WORDS,
 )
 def t_closeness(case: Case, *, keys: Sequence[str], target: str, kind: Literal["equal", "ordered"] = "equal") -> Result:
     """Return the largest earth mover's distance between a class's target distribution and its whole table's.
@@ -264,11 +383,43 @@ def _distance(table: ContingencyTable, counts: Ints, margin: Ints, kind: str) ->
     return np.asarray(np.round(out, 12), dtype=np.float64)
 
 
+_DELTA_PRESENCE_WORDS = Words(
+    says="I know that a person of the population has these values, and conclude that the person is in your table.",
+    knows=(
+        "The keys of everybody in the population, and the real table's classes; or the synthetic table and the "
+        "number of real records."
+    ),
+    data=(
+        "Real and synthetic table with the keys; a population table that contains the real one, or real and holdout "
+        "together in its place. " + CODED
+    ),
+    formula=(
+        "presence of a class = n_T(j) / n_P(j)\n"
+        "guess from the synthetic table = (n_T / m) * s_j / n_P(j), at most 1\n"
+        "value.real, value.synthetic = largest of these over the classes that have people\n"
+        "rate = share of real records in classes with n_T(j) = n_P(j)\n"
+        "n_T(j), n_P(j), s_j: records with key j of real, population, synthetic table; n_T, m: all records."
+    ),
+    reading=(
+        "1 means that everybody with some key is in the real table, so that the key proves presence; the mean "
+        "presence in the context is the baseline: what a person of the population has without any key. The smallest "
+        "presence is 0 where some class has nobody in the table. It is never negative. The rate counts the real "
+        "records that are proved present. There is no risk and no verdict."
+    ),
+    silent=(
+        "With real and holdout as the population it describes that sample, and not the world outside.",
+        "Classes of one person are wholly in the table or not at all: with many keys the value is 1.",
+        "It is not about what else the table tells of a person who is in it.",
+    ),
+)
+
+
 @attack(
     family="uniqueness",
     question="Somebody in the population has this key; is he in the real table?",
     needs="keys; a population, or a holdout in its place",
     reference="Nergiz, Atzori and Clifton 2007, delta-presence.",
+    words=_DELTA_PRESENCE_WORDS,
 )
 def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -> Result:
     """Return how sure the keys make somebody that a member of the population is in the real table.

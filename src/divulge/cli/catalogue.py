@@ -1,21 +1,48 @@
-"""`divulge attacks`."""
+"""`divulge attacks` and `divulge explain`."""
 
 from __future__ import annotations
+
+import json
 
 import click
 
 from divulge.cli.root import cli
 
-__all__ = ["attacks"]
+__all__ = ["attacks", "explain"]
 
 
 @cli.command()
-def attacks() -> None:
+@click.option("--json", "as_json", is_flag=True, help="The whole catalogue as JSON, each attack as `explain` tells it.")
+def attacks(as_json: bool) -> None:
     """List the attacks: what each asks, needs and refers to."""
     from divulge.attacks import CATALOGUE
 
-    for name in sorted(CATALOGUE, key=lambda n: (CATALOGUE[n].family, n)):
+    names = sorted(CATALOGUE, key=lambda n: (CATALOGUE[n].family, n))
+    if as_json:
+        from divulge.report.explain import record
+
+        click.echo(json.dumps([record(name) for name in names], indent=2))
+        return
+    for name in names:
         entry = CATALOGUE[name]
         click.echo(
             f"{name}  [{entry.family}]\n  asks   {entry.question}\n  needs  {entry.needs}\n  from   {entry.reference}\n"
         )
+
+
+@cli.command()
+@click.argument("attack", required=False)
+def explain(attack: str | None) -> None:
+    """Explain ATTACK: the attacker, what he knows, data, formula, how to read it, what it does not tell.
+
+    A name may carry a variant: "cap (zero)", cap[zero]. Without a name the attacks are listed.
+    """
+    from divulge.attacks import CATALOGUE
+    from divulge.report import explain as words
+
+    if attack is not None:
+        click.echo(words.explain(attack))
+        return
+    width = max(map(len, CATALOGUE))
+    for name in sorted(CATALOGUE):
+        click.echo(f"{name:{width}}  {CATALOGUE[name].question}")
