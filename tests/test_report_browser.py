@@ -1,7 +1,10 @@
+import contextlib
 import re
 import shutil
+import socket
 import struct
 import subprocess
+import threading
 import zlib
 
 import numpy as np
@@ -169,3 +172,39 @@ def test_the_page_prints(tmp_path, page):
     printed = tmp_path / "page.pdf"
     chromium(tmp_path, f"--print-to-pdf={printed}", "--no-pdf-header-footer", f"file://{page}")
     assert printed.read_bytes().startswith(b"%PDF")
+
+
+class _Proxy(threading.Thread):
+    """Listens as a proxy and notes whom a browser asks for; answers nobody."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.asked = []
+
+    def run(self):
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(2)
+                with contextlib.suppress(OSError):
+                    self.asked.append(connection.recv(500).split(b"\r\n")[0].decode(errors="replace"))
+
+
+@pytest.mark.parametrize("policy", [True, False])
+def test_no_request_leaves_the_page(tmp_path, page, policy):
+    """The page asks for nothing, and its policy stops what somebody might put into it."""
+    proxy = _Proxy()
+    proxy.start()
+    planted = page.with_name(f"planted{policy}.html")
+    text = page.read_text()
+    assert not re.findall(r"""(?:src|href)=["']?(?:https?:)?//""", text)
+    text = text.replace("</main>", '<img src="http://leak.example/x.png" alt=""></main>')
+    planted.write_text(text if policy else re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text))
+    server = f"--proxy-server=127.0.0.1:{proxy.socket.getsockname()[1]}"
+    chromium(tmp_path, server, "--dump-dom", f"file://{planted}")
+    proxy.socket.close()
+    assert any("leak.example" in a for a in proxy.asked) == (not policy)

@@ -22,10 +22,11 @@ _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # wha
 
 def markdown(data: dict[str, Any]) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
+    data = view.LATER | data
     parts = [
-        _head(data), _warnings(data), _overview(data), _questions(data), _threat(data), _decision(data),
-        _comparisons(data), _uniqueness(data), _distances(data),
-        _minimal(data), _records(data), _control(data), _not_tested(data), _preconditions(data), _method(data),
+        _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
+        _threat(data), _decision(data), _comparisons(data), _uniqueness(data), _distances(data), _minimal(data),
+        _records(data), _control(data), _utility(data), _not_tested(data), _preconditions(data), _method(data),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -99,12 +100,58 @@ def _warnings(data: Json) -> str:
         f"- **The attack {escaped(f['attack'].replace('_', ' '))} failed and is missing here.** {escaped(f['why'])}"
         for f in data["failed"]
     ]
+    lines += [
+        f"- **Left out: {o['n']:,} of {o['of']:,} tests of {escaped(o['attack'].replace('_', ' '))}.** "
+        f"{escaped(o['why'])}"
+        for o in data["left_out"]
+    ]
     return _section("Read this first", "\n".join(lines)) if lines else ""
+
+
+def _policy(data: Json) -> str:
+    policy = data["policy"]
+    if not policy:
+        return ""
+    rows = [
+        [escaped(c["condition"]), escaped(c["found"]), _kept(c["kept"]), escaped(c["why"] or "-")]
+        for c in policy["conditions"]
+    ]
+    told = f"{escaped(view.prose(policy['name'], 200))}: **{_kept(policy['kept'])}**."
+    return _section("Policy", told, _table(["condition", "found", "kept", "why"], rows))
+
+
+def _kept(kept: bool) -> str:
+    return "● kept" if kept else "▲ not kept"
+
+
+def _change(data: Json) -> str:
+    found = data["change"]
+    if not found:
+        return ""
+    moved = [c for c in found["comparisons"] if c["verdict"] in ("rose", "fell")]
+    rows = [
+        [*_who(c), *map(number, (c["before"], c["now"], c["difference"])), escaped(view.interval(c)), c["verdict"]]
+        for c in moved[:_MOST]
+    ]
+    heads = ["attack", "known", "target", "before", "now", "change", "simultaneous interval", "verdict"]
+    told = f"**{found['verdict']}.** {escaped(found['sentence'])}"
+    return _section("Change since the previous run", told, _table(heads, rows, range(3, 7)) if rows else "")
+
+
+def _utility(data: Json) -> str:
+    rows = [[escaped(u["measure"]), number(u["value"]), number(u["reference"]), u["better"]] for u in data["utility"]]
+    heads = ["measure", "synthetic table", "reference", "better is"]
+    return _section("Utility", _table(heads, rows, (1, 2))) if rows else ""
 
 
 def _overview(data: Json) -> str:
     rows = [
-        [role, f"{t['rows']:,}" if t["rows"] is not None else "-", str(t["columns"]), f"`{escaped(t['sha256'])}`"]
+        [
+            role,
+            f"{t['rows']:,}" if t["rows"] is not None else "-",
+            str(t["columns"]),
+            f"`{escaped(t['sha256'])}`" if t["sha256"] else "-",
+        ]
         for role, t in data["tables"].items()
         if t
     ]

@@ -29,7 +29,7 @@ def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) 
     console = Console(
         file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
     )
-    for part in _parts(data):
+    for part in _parts({**view.LATER, **data}):
         console.print(part)
     return stream.getvalue().rstrip()
 
@@ -46,6 +46,19 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
     ]
     bad = [c for c in data["preconditions"] if not c["ok"]]
     parts += [Text(f"! {c['check']}: {clean(c['detail'])}", style="yellow") for c in bad]
+    parts += [
+        Text(
+            f"! left out: {o['n']:,} of {o['of']:,} tests of {o['attack'].replace('_', ' ')}: {clean(o['why'])}",
+            style="yellow",
+        )
+        for o in data["left_out"]
+    ]
+    if data["policy"]:
+        broken = sum(not c["kept"] for c in data["policy"]["conditions"])
+        told = f"broken, {broken} of {len(data['policy']['conditions'])} conditions" if broken else "kept"
+        parts.append(Text(f"Policy «{clean(view.prose(data['policy']['name'], 120))}»: {told}."))
+    if data["change"]:
+        parts.append(Text(f"Change: {clean(data['change']['sentence'])}"))
     answers = questions.answers(data)
     if any(a["headline"] for a in answers):
         parts += [Text(clean(questions.line(a))) for a in answers]
@@ -75,6 +88,11 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
         )
         if view.flags(records):
             parts.append(Text(view.flags(records)))
+    if data["utility"]:
+        told = ", ".join(
+            f"{u['measure']} {number(u['value'])} (reference {number(u['reference'])})" for u in data["utility"]
+        )
+        parts.append(Text(f"Utility: {clean(told)}."))
     seen = view.controls(data)
     if seen:
         parts.append(Text("\nPositive control", style="bold"))
