@@ -1,7 +1,7 @@
 import pytest
 
 from divulge.errors import SettingError
-from divulge.gate import breaches, parse_rule
+from divulge.gate import Judged, breaches, in_words, judge_rule, parse_rule
 
 KNOWN = ["cap", "copies"]
 
@@ -112,6 +112,7 @@ def test_rules_are_read(rule, expected):
         "cap.high > 0.05; import os",
         "cap[].high > 0",
         "cap[a.high > 0",
+        "cap.high > 1e999",
     ],
 )
 def test_other_text_is_refused(rule):
@@ -122,3 +123,37 @@ def test_other_text_is_refused(rule):
 def test_an_unknown_attack_is_refused_with_the_known_ones():
     with pytest.raises(SettingError, match=r"no attack 'linkability'.*cap, copies"):
         parse_rule("linkability.high > 0.05", KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("cap.high > 0.05", "cap: simultaneous upper limit of risk at most 0.05"),
+        ("any.low >= 0", "any attack: simultaneous lower limit of risk below 0"),
+        ("copies[exact].value < 0.1", "copies (exact): largest risk at least 0.1"),
+        ("cap.score < 95", "cap: score at least 95"),
+        ("cap.score >= 95", "cap: smallest score below 95"),
+        ("excess", "overall verdict: neither excess found nor no holdout"),
+    ],
+)
+def test_what_keeps_a_rule_is_said_in_words(rule, words):
+    assert in_words(rule, KNOWN) == words
+
+
+def test_a_rule_is_judged_with_the_number_and_the_reason():
+    run = data(("cap", 0.02), ("cap", 0.09))
+    assert judge_rule(run, "cap.high > 0.05", KNOWN) == Judged("0.0900 (cap)", False, "above 0.05")
+    assert judge_rule(run, "cap.high >= 0.09", KNOWN).why == "not below 0.09"
+    assert judge_rule(run, "cap.high > 0.1", KNOWN) == Judged("0.0900 (cap)", True)
+    assert judge_rule(run, "copies.high > 0.1", KNOWN) == Judged("", False, "was not tested")
+    assert judge_rule(data(verdict="no holdout"), "excess", KNOWN).found == "«no holdout»"
+
+
+def test_tests_that_failed_or_were_left_out_break_a_rule_on_their_attack():
+    run = data(("cap", 0.02), ("copies", 0.02)) | {"failed": [{"attack": "cap", "why": "..."}]}
+    assert breaches(run, ["cap.high > 0.9"], KNOWN) == ["cap.high > 0.9: cap failed"]
+    assert breaches(run, ["copies.high > 0.9"], KNOWN) == []
+    run = data(("cap", 0.02), ("copies", 0.02)) | {"left_out": [{"attack": "cap", "n": 2, "of": 1000, "why": "..."}]}
+    assert breaches(run, ["any.high > 0.9"], KNOWN) == ["any.high > 0.9: 2 of 1,000 tests of cap were left out"]
+    assert breaches(run, ["cap.high > 0.01"], KNOWN) == ["cap.high > 0.01: found 0.0200 (cap)"]
+    assert breaches(run, ["copies.high > 0.9"], KNOWN) == []

@@ -307,7 +307,7 @@ class Comparison:
         ...     rng=np.random.default_rng(0),
         ... )
         >>> round(found.leak_free(0.95).high, 3)
-        0.131
+        0.129
         """
         a, b = self._members, self._strangers
         if not (self.real.n and self.holdout.n):
@@ -448,7 +448,7 @@ def residual_over(outcomes: Outcomes, blind: Floats, moved_by: float, level: flo
     >>> hits = Outcomes(np.array([1.0, 0.0]), count=np.array([150, 350]))
     >>> i = residual_over(hits, np.array([0.2, 0.2]), moved_by=1)
     >>> round(i.value, 3), round(i.low, 3), round(i.high, 3)
-    (0.125, 0.075, 0.177)
+    (0.125, 0.073, 0.177)
     """
     keep = ~np.isnan(outcomes.value)
     count = None if outcomes.count is None else outcomes.count[keep]

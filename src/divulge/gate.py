@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from divulge.errors import SettingError
 from divulge.report import view
 
-__all__ = ["breaches", "parse_rule"]
+__all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "parse_rule", "unfinished"]
 
 _RULE = re.compile(
     r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.(high|low|value|score)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*"
@@ -21,11 +23,30 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": lambda a, b: a <= b,
 }
 _FIELDS = {"high": "high_simultaneous", "low": "low_simultaneous", "value": "value"}
+_NAMES = {
+    "high": "simultaneous upper limit of risk",
+    "low": "simultaneous lower limit of risk",
+    "value": "risk",
+    "score": "score",
+}
+_KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
+_BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
 
 Json = Mapping[str, Any]
 
 
-def parse_rule(rule: str, known: Sequence[str]) -> tuple[str, str, str, str, float] | str:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found about one condition, and whether it is kept."""
+
+    found: str
+    """The number and which comparison has it; "" when nothing was tested."""
+    kept: bool
+    why: str = ""
+    """Why it is not kept."""
+
+
+def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tuple[str, str, str, str, float] | str:
     """Return attack, variant ("" for all), field, operator and limit of a rule, or "excess" for the rule of that name.
 
     Parameters
@@ -37,6 +58,8 @@ def parse_rule(rule: str, known: Sequence[str]) -> tuple[str, str, str, str, flo
         "inference[nearest record].high > 0.2".
     known
         Names of attacks.
+    source
+        Where the rule stands, for the error.
 
     Raises
     ------
@@ -53,42 +76,71 @@ def parse_rule(rule: str, known: Sequence[str]) -> tuple[str, str, str, str, flo
     if rule.strip() == "excess":
         return "excess"
     match = _RULE.fullmatch(rule)
-    if not match:
+    if not match or not isfinite(float(match[5])):
         raise SettingError(
-            f"--fail-on {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', "
+            f"{source} {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', "
             "'any.low > 0' or 'excess'."
         )
     if match[1] != "any" and match[1] not in known:
-        raise SettingError(f"--fail-on {rule!r}: no attack {match[1]!r}. hint: any, {', '.join(known)}.")
+        raise SettingError(f"{source} {rule!r}: no attack {match[1]!r}. hint: any, {', '.join(known)}.")
     return match[1], (match[2] or "").strip(), match[3], match[4], float(match[5])
 
 
+def in_words(rule: str, known: Sequence[str]) -> str:
+    """Return what keeps a rule, in words.
+
+    Examples
+    --------
+    >>> in_words("linkability[random halves, k = 1].high > 0.05", ["linkability"])
+    'linkability (random halves, k = 1): simultaneous upper limit of risk at most 0.05'
+    >>> in_words("any.score < 95", [])
+    'any attack: score at least 95'
+    """
+    parsed = parse_rule(rule, known)
+    if isinstance(parsed, str):
+        return "overall verdict: neither excess found nor no holdout"
+    attack, variant, field, operator, limit = parsed
+    who = ("any attack" if attack == "any" else attack) + (f" ({variant})" if variant else "")
+    # the largest number is compared, of scores the smallest: a rule the other way round speaks about that one alone
+    usual = operator.startswith("<") == (field == "score")
+    one = "" if usual else "smallest " if field == "score" else "largest "
+    return f"{who}: {one}{_NAMES[field]} {_KEPT[operator]} {limit:.12g}"
+
+
 def breaches(data: Json, rules: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return a sentence for each rule that the assessment breaks.
+    """Return a sentence for each rule that the assessment breaks (see `judge_rule`)."""
+    judged = ((rule.strip(), judge_rule(data, rule, known)) for rule in rules)
+    return [f"{rule}: {f'found {j.found}' if j.found else j.why}" for rule, j in judged if not j.kept]
+
+
+def judge_rule(data: Json, rule: str, known: Sequence[str]) -> Judged:
+    """Return what was found about a rule, and whether the assessment keeps it.
 
     The largest bound over the results of the attack, or of its variant, is compared, and of scores the smallest. A rule
     that finds no such number (the attack did not run or has no such variant, there was no holdout, or the risk is
     undefined) counts as broken: a gate that was not tested is not open. So does a rule on a bound that some results
-    lack, but for those whose strangers are always hit: their risk is undefined, and they cannot show an excess. Results
-    without a score are left out of rules on scores.
+    lack, but for those whose strangers are always hit: their risk is undefined, and they cannot show an excess; and a
+    rule on an attack some of whose tests failed or were left out. Results without a score are left out of rules on
+    scores.
+
+    Raises
+    ------
+    SettingError
+        The rule cannot be read or names no attack.
     """
-    broken = []
-    for rule in rules:
-        parsed = parse_rule(rule, known)
-        if isinstance(parsed, str):
-            if data["verdict"]["verdict"] in ("excess found", "no holdout"):
-                broken.append(f"excess: the verdict is «{data['verdict']['verdict']}»")
-            continue
-        attack, variant, field, operator, limit = parsed
-        own = [r for r in data["results"] if attack in ("any", r["attack"]) and variant in ("", r["variant"])]
-        why = _broken_by(own, field, _OPERATORS[operator], limit)
-        if why:
-            broken.append(f"{rule.strip()}: {why}")
-    return broken
+    parsed = parse_rule(rule, known)
+    if isinstance(parsed, str):
+        verdict = data["verdict"]["verdict"]
+        kept = verdict not in ("excess found", "no holdout")
+        return Judged(f"«{verdict}»", kept, "" if kept else "one of these")
+    attack, variant, field, operator, limit = parsed
+    own = [r for r in data["results"] if attack in ("any", r["attack"]) and variant in ("", r["variant"])]
+    judged = _compared(own, field, operator, limit)
+    missing = unfinished(data, attack)
+    return Judged("", False, missing) if judged.kept and missing else judged
 
 
-def _broken_by(results: Sequence[Json], field: str, breaks: Callable[[float, float], bool], limit: float) -> str:
-    """Return why results break a rule, "" when they keep it."""
+def _compared(results: Sequence[Json], field: str, operator: str, limit: float) -> Judged:
     if field == "score":
         found = [(r["score"], r) for r in results if r["score"] is not None]
         lacking = []
@@ -97,11 +149,32 @@ def _broken_by(results: Sequence[Json], field: str, breaks: Callable[[float, flo
         found = [(bound, r) for bound, r in bounds if bound is not None]
         lacking = [r for bound, r in bounds if bound is None and not _strangers_always_hit(r)]
     if not found and not lacking:
-        return "was not tested"
+        return Judged("", False, "was not tested")
     if lacking:
-        return f"{len(lacking)} of {len(found) + len(lacking)} comparisons have no such bound, as {_named(lacking[0])}"
+        n = len(found) + len(lacking)
+        return Judged("", False, f"{len(lacking)} of {n} comparisons have no such bound, as {named(lacking[0])}")
     value, result = (min if field == "score" else max)(found, key=lambda f: f[0])
-    return f"found {value:.{1 if field == 'score' else 4}f} ({_named(result)})" if breaks(value, limit) else ""
+    breaks = _OPERATORS[operator]
+    text = f"{value:.{1 if field == 'score' else 4}f}"
+    if breaks(float(text), limit) != breaks(value, limit):
+        text = repr(value)  # rounded it would seem to be on the other side of the limit
+    why = f"{_BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
+    return Judged(f"{text} ({named(result)})", not why, why)
+
+
+def unfinished(data: Json, attack: str) -> str:
+    """Return which tests of an attack, or of "any", failed or were left out; "" when all were made.
+
+    Examples
+    --------
+    >>> unfinished({"failed": [{"attack": "cap", "why": "..."}]}, "any")
+    'cap failed'
+    """
+    failed = dict.fromkeys(f["attack"] for f in data.get("failed", ()) if attack in ("any", f["attack"]))
+    late = [o for o in data.get("left_out", ()) if attack in ("any", o["attack"])]
+    parts = [f"{name} failed" for name in failed]
+    parts += [f"{o['n']:,} of {o['of']:,} tests of {o['attack']} were left out" for o in late]
+    return "; ".join(parts)
 
 
 def _strangers_always_hit(result: Json) -> bool:
@@ -109,5 +182,6 @@ def _strangers_always_hit(result: Json) -> bool:
     return rate is not None and rate >= 1 - 1e-12
 
 
-def _named(result: Json) -> str:
+def named(result: Json) -> str:
+    """Return attack, variant, keys and target of a result in one line, without control characters."""
     return view.tidy(view.label(result, "->"))

@@ -1,0 +1,84 @@
+"""`divulge gate`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from divulge.cli.root import cli
+from divulge.errors import SettingError
+
+__all__ = ["gate", "write_junit"]
+
+
+@cli.command()
+@click.argument("assessment")
+@click.option("--policy", "policy_file", metavar="FILE", help="TOML of `divulge policy`.")
+@click.option("--fail-on", multiple=True, metavar="RULE", help="A rule that must not hold, as of `divulge assess`.")
+@click.option("--junit", metavar="FILE", help="Write the outcome as JUnit XML.")
+@click.option("-q", "--quiet", is_flag=True, help="No table.")
+def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit: str | None, quiet: bool) -> None:
+    """Judge an existing ASSESSMENT (the assessment.json of a report) by a policy, without the data.
+
+    Exit status: 0 every condition is kept, 1 one is not, 2 unusable input.
+    """
+    from divulge.policy import broken, judge_policy, read_policy
+    from divulge.report.report import Report
+    from divulge.report.terminal import clean
+
+    if not policy_file and not fail_on:
+        raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
+    policy = read_policy(policy_file) if policy_file else None
+    data = Report.from_json(assessment).data
+    judged = judge_policy(data, policy, fail_on)
+    if junit:
+        write_junit(junit, {**data, "policy": judged})
+    if not quiet:
+        click.echo(_table(judged))
+    for sentence in broken(judged):
+        click.echo(f"divulge: not kept: {clean(sentence)}", err=True)
+    sys.exit(0 if judged["kept"] else 1)
+
+
+def write_junit(path: str, data: Mapping[str, Any]) -> None:
+    """Write an assessment as JUnit XML, to a temporary name first."""
+    from divulge.report.junit import junit
+
+    text, target = junit(data), Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".{target.name}.tmp")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise SettingError(f"--junit: cannot write there ({why}). hint: name another file.") from None
+
+
+def _table(judged: Mapping[str, Any]) -> str:
+    import io
+    import shutil
+
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from divulge.report.terminal import clean
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for head in ("condition", "found", "kept"):
+        table.add_column(head, overflow="fold")
+    for c in judged["conditions"]:
+        cells = (c["condition"], c["found"], "yes" if c["kept"] else "NO")
+        table.add_row(*(Text(clean(cell)) for cell in cells))
+    stream = io.StringIO()
+    width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
+    console = Console(file=stream, width=max(width, 60), no_color=True, highlight=False, legacy_windows=False)
+    console.print(Text(f"{clean(judged['name'])}: {'kept' if judged['kept'] else 'NOT KEPT'}"))
+    console.print(table)
+    return stream.getvalue().rstrip()
