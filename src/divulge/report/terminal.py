@@ -68,7 +68,8 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
         shared = view.shared_keys(judged)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
-        parts.append(_table(judged, shared))
+        sizes = {role: (data["tables"].get(role) or {}).get("rows") for role in ("real", "synthetic", "holdout")}
+        parts.append(_table(judged, shared, sizes))
     shown = min(len(view.few_parts(judged, _PARTS)), _SHOWN)
     if len(judged) > shown:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
@@ -115,7 +116,7 @@ def _sort_key(r: Mapping[str, Any]) -> tuple[int, float]:
     return _ORDER[r["verdict"]], -(bound if bound is not None else rate if rate is not None else 0.0)
 
 
-def _table(judged: list[Mapping[str, Any]], shared: Sequence[str]) -> Any:
+def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mapping[str, int | None]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -129,9 +130,9 @@ def _table(judged: list[Mapping[str, Any]], shared: Sequence[str]) -> Any:
         side: Any = "left" if head in ("attack", "verdict") else "right"
         table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
     for r in view.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
-        row = [clean(_label(r, shared)), _rate(r, "real"), percent((r["baseline"] or {}).get("rate"))]
+        row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent((r["baseline"] or {}).get("rate"))]
         if compared:
-            row = [*row[:2], _rate(r, "holdout"), row[2], _interval(r["risk"] or {}), r["verdict"]]
+            row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r["risk"] or {}), r["verdict"]]
         style = {"excess found": "bold red", "cannot tell": "yellow"}.get(r["verdict"], "")
         table.add_row(*(Text(c, style=style if i == 5 else "") for i, c in enumerate(row)))
     return table
@@ -150,8 +151,11 @@ def _label(r: Mapping[str, Any], shared: Sequence[str]) -> str:
     return text + (f" -> {view.name(r['target'])}" if r["target"] else "")
 
 
-def _rate(r: Mapping[str, Any], role: str) -> str:
+def _rate(r: Mapping[str, Any], role: str, sizes: Mapping[str, int | None]) -> str:
+    """Return a rate, with the number of people or rows where it is not everybody of the table."""
     rate = r[role]
     if not rate or rate["rate"] is None:
         return "-"
+    if rate["n"] == sizes["synthetic" if view.of_rows(r) else role]:
+        return percent(rate["rate"]) + (" of rows" if view.of_rows(r) else "")
     return f"{percent(rate['rate'])} of {rate['n']:,}{' rows' if view.of_rows(r) else ''}"
