@@ -41,12 +41,13 @@ def files(tmp_path, monkeypatch):
 KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill")
 
 
-def test_assess_writes_the_four_documents_and_prints_a_summary(divulge, files):
+def test_assess_writes_the_documents_and_prints_a_summary(divulge, files):
     code, out, _ = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
     assert code == 0
     folder = files / "divulge-report"
     assert sorted(p.name for p in folder.iterdir()) == [
         "assessment.json",
+        "junit.xml",
         "records.parquet",
         "report.html",
         "report.md",

@@ -43,12 +43,13 @@ FLOORS = [
         "attraction",
         "isolation",
         "hashing",
+        "ranking",
     },
     ROOM_A | ROOM_B,
     {"case", "distances"},
-    {"attacks", "preconditions"},
-    {"records", "control", "report", "assessment", "gate"},
-    {"cli", "demo", "sdmetrics", "__main__"},
+    {"attacks", "preconditions", "utility"},
+    {"records", "control", "report", "assessment", "comparing", "gate", "policy", "keeping", "splitting", "change"},
+    {"cli", "demo", "sdmetrics", "testing", "__main__"},
 ]
 
 

@@ -35,13 +35,16 @@ _HOMES = {
         "t_closeness",
     ),
     "divulge.case": ("infer_schema",),
+    "divulge.comparing": ("compare",),
     "divulge.counts": ("ContingencyTable",),
     "divulge.distances": ("Neighbours", "nearest"),
     "divulge.errors": ("ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError"),
     "divulge.files": ("read", "read_schema"),
+    "divulge.report.comparison": ("ComparisonReport",),
     "divulge.report.report": ("Report",),
     "divulge.result": ("Result",),
     "divulge.schema": ("Schema", "schema_from_sdv", "schema_from_toml"),
+    "divulge.splitting": ("split",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -72,13 +75,16 @@ if TYPE_CHECKING:
         t_closeness,
     )
     from divulge.case import infer_schema
+    from divulge.comparing import compare
     from divulge.counts import ContingencyTable
     from divulge.distances import Neighbours, nearest
     from divulge.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
     from divulge.files import read, read_schema
+    from divulge.report.comparison import ComparisonReport
     from divulge.report.report import Report
     from divulge.result import Result
     from divulge.schema import Schema, schema_from_sdv, schema_from_toml
+    from divulge.splitting import split
 
 
 def __getattr__(name: str) -> Any:

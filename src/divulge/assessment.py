@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
-from math import isfinite
-from typing import Any, Literal
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -21,20 +26,21 @@ from divulge.attacks.correction import correct
 from divulge.attacks.inference import UNTAUGHT, WAYS
 from divulge.attacks.search import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.case import Case, lay
-from divulge.control import check_share
+from divulge.control import KINDS, check_share
 from divulge.control import positive_control as controlled
 from divulge.errors import ColumnError, DivulgeError, SettingError
 from divulge.estimate import holm
 from divulge.frames import fingerprint
+from divulge.keeping import Interrupted, Keeper, Kept, key_of
 from divulge.kernels import one_by_one
 from divulge.neighbours import warm_up
 from divulge.preconditions import CRITICAL, check_all
 from divulge.records import exposed_strangers, per_record
-from divulge.report.report import Report
+from divulge.report.report import Report, _versions
 from divulge.result import TOWARDS, Result, counts_guesses, counts_rows, hits_are, label, number, percent
 from divulge.schema import Schema, check_columns
 
-__all__ = ["assess"]
+__all__ = ["Finished", "assess"]
 
 Progress = Callable[[str, int, int], None]
 Search = Literal["default", "full", "off"]
@@ -43,6 +49,29 @@ _KEEP = 20
 _TESTS = 3000  # comparisons of a search at most
 _INFERRED = 40  # targets that are attacked knowing all other columns, when none are named
 _TAUGHT = 3_000_000  # people times targets up to which models are trained without being asked for: about two minutes
+
+_CONTROL = "positive control"
+_FIRST = ("copies", "singling_out", "linkability", "dcr", "inference", "cap")
+"""Attacks in the order of their weight, for a run whose time may be up; the others follow in the order of the plan."""
+_HEADLINES = ("copies", "singling_out", "linkability", "inference")
+"""Attacks without any of which "none found" is not said of the whole run."""
+_TIME_UP = "the time was up"
+
+
+class Finished(NamedTuple):
+    """What was done about one attack, told when the last of its tests is done or left out."""
+
+    attack: str
+    n: int
+    """Tests that were made, or taken from the folder of kept ones."""
+    seconds: float
+    """That they took, when they were made."""
+    kept: int
+    """Of `n`: taken from the folder."""
+    failed: int
+    """Of `n`: failed."""
+    left_out: int
+    """Tests that were not made, as the time was up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +82,39 @@ class _Task:
     """One of many: its resampling is shared by the family."""
 
 
+class _Answer(NamedTuple):
+    """What came of a task: results, or why it failed, or None where it was left out."""
+
+    found: tuple[Result, ...] | str | None
+    kept: bool = False
+    untaught: bool = False
+    """Models were left out, as time was short."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """The time that a run may take."""
+
+    began: float
+    budget: float | None
+
+    @property
+    def used(self) -> float:
+        """The share of the budget that is used up; 0 without one."""
+        return 0.0 if self.budget is None else (_now() - self.began) / self.budget if self.budget else inf
+
+    def left(self) -> float:
+        return inf if self.budget is None else self.budget - (_now() - self.began)
+
+    @property
+    def up(self) -> bool:
+        return self.left() <= 0
+
+
+def _now() -> float:
+    return time.perf_counter()
+
+
 @dataclass
 class _Watch:
     """Tells which attack runs and, while it searches for long, how far the search is."""
@@ -61,12 +123,16 @@ class _Watch:
     what: str = ""
     done: int = 0
     total: int = 1
+    stopped: bool = False
+    """The run was interrupted: threads that search for long stop when they next tell how far they are."""
 
     def attacking(self, what: str, done: int, total: int) -> None:
         self.what, self.done, self.total = what, done, total
         self.progress(what, done, total)
 
     def searching(self, rows: int, of: int) -> None:
+        if self.stopped:
+            raise KeyboardInterrupt
         if self.what and rows < of:
             self.progress(f"{self.what}: {rows:,} of {of:,} rows searched", self.done, self.total)
 
@@ -76,7 +142,57 @@ class _Plan:
     tasks: list[_Task]
     key_sets: list[KeySet] = field(default_factory=list)
     minimal: list[Disclosing] = field(default_factory=list)
+    described: list[str] = field(default_factory=list)
+    """Targets for which the minimal key sets are to be listed, after all tests."""
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Run:
+    """What came of the tests of a case."""
+
+    results: list[Result]
+    failed: list[dict[str, str]]
+    left_out: list[dict[str, Any]]
+
+
+@dataclass
+class _Runner:
+    """Makes the tests of a case: those that are kept are read, and none begins once the time is up."""
+
+    watch: _Watch
+    clock: _Clock
+    keeper: Keeper | None
+    finished: Callable[[Finished], None]
+    models: bool | None
+
+    def untimed(self) -> _Runner:
+        """Return a runner without a limit of time, that tells of no attack."""
+        return dataclasses.replace(self, clock=_Clock(0.0, None), finished=lambda done: None)
+
+    def made(self, case: Case, task: _Task, about: str) -> _Answer:
+        """Return what comes of a task; `about` is the hash of all that the results of this case follow from."""
+        kept = self._kept(case, task, about)
+        if kept is not None or self.clock.up:
+            return _Answer(kept, kept=kept is not None)
+        untaught = self.models is None and self.clock.used > 0.5 and "model" in task.settings.get("ways", ())
+        if untaught:
+            task = _without_models([task])[0]
+            kept = self._kept(case, task, about)
+        if kept is not None:
+            return _Answer(kept, kept=True, untaught=untaught)
+        found = _attacked(dataclasses.replace(case, draws=0) if task.in_family else case, task)
+        if self.keeper is not None and not isinstance(found, str):
+            self.keeper.put(_key(about, task), Kept(found, tuple(case._coded)))
+        return _Answer(found, untaught=untaught)
+
+    def _kept(self, case: Case, task: _Task, about: str) -> tuple[Result, ...] | None:
+        kept = None if self.keeper is None else self.keeper.get(_key(about, task))
+        if kept is None:
+            return None
+        for column in kept.coded:  # the report tells the bins of every column that was cut
+            case.coding(column)
+        return kept.results
 
 
 def assess(
@@ -99,6 +215,10 @@ def assess(
     level: float = 0.95,
     jobs: int = 2,
     progress: Progress = lambda what, done, total: None,
+    budget: float | None = None,
+    keep: str | Path | None = None,
+    resume: bool = False,
+    finished: Callable[[Finished], None] = lambda done: None,
 ) -> Report:
     """Return a report of every attack that fits the tables.
 
@@ -135,13 +255,28 @@ def assess(
         Of the random steps; of the intervals; threads of the key set search (they change no digit).
     progress
         Called with what is being done, steps done, steps in all.
+    budget
+        Seconds after which no further test begins. The weightiest come first, and `left_out` of the report says what
+        was not made; then the overall verdict is never "none found" unless each of copies, singling out, linkability
+        and inference was tested. With `models` None, targets that begin in the second half of the time train no model.
+        The positive control is left out where the time that is left is too short for it. None sets no limit.
+    keep
+        A folder of its own for the results of finished tests, made for its owner alone: they hold scores of each
+        person. The caller removes it (`divulge.keeping.discard`).
+    resume
+        Whether tests that are in the folder are taken from there. The report is the same as of a run that was not
+        interrupted, times aside; of other tables or settings nothing is taken.
+    finished
+        Called once for each attack, when its last test is done.
 
     Raises
     ------
     DivulgeError
         The input cannot be used. An attack that fails is reported in `report.failed` instead.
+    Interrupted
+        A `KeyboardInterrupt` while attacking, with how many tests are kept.
     """
-    began, started = time.perf_counter(), datetime.now(UTC)
+    began, started = _now(), datetime.now(UTC)
     if search not in ("default", "full", "off"):
         raise SettingError("search: hint: one of default, full, off.")
     if not 0 < acceptable < 1:
@@ -150,6 +285,11 @@ def assess(
         raise SettingError(f"jobs: {jobs} is below 1.")
     if positive_control is not None:
         check_share(positive_control, holdout is not None)
+    if budget is not None and not 0 <= budget < inf:
+        raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
+    if resume and keep is None:
+        raise SettingError("resume: nothing to go on from. hint: name the folder of finished tests with keep.")
+    clock = _Clock(began, budget)
     warm_up(min(_n_rows(real), _n_rows(synthetic)))
     progress("reading columns", 0, 1)
     case = lay(
@@ -163,8 +303,8 @@ def assess(
     checks = check_all(case)
     progress("looking for key sets", 0, 1)
     plan = _plan(case, keys, targets, subgroups, search, models, jobs)
-    results, failed = _run(case, plan.tasks, watch)
-    progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
+    keeper = None if keep is None else Keeper(keep, resume=resume)  # a mistake in the settings leaves no folder
+    runner = _Runner(watch, clock, keeper, finished, models)
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
 
     def judged(case: Case, results: list[Result]) -> list[Result]:
@@ -172,12 +312,34 @@ def assess(
 
     def again(planted: Case) -> tuple[list[Result], str]:
         # models take most of the time, and see hardly any copies
-        found = judged(planted, _run(planted, _without_models(plan.tasks), watch)[0])
+        found = judged(planted, _run(planted, _without_models(plan.tasks), runner.untimed()).results)
         return found, overall(found, case.has_holdout, level, failing)["verdict"]
 
-    results = judged(case, results)
-    control = [] if positive_control is None else controlled(case, positive_control, again, results)
-    progress("gathering records", len(plan.tasks), len(plan.tasks))
+    _heed_interrupts()
+    try:
+        run = _run(case, plan.tasks, runner)
+        if plan.described and not clock.up:
+            plan.minimal, notes = minimal_disclosing(case, plan.described, jobs=jobs)
+            plan.notes += notes
+        elif plan.described:
+            run.left_out.append(_left_out("minimal key sets", len(plan.described), len(plan.described)))
+        progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
+        results = judged(case, run.results)
+        control = []
+        if positive_control is not None and _enough(clock, run):
+            before = _now()
+            control = controlled(case, positive_control, again, results)
+            finished(Finished(_CONTROL, len(KINDS), _now() - before, 0, 0, 0))
+        elif positive_control is not None:
+            run.left_out.append(_left_out(_CONTROL, len(KINDS), len(KINDS), "three more runs would take too long"))
+            finished(Finished(_CONTROL, 0, 0.0, 0, 0, len(KINDS)))
+        progress("gathering records", len(plan.tasks), len(plan.tasks))
+        records, exposed = per_record(case, results), exposed_strangers(case, results)
+    except KeyboardInterrupt:
+        watch.stopped = True
+        runs = 1 if positive_control is None else 1 + len(KINDS)
+        n_kept, folder = (0, None) if keeper is None else (len(keeper.names), keeper.folder)
+        raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
     settings = {
         "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search, "models": models,
         "keys": list(keys) if keys else None, "targets": list(targets) if targets else None,
@@ -194,15 +356,22 @@ def assess(
         bins=case.bins_in_words([c for c in case.columns if c in case._coded]),
         checks=checks,
         results=results,
-        failed=failed,
+        failed=run.failed,
         key_sets=plan.key_sets,
         minimal=plan.minimal,
-        notes=[*case.notes, *plan.notes],
-        verdict=overall(results, case.has_holdout, level, failing),
-        records=per_record(case, results),
-        exposed_strangers=exposed_strangers(case, results),
+        notes=[*case.notes, *plan.notes, *_on_time(run.left_out, budget), *([] if keeper is None else keeper.notes)],
+        verdict=overall(results, case.has_holdout, level, failing, run.left_out),
+        records=records,
+        exposed_strangers=exposed,
         positive_control=control,
+        left_out=run.left_out,
     )
+
+
+def _heed_interrupts() -> None:
+    """Let an interruption end the wait for threads: polars, once imported, has such waits begin again."""
+    if hasattr(signal, "siginterrupt"):  # not on Windows
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 def _n_rows(native: Any) -> int:
@@ -284,8 +453,7 @@ def _plan(
         for keys_of in sorted({k.keys for k in first.values()}):
             plan.tasks += _on_keys(case, keys_of)
     if search == "full" and len(usable) > 1:
-        plan.minimal, notes = minimal_disclosing(case, wanted, jobs=jobs)
-        plan.notes += notes
+        plan.described = wanted
     return plan
 
 
@@ -331,29 +499,96 @@ def _on_keys(case: Case, keys: Sequence[str]) -> list[_Task]:
     return [*tasks, _Task("delta_presence", {"keys": tuple(keys)})] if case.has_holdout else tasks
 
 
-def _run(case: Case, tasks: Sequence[_Task], watch: _Watch) -> tuple[list[Result], list[dict[str, str]]]:
-    """Return the results of all tasks and what failed; the targets of inference are attacked side by side."""
-    results: list[Result] = []
-    failed: list[dict[str, str]] = []
-    together = dataclasses.replace(case, draws=0)
+def _run(case: Case, tasks: Sequence[_Task], runner: _Runner) -> _Run:
+    """Return what came of all tasks, in their order; the targets of inference are attacked side by side."""
+    order = range(len(tasks)) if runner.clock.budget is None else _by_weight(tasks)
+    about = "" if runner.keeper is None else _about(case)
     pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
-    done = 0
-    for attack, batch in groupby(tasks, key=lambda t: t.attack):
+    answers: dict[int, _Answer] = {}
+    for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
         several = list(batch)
-        size = pairs if attack == "inference" else 0
-        found = one_by_one(lambda t: _attacked(together if t.in_family else case, t), several, size)
-        for task in several:
-            watch.attacking(f"{task.attack} {task.settings.get('target', '')}".strip(), done, len(tasks))
-            answer = next(found)
-            done += 1
-            if isinstance(answer, str):
-                failed.append({"attack": task.attack, "why": answer})
-            else:
-                results += answer
-    return results, failed
+        found = one_by_one(lambda i: runner.made(case, tasks[i], about), several, pairs if attack == "inference" else 0)
+        # closed at once when the run is interrupted: tests that have not begun are dropped
+        with closing(cast(Generator[_Answer], found)):
+            for i in several:
+                what = f"{attack} {tasks[i].settings.get('target', '')}".strip()
+                runner.watch.attacking(what, len(answers), len(tasks))
+                answers[i] = next(found)
+        own = [i for i, t in enumerate(tasks) if t.attack == attack]
+        if answers.keys() >= set(own):
+            runner.finished(_told(attack, [answers[i] for i in own]))
+    run = _Run([], [], [])
+    for i, task in enumerate(tasks):
+        answer = answers[i].found
+        if isinstance(answer, str):
+            run.failed.append({"attack": task.attack, "why": answer})
+        elif answer is not None:
+            run.results += answer
+    planned = Counter(t.attack for t in tasks)
+    run.left_out += _counted([tasks[i].attack for i, a in answers.items() if a.found is None], planned, _TIME_UP)
+    why = "no model was trained, as half of the time was used"
+    run.left_out += _counted([tasks[i].attack for i, a in answers.items() if a.untaught], planned, why)
+    return run
 
 
-def _attacked(case: Case, task: _Task) -> Sequence[Result] | str:
+def _by_weight(tasks: Sequence[_Task]) -> list[int]:
+    """Return the tasks by number, weightiest first; of the key sets of each target the first comes first."""
+    before: Counter[tuple[str, str]] = Counter()
+    weight = []
+    for task in tasks:
+        pair = task.attack, task.settings.get("target", "")
+        first = _FIRST.index(task.attack) if task.attack in _FIRST else len(_FIRST)
+        weight.append((first, before[pair] if task.attack == "cap" else 0))
+        before[pair] += 1
+    return sorted(range(len(tasks)), key=lambda i: weight[i])
+
+
+def _told(attack: str, answers: Sequence[_Answer]) -> Finished:
+    made = [a for a in answers if a.found is not None]
+    seconds = sum(r.seconds for a in made if not isinstance(a.found, str) for r in a.found or ())
+    failed = sum(isinstance(a.found, str) for a in made)
+    return Finished(attack, len(made), seconds, sum(a.kept for a in made), failed, len(answers) - len(made))
+
+
+def _left_out(attack: str, n: int, of: int, why: str = _TIME_UP) -> dict[str, Any]:
+    return {"attack": attack, "n": n, "of": of, "why": why}
+
+
+def _counted(names: Sequence[str], planned: Counter[str], why: str) -> list[dict[str, Any]]:
+    """Return for each attack, in the order of the plan, how many of its tests bear this reason."""
+    n = Counter(names)
+    return [_left_out(attack, n[attack], of, why) for attack, of in planned.items() if n[attack]]
+
+
+def _enough(clock: _Clock, run: _Run) -> bool:
+    """Return whether the time that is left is enough for the further runs of the positive control."""
+    return clock.left() > len(KINDS) * sum(r.seconds for r in run.results)
+
+
+def _on_time(left_out: Sequence[dict[str, Any]], budget: float | None) -> list[str]:
+    if not left_out:
+        return []
+    told = ", ".join(f"{o['attack']} {o['n']} of {o['of']}" for o in left_out)
+    return [
+        f"the run was given {budget:g} seconds, and these tests were left out or cut short: {told}; "
+        "what they would tell of single records is missing among the records"
+    ]
+
+
+def _about(case: Case) -> str:
+    """Return a hash of all that the results of a case follow from besides the task."""
+    columns = [case.pooled(c) for c in case.columns]
+    tables = [fingerprint(columns, i) for i in range(len(case.tables))]
+    schema = msgspec.json.encode(case.schema).decode()
+    return key_of([__version__, str(_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
+                   repr(case.missing)])  # fmt: skip
+
+
+def _key(about: str, task: _Task) -> str:
+    return key_of([about, task.attack, repr(sorted(task.settings.items())), str(task.in_family)])
+
+
+def _attacked(case: Case, task: _Task) -> tuple[Result, ...] | str:
     """Return the results of one task, or why it failed."""
     try:
         found = CATALOGUE[task.attack].run(case, **task.settings)
@@ -369,8 +604,18 @@ def _attacked(case: Case, task: _Task) -> Sequence[Result] | str:
 # ---------------------------------------------------------------- the verdict
 
 
-def overall(results: Sequence[Result], has_holdout: bool, level: float, failing: Sequence[str] = ()) -> dict[str, Any]:
+def overall(
+    results: Sequence[Result],
+    has_holdout: bool,
+    level: float,
+    failing: Sequence[str] = (),
+    left_out: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
     """Return the overall verdict and its sentence: the finding, or else the limit, of the worst simultaneous bound."""
+    untested = [
+        o["attack"] for o in left_out if o["attack"] in _HEADLINES and o["n"] == o["of"] and o["why"] == _TIME_UP
+    ]
+    gap = f" Not tested, as {_TIME_UP}: {', '.join(untested)}." if untested else ""
     judged = [r for r in results if r.risk is not None and r.verdict is not None and _reaches_both(r)]
     if not has_holdout:
         return {
@@ -380,20 +625,26 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float, failing:
         }
     doubt = f" But a precondition fails ({', '.join(failing)}): see there before relying on this." if failing else ""
     if not judged:
-        return {"verdict": "cannot tell", "sentence": "No attack could be compared with strangers." + doubt}
+        return {"verdict": "cannot tell", "sentence": "No attack could be compared with strangers." + gap + doubt}
     n = len(judged)
     found = [r for r in judged if r.verdict == "excess found"]
     if found:
         worst = max(found, key=lambda r: _bound(r, "low_simultaneous"))
         same = sum(r.attack == worst.attack for r in judged)
         return {"verdict": "excess found", "sentence": _found_sentence(worst, level, same) + doubt}
+    if all(r.verdict == "none found" for r in judged) and untested:
+        return {
+            "verdict": "cannot tell",
+            "sentence": f"None of {len(judged)} comparisons that were made shows an excess over strangers.{gap}",
+        }
     if all(r.verdict == "none found" for r in judged):
         worst = max(judged, key=lambda r: _bound(r, "high_simultaneous"))
         return {
             "verdict": "none found",
             "sentence": f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper "
             f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)})."
-            + (" No key set was tested." if all(not r.keys for r in judged) else ""),
+            + (" No key set was tested." if all(not r.keys for r in judged) else "")
+            + (" Other tests were left out, as the time was up." if left_out else ""),
         }
     if failing:
         return {
@@ -406,7 +657,7 @@ def overall(results: Sequence[Result], has_holdout: bool, level: float, failing:
     return {
         "verdict": "cannot tell",
         "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
-        f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{doubt}",
+        f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{gap}{doubt}",
     }
 
 

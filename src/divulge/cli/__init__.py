@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 import click
 
-from divulge.cli import assess, catalogue, tables
+from divulge.cli import assess, catalogue, compare, completion, gate, policy, render, split, tables
 from divulge.cli.root import cli
 from divulge.errors import DivulgeError
 
-__all__ = ["assess", "catalogue", "cli", "main", "tables"]
+__all__ = ["assess", "catalogue", "cli", "compare", "completion", "gate", "main", "policy", "render", "split", "tables"]
 
 
 def main() -> None:
@@ -19,16 +20,15 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort:
-        click.echo("divulge: interrupted; nothing was written.", err=True)
-        sys.exit(130)
+    except click.exceptions.Abort as abort:
+        _leave(abort.__cause__)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except DivulgeError as error:
         from divulge.report.terminal import clean
 
-        click.echo(f"divulge: {clean(error)}", err=True)
+        click.echo(f"divulge: {clean(_told(str(error)))}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
@@ -46,3 +46,24 @@ def main() -> None:
             err=True,
         )
         sys.exit(3)
+
+
+def _told(message: str) -> str:
+    """Return a message as it may be shown: on the way to an external edition no column and no file is named."""
+    if not {"external", "--edition=external"} & set(sys.argv):
+        return message
+    from divulge.report.masking import masked
+
+    return masked(message, [a for a in sys.argv[1:] if not a.startswith("-") and a != "external"])
+
+
+def _leave(cause: BaseException | None) -> NoReturn:
+    """Tell what is left of an interrupted run, and leave without waiting for threads that still work."""
+    kept, planned = getattr(cause, "kept", 0), getattr(cause, "planned", 0)
+    message = "interrupted; nothing was written."
+    if kept:
+        message = f"interrupted; {kept} of {planned} tests are kept; the same command with --resume goes on."
+    click.echo(f"divulge: {message}", err=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(130)

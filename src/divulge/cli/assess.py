@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from divulge.cli.options import names, run_options, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import command_line, deliver, progress_shown
-from divulge.errors import SettingError
+from divulge.cli.show import check_folder, command_line, deliver, finished_shown, progress_shown
+from divulge.errors import DivulgeError, SettingError
 
 __all__ = ["assess", "demo"]
 
@@ -39,7 +40,7 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     REAL is the table the synthesizer was trained on. CSV, Parquet, Arrow/Feather and Excel files, gzip too; - is
     CSV on standard input. Without --keys, key sets are searched; without --targets, every column is one in turn.
 
-    Exit status: 0 done, 1 a --fail-on rule was broken, 2 unusable input, 3 an attack failed.
+    Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
     from divulge.files import read
     from divulge.neighbours import warm_up
@@ -56,35 +57,83 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
 def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
     from divulge.assessment import assess as run
-    from divulge.attacks import CATALOGUE
     from divulge.files import read_schema
-    from divulge.gate import breaches, parse_rule
+    from divulge.gate import parse_rule
+    from divulge.keeping import discard
+    from divulge.policy import broken, judge_policy, read_policy
+    from divulge.report.edition import checked_reveal
+    from divulge.report.terminal import clean
 
-    known = sorted(CATALOGUE)
-    if not str(options["out"]).strip():
-        raise SettingError("--out: the name of the folder is empty.")
+    external = options["edition"] == "external"
+    folder = Path(_folder(options["out"], external))
+    check_folder(folder, external)
+    reveal = checked_reveal(options["reveal"])
     for rule in options["fail_on"]:
-        parse_rule(rule, known)
+        parse_rule(rule, _attacks())
+    policy = read_policy(options["policy"]) if options["policy"] else None
+    previous = _previous(options["baseline"])
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
-    with progress_shown(options["quiet"]) as progress:
+    # beside the folder: what is kept holds scores of each person, and an external report is passed on
+    keep = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
+    with progress_shown(options["quiet"], names=not external) as progress:
         report = run(
             tables["real"], tables["synthetic"], holdout=tables["holdout"],
             keys=options["keys"] or None, targets=options["targets"] or None, schema=schema, unit=options["unit"],
             ignore=options["ignore"], missing=options["missing"], search=options["search"],
             subgroups=options.get("subgroups", ()), models=options["models"],
             acceptable=options["acceptable"], seed=options["seed"], level=options["level"],
-            positive_control=options["positive_control"],
-            jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
+            positive_control=options["positive_control"], budget=options["budget"], keep=keep,
+            resume=options["resume"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
+            **({"finished": finished_shown} if options["verbose"] else {}),
         )  # fmt: skip
     report.data["command"] = command_line()
-    deliver(report, options)
-    broken = breaches(report.data, options["fail_on"], known)
-    for sentence in broken:
-        click.echo(f"divulge: rule broken: {sentence}", err=True)
-    if broken:
+    if previous is not None:
+        from divulge.change import change
+
+        report.data["change"] = change(report.data, previous)
+    if policy or options["fail_on"]:
+        report.data["policy"] = judge_policy(report.data, policy, options["fail_on"])
+    if external:
+        report = report.external(reveal)
+    deliver(report, folder, quiet=options["quiet"])
+    if options["junit"]:
+        from divulge.cli.gate import write_junit
+
+        write_junit(options["junit"], report.data)
+    discard(keep)
+    judged = report.data["policy"]
+    for sentence in broken(judged) if judged else ():
+        click.echo(f"divulge: rule broken: {clean(sentence)}", err=True)
+    if judged and not judged["kept"]:
         sys.exit(1)
     if report.failed:
         sys.exit(3)
+
+
+def _folder(out: str | None, external: bool) -> str:
+    if out is None:
+        return "divulge-report-external" if external else "divulge-report"
+    if not out.strip():
+        raise SettingError("--out: the name of the folder is empty.")
+    return out
+
+
+def _attacks() -> list[str]:
+    from divulge.attacks import CATALOGUE
+
+    return sorted(CATALOGUE)
+
+
+def _previous(path: str | None) -> dict[str, Any] | None:
+    """Return an earlier assessment, read before the work begins; None when none was given."""
+    if path is None:
+        return None
+    from divulge.report.report import Report
+
+    try:
+        return Report.from_json(path).data
+    except DivulgeError as error:
+        raise SettingError(f"--baseline: {error}") from None
 
 
 @cli.command()

@@ -48,7 +48,12 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a run."""
     options = [
-        click.option("--out", default="divulge-report", show_default=True, metavar="DIR", help="Folder of the report."),
+        click.option("--out", metavar="DIR",
+                     help="Folder of the report  [default: divulge-report, or divulge-report-external]."),
+        click.option("--edition", type=click.Choice(["custodian", "external"]), default="custodian",
+                     show_default=True, help="external: no records, no small counts, columns numbered."),
+        click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
+                     help="Let an external edition show the names of: columns."),
         click.option("--search", type=click.Choice(["default", "full", "off"]), default="default", show_default=True,
                      help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
         click.option("--models/--no-models", default=None,
@@ -60,10 +65,18 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--fail-on", multiple=True, metavar="RULE",
                      help="Exit with 1 when it holds: 'cap.high > 0.05', 'linkability.score < 95', "
                      "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess'."),
+        click.option("--policy", metavar="FILE",
+                     help="Exit with 1 when a condition of this TOML file is not kept; `divulge policy` writes one."),
+        click.option("--baseline", metavar="FILE", help="assessment.json of an earlier run: test what changed since."),
+        click.option("--junit", metavar="FILE", help="Write policy, attacks and preconditions as JUnit XML."),
+        click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
+                     help="Begin no test after this time; the report says what was left out."),
+        click.option("--resume", is_flag=True, help="Go on with a run that was interrupted."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals."),
         click.option("--jobs", type=int, default=None, help="Threads  [default: all cores]; they change no digit."),
         click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
+        click.option("-v", "--verbose", is_flag=True, help="Tell each attack when it is done, and its time."),
     ]  # fmt: skip
     for option in reversed(options):
         function = option(function)

@@ -6,16 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from divulge.errors import SettingError
 
 if TYPE_CHECKING:
+    from divulge.assessment import Finished
     from divulge.report.report import Report
 
-__all__ = ["command_line", "deliver", "progress_shown"]
+__all__ = ["check_folder", "command_line", "deliver", "finished_shown", "progress_shown"]
 
 
 def command_line() -> str:
@@ -25,15 +27,32 @@ def command_line() -> str:
     return shlex.join(["divulge", *sys.argv[1:]])
 
 
-def deliver(report: Report, options: dict[str, Any]) -> None:
+def check_folder(folder: Path, external: bool) -> None:
+    """Refuse a folder that cannot take the report, before the work begins.
+
+    Raises
+    ------
+    SettingError
+        It is a file, or it holds the records of a custodian's report and an external one is asked for.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise SettingError("--out: it is a file. hint: name a folder.")
+    if external and (folder / "records.parquet").exists():
+        raise SettingError(
+            "--out: the folder holds records.parquet of a custodian's report. hint: name another folder for the "
+            "external edition."
+        )
+
+
+def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
     from divulge.report.terminal import summary
 
     try:
-        folder = report.write(options["out"])
+        report.write(folder)
     except OSError as error:
         raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
-    if options["quiet"]:
+    if quiet:
         for failure in report.failed:
             click.echo(f"divulge: {failure['attack']} failed: {failure['why']}", err=True)
         return
@@ -42,12 +61,25 @@ def deliver(report: Report, options: dict[str, Any]) -> None:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
     click.echo(summary(report.data, width=max(width, 60), colour=colour))
-    click.echo(f"\nReport: {folder / 'report.html'}")
+    if report.data["edition"] == "custodian":
+        click.echo(f"\nReport: {folder / 'report.html'}")
+
+
+def finished_shown(done: Finished) -> None:
+    """Tell that an attack is done, for --verbose."""
+    more = [
+        f"{n} {word}" for n, word in ((done.kept, "kept"), (done.failed, "failed"), (done.left_out, "left out")) if n
+    ]
+    text = ", ".join([f"{done.n} {'test' if done.n == 1 else 'tests'}", *more, f"{done.seconds:.1f} s"])
+    click.echo(f"divulge: {done.attack}: {text}", err=True)
 
 
 @contextmanager
-def progress_shown(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Show progress on standard error: a bar on a terminal, a line for each stage elsewhere."""
+def progress_shown(quiet: bool, *, names: bool = True) -> Iterator[Callable[[str, int, int], None]]:
+    """Show progress on standard error: a bar on a terminal, a line for each stage elsewhere.
+
+    Without `names` no column is named.
+    """
     if quiet:
         yield lambda what, done, total: None
         return
@@ -73,6 +105,7 @@ def progress_shown(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         task = bar.add_task("", total=None)
 
         def show(what: str, done: int, total: int) -> None:
+            what = what if names or total <= 1 else what.split(" ")[0]
             bar.update(task, description=escape(clean(what)), completed=done, total=total if total > 1 else None)
 
         yield show

@@ -85,6 +85,8 @@ def _copied(r: Json) -> str:
 def _of_people(r: Json) -> str:
     do = _PEOPLE.get((r["attack"], r["variant"]), "are hit")
     text = f"{view.counted(r['real'])} members ({view.rated(r['real'])}) {do}"
+    if view.withheld(r["real"]) or view.withheld(r["holdout"]):
+        return f"Rates are withheld, as few people are behind them. Risk: {view.interval(r['risk'])}."
     if not r["holdout"] or r["holdout"]["rate"] is None:
         return f"{text}. Without strangers this does not say how many would be by chance."
     return (

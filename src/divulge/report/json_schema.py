@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from divulge.report.report import FORMAT
-from divulge.result import Result, Verdict
+from divulge.result import Result, Risk, Verdict
 from divulge.threat import Threat
 
-__all__ = ["assessment_schema", "schema_text"]
+__all__ = ["assessment_schema", "fault", "schema_text"]
 
 _IN_MEMORY = ("individual", "table", "comparison")
 
@@ -44,11 +44,11 @@ _ABOUT = {
 
 
 class Table(msgspec.Struct):
-    """One of the three tables."""
+    """One of the three tables; an external edition has no hash of real and holdout."""
 
     rows: int
     columns: int
-    sha256: str
+    sha256: str | None
     hashed: Literal["file", "canonical columns"]
 
 
@@ -111,12 +111,15 @@ class KeySet(msgspec.Struct):
 
 
 class MinimalKeySet(msgspec.Struct):
-    """A key set that discloses a target for some people, none of whose subsets does."""
+    """A key set that discloses a target for some people, none of whose subsets does.
+
+    An external edition withholds counts below 10, here and elsewhere.
+    """
 
     keys: list[str]
     target: str
-    n_disclosed: int
-    share: float
+    n_disclosed: int | None
+    share: float | None
     synthetic_share: float
 
 
@@ -280,6 +283,27 @@ class NotTested(msgspec.Struct):
     question: str
 
 
+class Rate(msgspec.Struct):
+    """How often the attack was right on one group of people.
+
+    In an external edition hits and rate are null where fewer than 10 people are hit, or all but fewer than 10.
+    """
+
+    hits: float | None
+    n: Annotated[int, Meta(ge=0)] | None
+    rate: float | None
+
+
+class Group(msgspec.Struct):
+    """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
+
+    of: str
+    name: str
+    real: Rate
+    holdout: Rate | None
+    risk: Risk | None
+
+
 class About(msgspec.Struct):
     """An attack of the catalogue."""
 
@@ -294,6 +318,8 @@ def _result_struct() -> Any:
     hints = get_type_hints(Result)
     # jsonable turns nan into null
     hints["curves"] = dict[str, list[float | None]]
+    # an external edition withholds counts
+    hints |= {"real": Rate | None, "holdout": Rate | None, "groups": GenericAlias(tuple, (Group, ...))}
     kept = [f for f in Result.__struct_fields__ if f not in _IN_MEMORY]
     fields = [(f, Annotated[hints[f], Meta(description=_ABOUT[f])]) for f in kept]
     struct = msgspec.defstruct("Result", fields)
@@ -337,6 +363,26 @@ def _outer_struct() -> Any:
     return struct
 
 
+_ASSESSMENT = _outer_struct()
+
+
+def fault(data: Any) -> str:
+    """Return where the content of an assessment.json is not of its format, "" where it is; values are not told.
+
+    Examples
+    --------
+    >>> fault({"format": "divulge-assessment/1"})
+    '$: a field is absent'
+    """
+    try:
+        msgspec.convert(data, _ASSESSMENT)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).rpartition(" - at ")
+        absent = (what or where).startswith("Object missing")
+        return f"{where.strip('`') if what else '$'}: {'a field is absent' if absent else 'not of its kind'}"
+    return ""
+
+
 def assessment_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of assessment.json.
 
@@ -347,11 +393,9 @@ def assessment_schema() -> dict[str, Any]:
     >>> assessment_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    schema = msgspec.json.schema(_outer_struct())
+    schema = msgspec.json.schema(_ASSESSMENT)
     for definition in schema["$defs"].values():
         _require_all(definition)
-    rate = schema["$defs"]["Rate"]["properties"]
-    rate["n"]["minimum"] = 0
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "divulge assessment"} | schema
 
 

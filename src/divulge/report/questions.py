@@ -272,6 +272,8 @@ def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
 
 def _found(r: Json) -> str:
     real, holdout = r["real"] or {}, r["holdout"] or {}
+    if view.withheld(r["real"]) or view.withheld(r["holdout"]):
+        return f"{_first(r)}: rates are withheld, as few people are behind them."
     if real.get("rate") is None:
         none = "no guess could be made" if r["attack"] == "singling_out" else "no rate, as nobody could be attacked"
         return f"{_first(r)}: {none}."

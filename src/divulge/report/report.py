@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from platform import machine, python_version, system
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.search import Disclosing, KeySet
+from divulge.errors import SettingError, TableError
 from divulge.preconditions import Check
 from divulge.result import Result, jsonable
 from divulge.schema import Schema
 
-__all__ = ["FORMAT", "Report"]
+if TYPE_CHECKING:
+    from divulge.report.figure import Figure
+
+__all__ = ["FORMAT", "NOT_TESTED", "Report"]
 
 FORMAT = "divulge-assessment/1"
 
@@ -31,6 +37,8 @@ NOT_TESTED = (
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
 """What is said not to be tested, unless an attack of that name is among the results."""
+
+_RECORDS = "records.parquet"
 
 _NEEDED = ("numpy", "polars", "numba", "scikit-learn", "scipy")
 """Packages whose version may change a digit."""
@@ -43,6 +51,7 @@ class Report:
     data: dict[str, Any]
     """The content of assessment.json."""
     results: tuple[Result, ...]
+    """As the attacks gave them; empty in a report that was read again, and in an external edition."""
     record_frame: pl.DataFrame | None
 
     @classmethod
@@ -110,6 +119,65 @@ class Report:
         }
         return cls(jsonable(data), tuple(results), records)
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], record_frame: pl.DataFrame | None = None) -> Report:
+        """Return the report whose content is given, as `to_dict` returns it.
+
+        Fields that a later version added take their defaults where they are absent.
+
+        Parameters
+        ----------
+        data
+            The content of assessment.json; it is copied.
+        record_frame
+            The content of records.parquet, or None.
+
+        Raises
+        ------
+        SettingError
+            It is not of the format of this version, or a field is absent or of the wrong kind.
+        """
+        from copy import deepcopy
+
+        return cls(_checked(deepcopy(dict(data)), "assessment"), (), record_frame)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Report:
+        """Return the report of an assessment.json, with the records.parquet beside it if there is one.
+
+        Raises
+        ------
+        SettingError
+            The file cannot be read, is no JSON or no assessment of this version.
+        TableError
+            The records.parquet beside it cannot be read, or is of another run.
+        """
+        path = Path(path)
+        data = _checked(_read_json(path), "assessment")
+        records = path.with_name(_RECORDS)
+        frame = _read_records(records, data["records"]) if data["records"] and records.exists() else None
+        return cls(data, (), frame)
+
+    def external(self, reveal: Sequence[str] = ()) -> Report:
+        """Return the report for the recipient of the synthetic table (see `divulge.report.edition`).
+
+        Records, hashes of real and holdout, the command and the machine are left out, counts of fewer than 10 people
+        are withheld, other numbers are rounded, and columns are numbered.
+
+        Parameters
+        ----------
+        reveal
+            "columns" keeps the names of columns.
+
+        Raises
+        ------
+        SettingError
+            `reveal` names something else, or what this report does not hold any more.
+        """
+        from divulge.report.edition import external
+
+        return Report(external(self.data, reveal=reveal), (), None)
+
     @property
     def verdict(self) -> str:
         """The overall verdict: excess found, none found, cannot tell, or no holdout."""
@@ -132,6 +200,16 @@ class Report:
         """Return one row for each real record, most exposed first (see `divulge.records`)."""
         return pl.DataFrame() if self.record_frame is None else self.record_frame
 
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return `to_frame` as CSV, and write it when a path is given.
+
+        Texts stand in quotation marks; an apostrophe comes before one that a spreadsheet would take for a formula.
+        """
+        frame = self.to_frame()
+        harmless = [pl.col(c).map_elements(_harmless, return_dtype=pl.String) for c in frame.columns
+                    if frame[c].dtype == pl.String]  # fmt: skip
+        return _written(frame.with_columns(harmless).write_csv(quote_style="non_numeric"), path)
+
     def to_json(self, path: str | Path | None = None) -> str:
         """Return assessment.json as text, and write it when a path is given."""
         return _written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
@@ -148,21 +226,102 @@ class Report:
 
         return _written(page(self.data, _worst_records(self.record_frame)), path)
 
-    def write(self, folder: str | Path) -> Path:
-        """Write assessment.json, report.html, report.md and records.parquet into a folder, each renamed into place."""
+    def to_junit(self, path: str | Path | None = None) -> str:
+        """Return the report as JUnit XML, and write it when a path is given."""
+        from divulge.report.junit import junit
+
+        return _written(junit(self.data), path)
+
+    def write(self, folder: str | Path, only: Sequence[str] | None = None) -> Path:
+        """Write the documents into a folder, each renamed into place, and return the folder.
+
+        These are assessment.json, report.html, report.md, junit.xml and, where there are records, records.parquet.
+
+        Parameters
+        ----------
+        only
+            Names of documents to write. None writes all.
+
+        Raises
+        ------
+        SettingError
+            An external edition, and the folder holds the records of a custodian's report.
+        """
         folder = Path(folder)
+        if self.data["edition"] == "external" and (folder / _RECORDS).exists():
+            raise SettingError(
+                f"the folder holds {_RECORDS} of a custodian's report. hint: name another one for the external edition."
+            )
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in (
-            ("assessment.json", self.to_json()),
-            ("report.html", self.to_html()),
-            ("report.md", self.to_markdown()),
-        ):
-            _replace(folder / name, text.encode())
-        if self.record_frame is not None:
-            temporary = folder / ".records.parquet.tmp"
+        for name, text in _DOCUMENTS.items():
+            if only is None or name in only:
+                _replace(folder / name, text(self).encode())
+        if self.record_frame is not None and (only is None or _RECORDS in only):
+            temporary = folder / f".{_RECORDS}.tmp"
             self.record_frame.write_parquet(temporary)
-            temporary.replace(folder / "records.parquet")
+            temporary.replace(folder / _RECORDS)
         return folder
+
+    # ------------------------------------------------------------ in the manner of SDMetrics' reports
+
+    def get_score(self) -> float:
+        """Return one number from 0 to 1, 1 being least risk: 1 - min(1, max(0, u)).
+
+        u is the largest simultaneous upper limit of risk over all comparisons that carry a verdict; those without a
+        limit (strangers are always hit) are left out. nan without a holdout. The worst comparison decides: it is no
+        mean over properties.
+        """
+        return _score(self.data["results"])
+
+    def get_properties(self) -> pl.DataFrame:
+        """Return one row for each attack that was compared with strangers: Property, Score, Verdict, worst first.
+
+        Property is the name of the attack, Score as of `get_score` over its comparisons, Verdict its worst one.
+        """
+        rows = []
+        for attack in _attacks(self.data):
+            own = [r for r in self.data["results"] if r["attack"] == attack]
+            rows.append({"Property": attack, "Score": _score(own), "Verdict": _worst(own)})
+        schema = {"Property": pl.String, "Score": pl.Float64, "Verdict": pl.String}
+        return pl.DataFrame(rows, schema=schema).sort("Score", maintain_order=True, nulls_last=True)
+
+    def get_details(self, property_name: str | None = None) -> pl.DataFrame:
+        """Return the rows of `to_frame` of one attack, of all attacks when none is named.
+
+        Raises
+        ------
+        SettingError
+            No result of that attack.
+        """
+        frame = self.to_frame()
+        if property_name is None:
+            return frame
+        _known(property_name, list(dict.fromkeys(r["attack"] for r in self.data["results"])))
+        return frame.filter(pl.col("attack") == property_name)
+
+    def get_visualization(self, property_name: str) -> Figure:
+        """Return the comparisons of one attack as a figure: it shows itself in a notebook, and saves as SVG.
+
+        Risks with their intervals; without a holdout rates beside their baselines.
+
+        Raises
+        ------
+        SettingError
+            No result of that attack can be drawn.
+        """
+        from divulge.report.figure import drawable, figure
+
+        _known(property_name, list(dict.fromkeys(r["attack"] for r in drawable(self.data))))
+        return figure(self.data, property_name)
+
+    def get_info(self) -> dict[str, Any]:
+        """Return what the report is: report_type, version, edition, generated_date, seconds, num_rows of each table."""
+        d = self.data
+        rows = {role: table["rows"] for role, table in d["tables"].items() if table}
+        return {
+            "report_type": "divulge assessment", "version": d["divulge"], "edition": d["edition"],
+            "generated_date": d["started"], "seconds": d["seconds"], "num_rows": rows,
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         from divulge.report.terminal import summary
@@ -177,6 +336,94 @@ class Report:
             f'<iframe title="divulge report" style="width:100%;height:640px;border:1px solid #8888" '
             f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
         )
+
+
+_DOCUMENTS: dict[str, Callable[[Report], str]] = {
+    "assessment.json": Report.to_json,
+    "report.html": Report.to_html,
+    "report.md": Report.to_markdown,
+    "junit.xml": Report.to_junit,
+}
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        # NaN and Infinity are no JSON, and no number of ours
+        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
+    except OSError as error:
+        raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
+    except (ValueError, RecursionError):
+        raise SettingError("assessment: no JSON. hint: name the assessment.json that `divulge assess` wrote.") from None
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(text)
+
+
+def _checked(data: Any, what: str) -> dict[str, Any]:
+    """Return the content of an assessment, fields of a later version added; refuse what is none."""
+    from divulge.report.json_schema import fault
+    from divulge.report.view import LATER
+
+    if not isinstance(data, dict) or not str(data.get("format", "")).startswith("divulge-assessment/"):
+        raise SettingError(f"{what}: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
+    if data["format"] != FORMAT:
+        raise SettingError(
+            f"{what}: of another format than {FORMAT}. hint: read it with the version of divulge that wrote it."
+        )
+    data |= {field: default for field, default in LATER.items() if field not in data}
+    where = fault(data)
+    if where:
+        raise SettingError(f"{what}: damaged at {where}. hint: run `divulge assess` again, or restore the file.")
+    return data
+
+
+def _read_records(path: Path, summary: Mapping[str, Any]) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError):
+        raise TableError(f"{_RECORDS}: cannot be read. hint: run `divulge assess` again.") from None
+    if len(frame) != summary["n"]:
+        raise TableError(
+            f"{_RECORDS}: {len(frame):,} records, where the assessment has {summary['n']:,}. hint: it is of another "
+            "run; remove it, or put the right one there."
+        )
+    return frame
+
+
+def _score(results: Sequence[Mapping[str, Any]]) -> float:
+    limits = [r["risk"]["high_simultaneous"] for r in results if r["verdict"] is not None and r["risk"]]
+    known = [u for u in limits if u is not None]
+    return 1 - min(1.0, max(0.0, *known, 0.0)) if known else math.nan
+
+
+def _attacks(data: Mapping[str, Any]) -> list[str]:
+    """Return the attacks with a verdict, worst first."""
+    from divulge.report.view import judged
+
+    return list(dict.fromkeys(r["attack"] for r in judged(data["results"]) if r["risk"]))
+
+
+def _worst(results: Sequence[Mapping[str, Any]]) -> str:
+    from divulge.report.view import judged
+
+    return str(judged(results)[0]["verdict"])
+
+
+def _known(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise SettingError(f"property_name: no such attack here. hint: one of {', '.join(known) or 'none'}.")
+
+
+_FORMULA = re.compile(r"[\s\u200b-\u200f\ufeff]*[=+\-@|%\uff0b\uff0d\uff1d\uff20]")
+
+
+def _harmless(text: str) -> str:
+    """Return text that a spreadsheet takes for no formula, without control characters."""
+    from divulge.result import tidy
+
+    shown = tidy(text)
+    return f"'{shown}" if _FORMULA.match(text) or _FORMULA.match(shown) or shown[:1] == "\ufffd" else shown
 
 
 def _not_tested(run: set[str]) -> list[dict[str, str]]:
@@ -205,7 +452,7 @@ def _records_summary(
         "flagged": None if hit is None else int(records["flagged"].sum()),
         "fdr": None if hit is None else hit.settings["fdr"],
         "smallest_flaggable": int(least[0]) if least else None,
-        "file": "records.parquet",
+        "file": _RECORDS,
         "copied": int(records["copied"].sum()),
         "replicated_unique": int(records["replicated_unique"].sum()),
         "disclosed": int((records["n_disclosed"] > 0).sum()),

@@ -89,8 +89,8 @@ def evidence(data: Json) -> list[tuple[str, str]]:
 
 def _tables(data: Json) -> str:
     told = [
-        f"{role} {view.compact(t['rows'])} rows, {t['columns']} columns, sha256 {t['sha256']} of the "
-        f"{t.get('hashed') or 'file'}"
+        f"{role} {view.compact(t['rows'])} rows, {t['columns']} columns"
+        + (f", sha256 {t['sha256']} of the {t.get('hashed') or 'file'}" if t["sha256"] else "")
         for role in ("real", "synthetic", "holdout")
         if (t := data["tables"].get(role))
     ]

@@ -58,6 +58,7 @@ __all__ = [
     "tidy",
     "unchanged_verdicts",
     "verdict_counts",
+    "withheld",
     "worst_first",
 ]
 
@@ -216,7 +217,14 @@ def counted(rate: Json | None) -> str:
     """Return the counts behind a rate, "" when there are none."""
     if not rate or rate["n"] is None:
         return ""
+    if rate["hits"] is None:
+        return f"a withheld number of {rate['n']:,}"
     return f"{compact(rate['hits'])} of {rate['n']:,}"
+
+
+def withheld(rate: Json | None) -> bool:
+    """Return whether a rate was taken out of an external edition, as few people are behind it."""
+    return bool(rate) and rate["hits"] is None  # type: ignore[index] # a rate that is true is a mapping
 
 
 def of_rows(result: Json) -> bool:

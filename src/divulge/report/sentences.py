@@ -1,0 +1,169 @@
+"""The sentences that attacks and checks write, without their numbers and names.
+
+In a sentence of ours columns stand in quotation marks, so that the words around them are known to be no names: an
+external edition lets these words stand even where a column is called "vote" or "real". In all other text a name is
+replaced wherever it stands. Put the sentence of a new attack or check here; until then it is left out of an external
+edition where a word of it is also the name of a column.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["QUOTED", "SENTENCES", "is_ours"]
+
+QUOTED = r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?!\w)"""
+"""A text in quotation marks, as repr writes it; an apostrophe after a letter opens nothing."""
+
+_NUMBER = re.compile(r"(?:\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?)(?:st|nd|rd|th)?")
+_LIST = re.compile(r"'…'(?: \(\w[\w -]*\))?(?:, '…'(?: \(\w[\w -]*\))?)*(?: and # more)?")
+
+
+def is_ours(text: str) -> bool:
+    """Return whether a text is one of our sentences, with whatever numbers and quoted names.
+
+    Examples
+    --------
+    >>> is_ours("left out of the distance: 'memo' (identifier), 'note' (text)"), is_ours("ask Ann about 'memo'")
+    (True, False)
+    """
+    plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
+    return _LIST.sub("'…'", plain) in SENTENCES
+
+
+_NOTES = (
+    "# disclosed records have a value of '…' that alone implies the target (#%)",
+    "# guesses found of # wanted, in # tries",
+    "# guesses were left out because one of their columns had its share of guesses",
+    "# guesses were left out because they fit more people than the weight allows",
+    "# of # people are flagged as having a synthetic row closer than strangers have; at most #% of those flagged are "
+    "expected to be flagged by chance",
+    "# of # units are flagged as having a synthetic row closer than strangers have; at most #% of those flagged are "
+    "expected to be flagged by chance",
+    "# of these sets match more than #% of all people and were left out",
+    "DiS: the key's synthetic class has one target",
+    "DiSCO: synthetic class discloses one target, and it is the record's own",
+    "DiSDiO: DiSCO, and the record's class in the real table has one target too",
+    "Dorig: the record's class in the real table has one target",
+    "Dsyn: synthetic rows in classes of one target",
+    "TCAP (a): people in disclosive classes who are right, among real records whose key is in the synthetic table",
+    "TCAP (b): ... among real records whose synthetic class is disclosive",
+    "TCAP (c): mean over certain synthetic rows of the share of real records with that key that have that target",
+    "TCAP (d): ... among all real records (DiSCO under another name)",
+    "a good synthesizer is nearer to people than noise by design: no verdict",
+    "a guess is right when it is off by at most # of the spread between the #% and the #% quantile of real and holdout "
+    "together; missing is a value",
+    "a guess is right when it is the value itself; missing is a value",
+    "a real identifier that the synthetic table has",
+    "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with equal "
+    "chance",
+    "a table of one cell attains this: a low mean CAP does not say that a table is of use",
+    "cannot tell: an excess was found within this attack, but not after correction for the number of attacks",
+    "cannot tell: fewer than # guesses could be made, too few to compare members with strangers",
+    "column '…': # quantile bins of real and holdout, right-closed",
+    "copies of part of a row: near copies were tested on all # sets of # to # columns",
+    "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows agree with a "
+    "person clearly more often than people agree with each other; # do and were tested. A set that few rows copy can "
+    "be missed",
+    "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
+    "right about strangers as well, and says nothing about copies",
+    "gradient boosting trained on the synthetic table",
+    "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
+    "independent guesses as the permutations of labels show",
+    "hit score: log(distance to the # nearest other person / distance to the nearest synthetic row), people of real "
+    "and holdout together; its medians are the values shown",
+    "iS: the key occurs in the synthetic table",
+    "identifiers were left out of the comparison: '…'",
+    "inference without disclosure: the attack is right about strangers too, more often than the prior; what it learns "
+    "is about the population, not about the people in the table",
+    "left out of both lists: '…'",
+    "left out of the distance: '…'",
+    "left out of the guesses: '…'",
+    "links were searched on whole halves: copies of one half alone do not show, and copies of a few columns of each "
+    "half need not",
+    "mean distance to the # nearest other people of the real table",
+    "near: a synthetic row at a small distance, taken from how near people lie to each other",
+    "no cut-off has a precision known to within #: too few people for a choice",
+    "no holdout: nobody can be flagged, since chance alone gives high scores too",
+    "no model was trained: '…' has more than # values",
+    "population: real and holdout records together; the rate counts real records whose class is wholly in the real "
+    "table",
+    "real and holdout differ in size: distances to the larger table are smaller by themselves",
+    "rows that tie for the last of the k places are drawn at random: a score is the chance that the two draws meet",
+    "tables that pass distance tests were shown to leak: a mean over rows hides the few who are copied",
+    "the # nearest synthetic rows vote, with all that tie with the last of them; a number collects the votes within "
+    "the tolerance",
+    "the mean hides # of # real records for which the synthetic table is certain and right",
+    "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
+    "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared",
+    "the score was bounded: the upper limit of the risk lies outside [#, #]",
+    "the synthetic table has a single cell of keys and target: its mean CAP says nothing about people",
+    "the synthetic table is the real table, row for row",
+    "this holdout cannot name fewer than # people: fewer who are hit stay unflagged; a larger holdout names fewer",
+    "this holdout cannot name fewer than # units: fewer who are hit stay unflagged; a larger holdout names fewer",
+    "this holdout is too small to name anybody at a false discovery rate of #",
+    "unit '…': rows of one unit are one person here; a unit scores as its highest record does, and units are counted "
+    "and compared",
+)
+_BASELINES = (
+    "PRC of naming the commonest value for everybody",
+    "a guess that knows nothing of the table, n w (# - w)^(n - #) at n = #, exactly for finitely many people",
+    "guessing in proportion to how often each value occurs",
+    "n w (# - w)^(n - #) at n = #, a guess of weight w that knows nothing of the table",
+    "naming one value for everybody, the best one",
+    "naming the commonest value",
+    "two random sets of # synthetic row",
+    "two random sets of # synthetic rows",
+)
+_CHECKS = (
+    "# columns are shared; holdout has # more, left out",
+    "# columns are shared; real has # more, left out",
+    "# columns are shared; synthetic has # more, left out",
+    "# of # holdout rows equal a real row, as a random split of these people may give",
+    "# of # holdout rows equal a real row: more than a random split of these people gives; remove people who are in "
+    "both",
+    "# of # real rows repeat another one (#%); if these are the same people, name their column with unit",
+    "# real, # synthetic rows",
+    "# real, # synthetic, # holdout rows",
+    "# real, # synthetic, # holdout rows: real and synthetic and holdout are few, most answers will be unsure",
+    "# units of '…' are in both real and holdout: split by unit",
+    "'…': infinite values fall into the end bins",
+    "'…': most synthetic values occur in no real record; were the tables prepared alike?",
+    "'…': not used as keys, targets or in whole-row comparison unless named",
+    "'…': tell nothing about anybody, not attacked",
+    "a classifier tells real from holdout with AUC # (# is chance, p = #)",
+    "a classifier tells real from holdout with AUC # (# is chance, p = #): they are no random split; every excess "
+    "below is suspect",
+    "all tables have the same # columns",
+    "holdout: # column(s) that not all tables have are left out: '…'",
+    "no '…' is in both real and holdout",
+    "no holdout: inference and disclosure are not separated; rates of members alone say nothing about disclosure",
+    "real: # column(s) that not all tables have are left out: '…'",
+    "synthetic: # column(s) that not all tables have are left out: '…'",
+)
+_WHOLE = (
+    "# targets are many: the best # key set(s) of each were tested",
+    "No attack could be compared with strangers.",
+    "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
+    "people whom the synthesizer never saw with --holdout.",
+    "inference: # targets are many, and the first # by name were attacked; name others as targets",
+    "inference: no model was trained, as that takes long on tables of this size; models=True asks for it",
+    "key sets of # columns: the # that extend the best smaller ones were looked at",
+    "no column is left as a target: attribution was not tested",
+    "only one column can be attacked, and a key set needs another: no key set was tested",
+    "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
+    "is linear in the share; for one comparison alone, with #% power by the one-sided #% test, before correction for "
+    "the number of comparisons; singling out is left out, whose excess grows faster than the share",
+    "the search for minimal sets stopped before # columns: # sets are too many",
+    "the time was up",
+)
+_UTILITY = (
+    "marginal total variation",
+    "pairwise association error",
+    "propensity AUC",
+    "train on synthetic, test on real",
+    "no holdout: there is no reference",
+)
+
+SENTENCES = frozenset((*_NOTES, *_BASELINES, *_CHECKS, *_WHOLE, *_UTILITY))
+"""Each with "#" for a number and "'…'" for one quoted name or several."""
