@@ -461,7 +461,7 @@ def test_counts_of_synthetic_rows_are_not_called_people(keyed, attack, variant):
     assert text.count(f"{members} member (leak-free: {leak_free})") >= 2
     assert text.count(f"{strangers} stranger") >= 2
     assert f"({members} member; leak-free: {leak_free})" in keyed.to_markdown()
-    assert f"{percent(r['real']['rate'])} of {r['real']['n']} rows" in summary(keyed.data)
+    assert f"{percent(r['real']['rate'])} of rows" in summary(keyed.data)
 
 
 SIDES = ("real", "holdout")
@@ -470,7 +470,8 @@ SIDES = ("real", "holdout")
 def test_counts_of_people_have_no_such_words(keyed):
     r = result(keyed, "hitting_rate")
     assert not of_rows(r)
-    assert f"{percent(r['real']['rate'])} of {r['real']['n']} " in summary(keyed.data)
+    assert f"{percent(r['real']['rate'])}  " in summary(keyed.data)
+    assert f"{percent(r['real']['rate'])} of rows" not in summary(keyed.data)
 
 
 @pytest.mark.parametrize(("attack", "variant"), ATTRACTED)

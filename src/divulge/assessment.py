@@ -34,11 +34,12 @@ from divulge.frames import fingerprint
 from divulge.keeping import Interrupted, Keeper, Kept, key_of
 from divulge.kernels import one_by_one
 from divulge.neighbours import warm_up
-from divulge.preconditions import CRITICAL, check_all
+from divulge.preconditions import CRITICAL, check_all, table_facts
 from divulge.records import exposed_strangers, per_record
 from divulge.report.report import Report, _versions
 from divulge.result import TOWARDS, Result, counts_guesses, counts_rows, hits_are, label, number, percent
 from divulge.schema import Schema, check_columns
+from divulge.utility import utility as utility_of
 
 __all__ = ["Finished", "assess"]
 
@@ -209,6 +210,7 @@ def assess(
     missing: Sequence[str] = (),
     search: Search = "default",
     models: bool | None = None,
+    utility: bool = False,
     acceptable: float = ACCEPTABLE,
     positive_control: float | None = None,
     seed: int = 0,
@@ -246,6 +248,9 @@ def assess(
     models
         Whether inference also trains a model on the synthetic table, and another on strangers, for each target. None
         does so where people times targets are at most 3 million.
+    utility
+        Whether the report also says how much of the real table the synthetic one keeps (see `divulge.utility`): some
+        seconds more.
     acceptable
         A risk whose simultaneous upper limit is at most this counts as none found.
     positive_control
@@ -335,6 +340,7 @@ def assess(
             finished(Finished(_CONTROL, 0, 0.0, 0, 0, len(KINDS)))
         progress("gathering records", len(plan.tasks), len(plan.tasks))
         records, exposed = per_record(case, results), exposed_strangers(case, results)
+        kept = _utility(case, targets, watch, clock, run) if utility else []
     except KeyboardInterrupt:
         watch.stopped = True
         runs = 1 if positive_control is None else 1 + len(KINDS)
@@ -365,7 +371,19 @@ def assess(
         exposed_strangers=exposed,
         positive_control=control,
         left_out=run.left_out,
+        utility=kept,
     )
+
+
+def _utility(
+    case: Case, targets: Sequence[str] | None, watch: _Watch, clock: _Clock, run: _Run
+) -> list[dict[str, Any]]:
+    """Return what the synthetic table keeps, [] once the time is up."""
+    if clock.up:
+        run.left_out.append(_left_out("utility", 1, 1))
+        return []
+    watch.progress("measuring utility", 0, 1)
+    return [u.to_dict() for u in utility_of(case, targets=targets)]
 
 
 def _heed_interrupts() -> None:
@@ -724,6 +742,7 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
 
 def _tables(case: Case) -> dict[str, Any]:
     out: dict[str, Any] = {"real": None, "synthetic": None, "holdout": None}
+    facts = table_facts(case)
     for i, table in enumerate(case.tables):
         columns = [case.pooled(c) for c in case.columns]
         out[table.role] = {
@@ -731,5 +750,6 @@ def _tables(case: Case) -> dict[str, Any]:
             "columns": len(table.columns),
             "sha256": table.sha256 or fingerprint(columns, i),
             "hashed": "file" if table.sha256 else "canonical columns",
+            **facts[i],
         }
     return out

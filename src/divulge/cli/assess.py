@@ -59,7 +59,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
     from divulge.assessment import assess as run
     from divulge.files import read_schema
     from divulge.gate import parse_rule
-    from divulge.keeping import discard
+    from divulge.keeping import can_keep, discard
     from divulge.policy import broken, judge_policy, read_policy
     from divulge.report.edition import checked_reveal
     from divulge.report.terminal import clean
@@ -74,13 +74,14 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
     previous = _previous(options["baseline"])
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
     # beside the folder: what is kept holds scores of each person, and an external report is passed on
-    keep = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
+    beside = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
+    keep = beside if options["resume"] or can_keep(beside) else None
     with progress_shown(options["quiet"], names=not external) as progress:
         report = run(
             tables["real"], tables["synthetic"], holdout=tables["holdout"],
             keys=options["keys"] or None, targets=options["targets"] or None, schema=schema, unit=options["unit"],
             ignore=options["ignore"], missing=options["missing"], search=options["search"],
-            subgroups=options.get("subgroups", ()), models=options["models"],
+            subgroups=options.get("subgroups", ()), models=options["models"], utility=options["utility"],
             acceptable=options["acceptable"], seed=options["seed"], level=options["level"],
             positive_control=options["positive_control"], budget=options["budget"], keep=keep,
             resume=options["resume"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
@@ -100,7 +101,8 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
         from divulge.cli.gate import write_junit
 
         write_junit(options["junit"], report.data)
-    discard(keep)
+    if keep is not None:
+        discard(keep)
     judged = report.data["policy"]
     for sentence in broken(judged) if judged else ():
         click.echo(f"divulge: rule broken: {clean(sentence)}", err=True)

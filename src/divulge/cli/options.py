@@ -58,6 +58,8 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
         click.option("--models/--no-models", default=None,
                      help="Train models for inference  [default: up to 3 million people x targets]."),
+        click.option("--utility/--no-utility", default=True, show_default=True,
+                     help="Say how much of the real table the synthetic one keeps."),
         click.option("--acceptable", type=float, default=0.05, show_default=True,
                      help="A risk whose upper limit is at most this counts as none found."),
         click.option("--positive-control", type=float, default=None, metavar="F",

@@ -396,7 +396,15 @@ class _Edition:
         if t is None:
             return None
         sha256 = t["sha256"] if role == "synthetic" else None
-        return {"rows": t["rows"], "columns": t["columns"], "sha256": sha256, "hashed": t["hashed"]}
+        return {
+            "rows": t["rows"],
+            "columns": t["columns"],
+            "sha256": sha256,
+            "hashed": t["hashed"],
+            "missing": digits(t.get("missing"), 2),
+            "repeated": count(t.get("repeated")),
+            "units": t.get("units"),
+        }
 
     def column(self, c: Json) -> dict[str, Any]:
         return {

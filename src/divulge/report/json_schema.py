@@ -50,6 +50,9 @@ class Table(msgspec.Struct):
     columns: int
     sha256: str | None
     hashed: Literal["file", "canonical columns"]
+    missing: Annotated[float | None, Meta(description="Share of cells without a value.")] = None
+    repeated: Annotated[int | None, Meta(description="Rows that repeat another one.")] = None
+    units: Annotated[int | None, Meta(description="People or households, where a column tells them apart.")] = None
 
 
 class Tables(msgspec.Struct):
