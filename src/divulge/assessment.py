@@ -217,6 +217,7 @@ def assess(
     level: float = 0.95,
     jobs: int = 2,
     progress: Progress = lambda what, done, total: None,
+    reveal: Sequence[str] = (),
     budget: float | None = None,
     keep: str | Path | None = None,
     resume: bool = False,
@@ -258,6 +259,8 @@ def assess(
         whether the attacks see them. Needs a holdout. None leaves it out.
     seed, level, jobs
         Of the random steps; of the intervals; threads of the key set search (they change no digit).
+    reveal
+        "values": call subgroups by their values, which are data; the report says so at its top. Else they are numbered.
     progress
         Called with what is being done, steps done, steps in all.
     budget
@@ -284,6 +287,8 @@ def assess(
     began, started = _now(), datetime.now(UTC)
     if search not in ("default", "full", "off"):
         raise SettingError("search: hint: one of default, full, off.")
+    if not set(reveal) <= {"values"}:
+        raise SettingError('reveal: not a known part. hint: "values" calls subgroups by their values.')
     if not 0 < acceptable < 1:
         raise SettingError(f"acceptable: {acceptable} is outside (0, 1). hint: 0.05 is the default.")
     if jobs < 1:
@@ -303,7 +308,7 @@ def assess(
     if not case.in_memory:
         case = case.collected("joint tests need the scores of each person together")
     watch = _Watch(progress)
-    case = dataclasses.replace(case, progress=watch.searching)
+    case = dataclasses.replace(case, progress=watch.searching, named="values" in reveal)
     progress("checking preconditions", 0, 1)
     checks = check_all(case)
     progress("looking for key sets", 0, 1)
@@ -372,6 +377,7 @@ def assess(
         positive_control=control,
         left_out=run.left_out,
         utility=kept,
+        revealed=list(reveal),
     )
 
 
@@ -599,7 +605,7 @@ def _about(case: Case) -> str:
     tables = [fingerprint(columns, i) for i in range(len(case.tables))]
     schema = msgspec.json.encode(case.schema).decode()
     return key_of([__version__, str(_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
-                   repr(case.missing)])  # fmt: skip
+                   repr(case.missing), str(case.named)])  # fmt: skip
 
 
 def _key(about: str, task: _Task) -> str:

@@ -42,6 +42,8 @@ class Case:
     """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
     progress: Callable[[int, int], None] = lambda done, total: None
     """Told how far a long search is: rows done, rows in all."""
+    named: bool = False
+    """Whether subgroups may be called by their values, which are data: somebody asked for it."""
     remembered: dict[Any, Any] = field(default_factory=dict)
     """What a higher floor computed about this case and may need again."""
     _pooled: dict[str, PooledColumn] = field(default_factory=dict)
@@ -197,6 +199,16 @@ class Case:
     def facts(self, column: str, which: int = 0) -> Facts:
         """Return what was counted about one column of one table (0 real, 1 synthetic, 2 holdout)."""
         return facts_of(self.pooled(column), which)
+
+    def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
+        """Return the value, or the range of values, that a code stands for. It is data."""
+        pooled = self.pooled(column)
+        inside = np.flatnonzero(self.coding(column).map == code) if binned else np.array([code])
+        inside = inside[inside > 0]
+        if not len(inside):
+            return "missing"
+        first, last = (str(pooled.levels[int(i) - 1]) for i in (inside[0], inside[-1]))
+        return first if first == last else f"{first} to {last}"
 
     def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
         """Return a frame of equal rows, given by counting codes; a bin is shown by its commonest level."""

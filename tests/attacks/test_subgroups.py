@@ -216,3 +216,32 @@ def test_households_widen_the_limits_of_a_group():
     for name, g in by_home.items():
         assert g.risk.value == by_row[name].risk.value
         assert g.risk.high - g.risk.low > 1.5 * (by_row[name].risk.high - by_row[name].risk.low)
+
+
+def test_values_are_told_where_somebody_asked_for_them_and_the_report_says_so():
+    sizes = {"ap\u202ePLE": 130, "<b>pear": 110, "plum": 90}
+    real, synthetic, holdout = (people(sizes, i, s) for i, s in enumerate("rsh"))
+    real, synthetic, holdout = (t.with_columns(n=pl.col("x") * 1000) for t in (real, synthetic, holdout))
+    given = {"holdout": holdout, "targets": ["t"], "models": False, "jobs": 1, "subgroups": ["n"], "search": "off"}
+    told, silent = divulge.assess(real, synthetic, reveal=["values"], **given), divulge.assess(real, synthetic, **given)
+    names = {g["name"] for r in told.data["results"] for g in r["groups"] if r["attack"] == "inference"}
+    assert {f"value {i + 1}, by frequency: {v}" for i, v in enumerate(sizes)} <= names
+    assert any(" to " in n for n in names)
+    assert "plum" in told.to_html()
+    assert "<b>pear" not in told.to_html() + told.to_markdown()
+    assert "\u202e" not in told.to_html() + told.to_markdown() + repr(told)
+    for document in (told.to_html(), told.to_markdown(), repr(told)):
+        assert "report holds data values" in document
+    for document in (silent.to_html(), silent.to_markdown(), repr(silent), silent.to_json()):
+        assert "plum" not in document
+        assert "report holds data values" not in document
+    outside = told.external()
+    assert "plum" not in outside.to_json() + outside.to_html()
+    numbers = [{k: v for k, v in r.items() if k not in ("groups", "seconds")} for r in told.data["results"]]
+    assert numbers == [{k: v for k, v in r.items() if k not in ("groups", "seconds")} for r in silent.data["results"]]
+
+
+def test_nothing_else_can_be_revealed():
+    table = people({"a": 30, "b": 30})
+    with pytest.raises(divulge.SettingError, match="reveal"):
+        divulge.assess(table, table, reveal=["everything"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,16 @@ def by_subgroup(case: Case, secret: Secret, right: Floats, columns: Sequence[str
     Returns
     -------
     tuple of Group
-        Values are numbered by how many people have them: they are data. The simultaneous limits of a group's risk
-        allow for the number of groups here, and not for other targets.
+        Values are numbered by how many people have them: they are data, and named only where the case says so. The
+        simultaneous limits of a group's risk allow for the number of groups here, and not for other targets.
     """
     n = case.n_rows("real")
-    parts = [(secret.name, _of_target(secret, right, n))]
+    parts = [(secret.name, _of_target(case, secret, right, n))]
     for column in columns:
         if column != secret.name:
             codes = case.codes(column)
-            parts.append((column, _by_size(np.concatenate([c for i, c in enumerate(codes) if i != 1]), right, n)))
+            people = np.concatenate([c for i, c in enumerate(codes) if i != 1])
+            parts.append((column, _by_size(people, right, n, _words(case, column, binned=True))))
     shown = [(column, name, people) for column, named in parts for name, people in _large(case, named)]
     each = 1 - (1 - case.level) / max(1, len(shown))
     return tuple(_group(case, column, name, right, people, each) for column, name, people in shown)
@@ -52,9 +53,16 @@ def by_subgroup(case: Case, secret: Secret, right: Floats, columns: Sequence[str
 Named = list[tuple[str, NDArray[np.bool_]]]
 
 
-def _of_target(secret: Secret, right: Floats, n_real: int) -> Named:
+def _words(case: Case, column: str, *, binned: bool) -> Callable[[int], str]:
+    """Return what follows the number of a value in the name of a subgroup: nothing, or the value itself."""
+    if not case.named:
+        return lambda code: ""
+    return lambda code: f": {case.value_in_words(column, code, binned=binned)}"
+
+
+def _of_target(case: Case, secret: Secret, right: Floats, n_real: int) -> Named:
     if not secret.is_numeric:
-        return _by_size(secret.people, right, n_real)
+        return _by_size(secret.people, right, n_real, _words(case, secret.name, binned=False))
     numbers = secret.numbers[secret.people]
     known = np.sort(numbers[~np.isnan(numbers)])
     if not len(known):
@@ -66,14 +74,14 @@ def _of_target(secret: Secret, right: Floats, n_real: int) -> Named:
     return named if low < high else []
 
 
-def _by_size(codes: NDArray[np.int32], right: Floats, n_real: int) -> Named:
+def _by_size(codes: NDArray[np.int32], right: Floats, n_real: int, words: Callable[[int], str]) -> Named:
     """Return the people of each value, the commonest first, those of the rarest together."""
     counts = np.bincount(codes)
     # names must not decide: of equally common values the one with fewer members first, then with fewer of them right
     members = np.bincount(codes[:n_real], minlength=len(counts))
     hits = [np.bincount(codes[side], right[side], len(counts)) for side in (slice(n_real), slice(n_real, None))]
     order = np.lexsort((*(h.round(6) for h in hits), members, -counts))[: int((counts > 0).sum())]
-    named = [(f"value {i + 1}, by frequency", codes == c) for i, c in enumerate(order[:_SHOWN].tolist())]
+    named = [(f"value {i + 1}, by frequency{words(c)}", codes == c) for i, c in enumerate(order[:_SHOWN].tolist())]
     rest = order[_SHOWN:]
     return [*named, ("all other values", np.isin(codes, rest))] if len(rest) else named
 

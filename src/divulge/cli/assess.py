@@ -67,7 +67,9 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
     external = options["edition"] == "external"
     folder = Path(_folder(options["out"], external))
     check_folder(folder, external)
-    reveal = checked_reveal(options["reveal"])
+    reveal = options["reveal"]
+    if external:
+        checked_reveal(reveal)
     for rule in options["fail_on"]:
         parse_rule(rule, _attacks())
     policy = read_policy(options["policy"]) if options["policy"] else None
@@ -85,6 +87,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
             acceptable=options["acceptable"], seed=options["seed"], level=options["level"],
             positive_control=options["positive_control"], budget=options["budget"], keep=keep,
             resume=options["resume"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
+            reveal=() if external else reveal,
             **({"finished": finished_shown} if options["verbose"] else {}),
         )  # fmt: skip
     report.data["command"] = command_line()

@@ -53,7 +53,7 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--edition", type=click.Choice(["custodian", "external"]), default="custodian",
                      show_default=True, help="external: no records, no small counts, columns numbered."),
         click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
-                     help="Let an external edition show the names of: columns."),
+                     help="values: call subgroups by their values; columns: name them in an external edition."),
         click.option("--search", type=click.Choice(["default", "full", "off"]), default="default", show_default=True,
                      help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
         click.option("--models/--no-models", default=None,

@@ -81,6 +81,7 @@ def _head(data: Json) -> str:
     started = escaped(str(data["started"]).replace("T", " "))
     lines = [
         "# What the synthetic table divulges",
+        _edition(data),
         f"**{_sign(verdict)}.** {escaped(view.sentence(data))}",
         escaped(view.meaning(data)),
         f"Comparisons: {', '.join(counts)}." if counts else "",
@@ -88,6 +89,14 @@ def _head(data: Json) -> str:
         f"Assessed {started}, divulge {escaped(data['divulge'])}.",
     ]
     return "\n\n".join(line for line in lines if line)
+
+
+def _edition(data: Json) -> str:
+    told = ", ".join(map(escaped, data["revealed"]))
+    if data["edition"] == "external":
+        shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
+        return f"External edition: no record is named, and counts of fewer than 10 people are left out. {shown}"
+    return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
 
 
 def _warnings(data: Json) -> str:

@@ -77,6 +77,7 @@ class Report:
         positive_control: Sequence[Mapping[str, Any]] = (),
         left_out: Sequence[Mapping[str, Any]] = (),
         utility: Sequence[Mapping[str, Any]] = (),
+        revealed: Sequence[str] = (),
     ) -> Report:
         """Return the report of one run."""
         columns = [
@@ -88,7 +89,7 @@ class Report:
             "divulge": version,
             "command": "",
             "edition": "custodian",
-            "revealed": [],
+            "revealed": list(revealed),
             "settings": dict(settings),
             "started": started,
             "seconds": seconds,

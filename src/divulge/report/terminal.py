@@ -40,6 +40,11 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
 
     verdict = data["verdict"]
     parts: list[Any] = [
+        *(
+            [Text("! this report holds data values: it was asked to reveal " + clean(", ".join(data["revealed"])))]
+            if data["revealed"] and data["edition"] == "custodian"
+            else []
+        ),
         Text(f"divulge: {verdict['verdict']}", style="bold"),
         Text(clean(view.spoken(data, verdict["sentence"]))),
         Text(""),
