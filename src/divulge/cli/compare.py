@@ -1,0 +1,132 @@
+"""`divulge compare`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from divulge.cli.options import names, table_options
+from divulge.cli.root import cli
+from divulge.cli.show import command_line, progress_shown
+from divulge.errors import DivulgeError, SettingError
+
+if TYPE_CHECKING:
+    from divulge.report.comparison import ComparisonReport
+
+__all__ = ["compare"]
+
+
+@cli.command()
+@click.argument("real")
+@click.argument("candidates", nargs=-1, required=True, metavar="[LABEL=]CANDIDATE...")
+@click.option("--holdout", metavar="FILE", help="People of the same population that no synthesizer saw.")
+@click.option("--keys", multiple=True, callback=names, metavar="COLUMNS", help="What the attacker knows: age,sex,zip.")
+@click.option("--targets", multiple=True, callback=names, metavar="COLUMNS", help="What he wants.")
+@table_options
+@click.option("--out", metavar="DIR", default="divulge-comparison", show_default=True, help="Folder of the comparison.")
+@click.option("--utility/--no-utility", default=True, show_default=True, help="Say what each table keeps.")
+@click.option(
+    "--acceptable",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="A risk whose upper limit is at most this counts as none found.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of every random step.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of all statements together.")
+@click.option("--jobs", type=int, default=None, help="Threads  [default: all cores]; they change no digit.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **options: Any) -> None:  # fmt: skip
+    """Attack each CANDIDATE on the people of REAL, rank them by risk and set risk against utility.
+
+    A candidate is a file, or LABEL=FILE; the same label again is a further table of the same generator, and the
+    statement is then about the generator. Each candidate's full report is written below the folder, too.
+
+    Exit status: 0 done, 2 unusable input, 3 a candidate failed (the others are reported).
+    """
+    from divulge.comparing import compare as run
+    from divulge.files import read, read_schema
+
+    folder = Path(options["out"])
+    if not options["out"].strip() or (folder.exists() and not folder.is_dir()):
+        raise SettingError("--out: no name of a folder. hint: name a folder.")
+    given = labelled(candidates)
+    if [real, holdout, *(path for _, path in given)].count("-") > 1:
+        raise SettingError("-: standard input can be one of the tables only.")
+    missing = options["missing"]
+    people = [None if path is None else read(path, role=role, missing=missing)
+              for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
+    tables: dict[str, list[Any]] = {}
+    failed = []
+    for label, path in given:
+        try:
+            tables.setdefault(label, []).append(read(path, role="synthetic", missing=missing))
+        except DivulgeError as error:
+            failed.append({"label": label, "why": str(error)})
+    tables = {label: found for label, found in tables.items() if found}
+    if failed and sum(map(len, tables.values())) < 2:
+        raise SettingError(f"candidates: fewer than two can be read. The first that cannot: {failed[0]['why']}")
+    schema = read_schema(options["schema_file"]) if options["schema_file"] else None
+    with progress_shown(options["quiet"]) as progress:
+        report = run(
+            people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
+            schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
+            acceptable=options["acceptable"], utility=options["utility"], seed=options["seed"],
+            level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
+        )  # fmt: skip
+    report.data["failed"] = failed + report.data["failed"]
+    report.data["command"] = command_line()
+    _deliver(report, folder, quiet=options["quiet"])
+    if report.failed:
+        sys.exit(3)
+
+
+def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return label and path of each candidate; a path without a label has its file's stem, made unique."""
+    out: list[tuple[str, str]] = []
+    taken = {text.partition("=")[0] for text in candidates if _has_label(text)}
+    for text in candidates:
+        if _has_label(text):
+            label, _, path = text.partition("=")
+            out.append((label, path))
+            continue
+        stem = Path(text).name.removesuffix(".gz").rsplit(".", 1)[0] or text
+        label, n = stem, 1
+        while label in taken:
+            n += 1
+            label = f"{stem} ({n})"
+        taken.add(label)
+        out.append((label, text))
+    return out
+
+
+def _has_label(text: str) -> bool:
+    """Return whether the text is LABEL=FILE and no file whose name has such a sign."""
+    label, sign, path = text.partition("=")
+    return bool(sign and label.strip() and path) and not os.path.exists(text) and os.sep not in label
+
+
+def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
+    """Write the documents, and print the summary."""
+    from divulge.report.comparison_text import summary
+
+    try:
+        report.write(folder)
+    except OSError as error:
+        raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
+    if quiet:
+        from divulge.report.terminal import clean
+
+        for failure in report.failed:
+            click.echo(f"divulge: {clean(failure['label'])} failed: {clean(failure['why'])}", err=True)
+        return
+    import shutil
+
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
+    click.echo(summary(report.data, width=max(width, 60), colour=colour))
+    click.echo(f"\nComparison: {folder / 'comparison.html'}")
