@@ -18,9 +18,10 @@ from divulge.frames import PooledColumn, Table, collect, pool, profiles, table_o
 from divulge.kernels import in_threads
 from divulge.schema import Column, Facts, Schema, check_columns, infer
 
-__all__ = ["LEFT_OUT", "Case", "infer_schema", "lay"]
+__all__ = ["COLLECTED", "LEFT_OUT", "Case", "infer_schema", "lay"]
 
 _ROLES = ("real", "synthetic", "holdout")
+COLLECTED = "the tables were read into memory"
 LEFT_OUT = "column(s) that not all tables have are left out"
 _KEPT_BYTES = 2**28  # of counted tables: hundreds for an ordinary survey, two or three for millions of rows
 
@@ -74,7 +75,7 @@ class Case:
         if self.in_memory:
             return self
         tables = tuple(collect(t) for t in self.tables)
-        note = f"the tables were read into memory: {why}"
+        note = f"{COLLECTED}: {why}"
         return Case(
             tables, self.columns, self.schema, self.missing, self.seed, self.level, (*self.notes, note), self.draws,
             self.progress,

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from divulge.attacks.correction import correct
-from divulge.case import LEFT_OUT, Case, lay
+from divulge.case import COLLECTED, LEFT_OUT, Case, lay
 from divulge.result import Result
 from divulge.schema import Schema
 
@@ -120,7 +120,9 @@ def attack(*, family: str, question: str, needs: str, reference: str, words: Wor
             case = lay(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
             if family in _BY_ROW:
                 case = case.collected("this attack needs every row")
-            found = _with_notes(run(case, **settings), [n for n in case.notes if LEFT_OUT in n])
+            found = _with_notes(
+                run(case, **settings), [n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED)]
+            )
             # several comparisons in one call are one family; `assess` corrects over all calls of an attack
             return found if isinstance(found, Result) else tuple(correct(case, found))
 

@@ -101,7 +101,7 @@ def _rung(label: str, r: Json, risks: bool) -> charts.Rung:
         baseline = (r["baseline"] or {}).get("rate")
         return charts.Rung(label, r["real"]["rate"], baseline=baseline)
     limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
-    return charts.Rung(label, view.risk_value(r), inner=limits[0], outer=limits[1], verdict=r["verdict"])
+    return charts.Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"], band=view.leak_free(r))
 
 
 def _line(r: Json, risks: bool) -> str:

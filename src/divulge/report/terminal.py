@@ -13,6 +13,7 @@ __all__ = ["clean", "summary"]
 
 _ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
 _SHOWN = 16
+_DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal of fewer characters goes without
 _PARTS = 3  # near copies on part of the columns
 
 
@@ -29,12 +30,12 @@ def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) 
     console = Console(
         file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
     )
-    for part in _parts({**view.LATER, **data}):
+    for part in _parts({**view.LATER, **data}, width):
         console.print(part)
     return stream.getvalue().rstrip()
 
 
-def _parts(data: Mapping[str, Any]) -> list[Any]:
+def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -74,7 +75,7 @@ def _parts(data: Mapping[str, Any]) -> list[Any]:
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         sizes = {role: (data["tables"].get(role) or {}).get("rows") for role in ("real", "synthetic", "holdout")}
-        parts.append(_table(judged, shared, sizes))
+        parts.append(_table(judged, shared, sizes, width))
     shown = min(len(view.few_parts(judged, _PARTS)), _SHOWN)
     if len(judged) > shown:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
@@ -121,7 +122,8 @@ def _sort_key(r: Mapping[str, Any]) -> tuple[int, float]:
     return _ORDER[r["verdict"]], -(bound if bound is not None else rate if rate is not None else 0.0)
 
 
-def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mapping[str, int | None]) -> Any:
+def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
+    """Return the comparisons as a table; a narrow terminal gets fewer columns rather than cut ones."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -130,8 +132,9 @@ def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mappin
     heads = ["attack", "members", "without"]
     if compared:
         heads = ["attack", "members", "strangers", "without", "risk, simultaneous", "verdict"]
+    shown = [h for h in heads if not (compared and h in _DROPPED and width < _DROPPED[h])]
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
+    for head in shown:
         side: Any = "left" if head in ("attack", "verdict") else "right"
         table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
     for r in view.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
@@ -139,7 +142,8 @@ def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mappin
         if compared:
             row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r["risk"] or {}), r["verdict"]]
         style = {"excess found": "bold red", "cannot tell": "yellow"}.get(r["verdict"], "")
-        table.add_row(*(Text(c, style=style if i == 5 else "") for i, c in enumerate(row)))
+        cells = dict(zip(heads, row, strict=True))
+        table.add_row(*(Text(cells[h], style=style if h == "verdict" else "") for h in shown))
     return table
 
 
