@@ -171,12 +171,16 @@ def test_none_found_is_never_said_without_each_headline(whole):
     for attack in ("copies", "singling_out", "linkability", "inference"):
         rest = [r for r in results if r.attack != attack]
         gap = [{"attack": attack, "n": 4, "of": 4, "why": "the time was up"}]
-        found = overall(rest, True, 0.95, (), gap)
+        found = overall(rest, True, 0.95, (), gap, [attack])
         assert found["verdict"] == "cannot tell"
         assert found["sentence"].endswith(f"Not tested, as the time was up: {attack}.")
-        part = overall(results, True, 0.95, (), [gap[0] | {"n": 3}])
+        part = overall(results, True, 0.95, (), [gap[0] | {"n": 3}], [attack])
         assert part["verdict"] == "none found"
-        assert "Other tests were left out" in part["sentence"]
+        assert part["sentence"].endswith(f"Tests were left out: 3 of 4 of {attack}.")
+        # it failed, or nobody could be attacked
+        silent = overall(rest, True, 0.95, (), (), [attack])
+        assert silent["verdict"] == "cannot tell"
+        assert silent["sentence"].endswith(f"Not tested: {attack}.")
     assert overall(results, True, 0.95, (), [{"attack": "nnaa", "n": 1, "of": 1, "why": "the time was up"}])[
         "verdict"
     ] == ("none found")

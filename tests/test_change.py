@@ -85,6 +85,31 @@ def test_a_run_that_cannot_be_compared_is_refused(runs, field, value, words):
         change(runs["leaky"], previous)
 
 
+def test_a_run_on_other_data_is_refused(runs):
+    previous = copy.deepcopy(runs["clean"])
+    for c in previous["schema"]:
+        c["name"] = "other " + c["name"]
+    with pytest.raises(divulge.DivulgeError, match="no column of these tables"):
+        change(runs["leaky"], previous)
+
+
+def test_whole_records_of_other_columns_are_not_compared(runs):
+    previous = copy.deepcopy(runs["clean"])
+    previous["schema"].append(previous["schema"][0] | {"name": "new"})
+    found = change(runs["leaky"], previous)
+    assert found["comparisons"]
+    assert all(c["keys"] for c in found["comparisons"])
+    n = sum(r["risk"] is not None and r["verdict"] is not None for r in runs["leaky"]["results"])
+    assert found["new"] == n - len(found["comparisons"]) > 0
+
+
+def test_other_people_are_said_so(runs):
+    previous = copy.deepcopy(runs["clean"])
+    previous["tables"]["real"]["sha256"] = "0" * 64
+    assert "(of other people)" in change(runs["leaky"], previous)["sentence"]
+    assert "(of other people)" not in change(runs["leaky"], runs["clean"])["sentence"]
+
+
 @pytest.mark.parametrize("runs_made", [300, pytest.param(4000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("same_people", [True, False])
 def test_two_releases_that_leak_alike_differ_as_seldom_as_stated(runs_made, same_people):

@@ -260,3 +260,71 @@ def test_hostile_column_names_cannot_steer_the_terminal(divulge, files):
         frame.write_csv(f"{name}.csv")
     _, out, err = divulge("assess", "a.csv", "b.csv", "--holdout", "c.csv", "--targets", "ill")
     assert "\x1b" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("real.csv", "is an input"),
+        ("link.csv", "is an input"),
+        ("divulge-report/report.html", "writes a document"),
+        ("", "no name of a file"),
+        (".", "no name of a file"),
+        ("real.csv/x.xml", "cannot write there"),
+    ],
+)
+def test_junit_is_never_written_over_an_input_or_a_document(divulge, files, target, words):
+    (files / "link.csv").symlink_to(files / "real.csv")
+    before = (files / "real.csv").read_bytes()
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--junit", target)
+    assert code == 2
+    assert words in err
+    assert "attacking" not in err
+    assert (files / "real.csv").read_bytes() == before
+
+
+def test_signs_that_were_not_looked_for_are_said_so(divulge, files):
+    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "--search", "off",
+                           "--no-models", "--no-utility")  # fmt: skip
+    assert code == 0
+    records = json.loads((files / "divulge-report/assessment.json").read_text())["records"]
+    assert records["replicated_unique"] is None
+    assert records["disclosed"] is None
+    assert records["copied"] is not None
+    for text in (" ".join(out.split()), (files / "divulge-report/report.md").read_text()):
+        assert "Not looked for: records alone on a tested key set" in text
+
+
+def test_a_baseline_tells_what_changed_and_a_policy_what_is_kept(divulge, files):
+    quick = (*KEYED, "--no-models", "--no-utility", "-q")
+    assert divulge("assess", "real.csv", "synthetic.csv", *quick, "--out", "first")[0] == 0
+    rule = ("--fail-on", "copies.high > -1")
+    code, _, err = divulge("assess", "real.csv", "real.csv", *quick, *rule, "--baseline", "first/assessment.json")
+    assert code == 1
+    assert "rule broken" in err
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    # so coarse a table does not show a full copy: what is asked here is that the two runs were compared
+    assert data["change"]["comparisons"]
+    assert data["change"]["same_people"]
+    assert not data["change"]["same_synthetic"]
+    assert not data["policy"]["kept"]
+    page = (files / "divulge-report/report.html").read_text()
+    assert "Change since the previous run" in page
+    assert "What was not tested counts as not kept" in page
+
+
+def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
+    quick = (*KEYED, "--no-models", "--no-utility", "-q")
+    assert divulge("assess", "real.csv", "synthetic.csv", *quick)[0] == 0
+    code, _, _ = divulge(
+        "assess", "real.csv", "synthetic.csv", *quick, "--edition", "external", "--out", "divulge-report"
+    )
+    assert code == 2
+    assert divulge("assess", "real.csv", "synthetic.csv", *quick, "--edition", "external")[0] == 0
+    assert not (files / "divulge-report-external/records.parquet").exists()
+    assert json.loads((files / "divulge-report-external/assessment.json").read_text())["edition"] == "external"
+
+
+def test_verbose_tells_each_attack(divulge, files):
+    _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--no-utility", "-q", "-v")
+    assert "divulge: copies: 1 test" in err

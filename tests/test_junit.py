@@ -101,7 +101,8 @@ def test_the_counts_are_those_of_the_cases():
         counted = [len(list(s.iter(tag))) for s in root]
         assert [int(s.get(attribute)) for s in root] == counted
         assert int(root.get(attribute)) == sum(counted) > 0
-    assert [s.get("skipped") for s in root] == ["0", "3", "1"]
+    # with a policy a precondition that fails is skipped, whatever its weight
+    assert [s.get("skipped") for s in root] == ["0", "3", "2"]
     assert root.get("time") == "3.000"
     assert root[1].get("time") == "2.000"  # eight results with a verdict, a quarter of a second each
 
@@ -155,3 +156,12 @@ def test_critical_preconditions_fail_and_others_are_skipped():
     assert found["preconditions", "exchangeable"] == ("failure", "they are no random split")
     assert found["preconditions", "sizes"] == ("skipped", "holdout are few")
     assert found["preconditions", "same columns"] is None
+
+
+def test_a_policy_that_is_kept_turns_nothing_red():
+    kept = run(policy={"name": "p", "sha256": None, "kept": True, "conditions": [
+        {"condition": "c", "found": "f", "kept": True, "why": ""}]})  # fmt: skip
+    root = ET.fromstring(junit(kept))
+    assert root.get("failures") == "0"
+    case = next(c for c in root.iter("testcase") if c.get("name") == "copies")
+    assert "2 excess found" in case.find("system-out").text

@@ -93,7 +93,9 @@ def pages(request, tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize("flags", [("--window-size=1280,900",), ("--window-size=500,900", "--blink-settings=preferredColorScheme=0")])
+@pytest.mark.parametrize(
+    "flags", [("--window-size=1280,900",), ("--window-size=500,900", "--blink-settings=preferredColorScheme=0")]
+)
 @pytest.mark.parametrize("which", ["full", "alone", "questions"])
 def test_axe_finds_no_violation(tmp_path, axe, pages, which, flags):
     found, n_rules = violations(tmp_path, axe, pages[which], *flags)

@@ -97,7 +97,8 @@ STATED = Threat(
 
 def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing="no overlap", verdict="excess found"):
     columns = ["real", "synthetic", "holdout"][: 2 + strangers]
-    tables = {r: {"rows": 2000, "columns": len(names), "sha256": "0" * 64, "hashed": "file"} for r in columns}
+    tables = {r: {"rows": 2000, "columns": len(names), "sha256": "0" * 64, "hashed": "file",
+                  "missing": 0.01, "repeated": 12, "units": None} for r in columns}  # fmt: skip
     schema = Schema((*(Column(n, "categorical") for n in names), Column("untouched", "categorical")), threat)
     return Report.build(
         version="0.0.0",

@@ -315,6 +315,7 @@ def assess(
     plan = _plan(case, keys, targets, subgroups, search, models, jobs)
     keeper = None if keep is None else Keeper(keep, resume=resume)  # a mistake in the settings leaves no folder
     runner = _Runner(watch, clock, keeper, finished, models)
+    names = [t.attack for t in plan.tasks]
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
 
     def judged(case: Case, results: list[Result]) -> list[Result]:
@@ -323,7 +324,7 @@ def assess(
     def again(planted: Case) -> tuple[list[Result], str]:
         # models take most of the time, and see hardly any copies
         found = judged(planted, _run(planted, _without_models(plan.tasks), runner.untimed()).results)
-        return found, overall(found, case.has_holdout, level, failing)["verdict"]
+        return found, overall(found, case.has_holdout, level, failing, planned=names)["verdict"]
 
     _heed_interrupts()
     try:
@@ -371,7 +372,7 @@ def assess(
         key_sets=plan.key_sets,
         minimal=plan.minimal,
         notes=[*case.notes, *plan.notes, *_on_time(run.left_out, budget), *([] if keeper is None else keeper.notes)],
-        verdict=overall(results, case.has_holdout, level, failing, run.left_out),
+        verdict=overall(results, case.has_holdout, level, failing, run.left_out, names),
         records=records,
         exposed_strangers=exposed,
         positive_control=control,
@@ -634,13 +635,17 @@ def overall(
     level: float,
     failing: Sequence[str] = (),
     left_out: Sequence[dict[str, Any]] = (),
+    planned: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the overall verdict and its sentence: the finding, or else the limit, of the worst simultaneous bound."""
-    untested = [
-        o["attack"] for o in left_out if o["attack"] in _HEADLINES and o["n"] == o["of"] and o["why"] == _TIME_UP
-    ]
-    gap = f" Not tested, as {_TIME_UP}: {', '.join(untested)}." if untested else ""
+    """Return the overall verdict and its sentence: the finding, or else the limit, of the worst simultaneous bound.
+
+    It is never "none found" where a headline attack that was planned gave no comparison, whatever the reason.
+    """
     judged = [r for r in results if r.risk is not None and r.verdict is not None and _reaches_both(r)]
+    untested = [a for a in dict.fromkeys(planned) if a in _HEADLINES and all(r.attack != a for r in judged)]
+    late = {o["attack"] for o in left_out if o["n"] == o["of"] and o["why"] == _TIME_UP}
+    why = f", as {_TIME_UP}" if untested and late.issuperset(untested) else ""
+    gap = f" Not tested{why}: {', '.join(untested)}." if untested else ""
     if not has_holdout:
         return {
             "verdict": "no holdout",
@@ -668,7 +673,7 @@ def overall(
             "sentence": f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper "
             f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)})."
             + (" No key set was tested." if all(not r.keys for r in judged) else "")
-            + (" Other tests were left out, as the time was up." if left_out else ""),
+            + _cut_short(left_out),
         }
     if failing:
         return {
@@ -683,6 +688,12 @@ def overall(
         "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
         f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{gap}{doubt}",
     }
+
+
+def _cut_short(left_out: Sequence[dict[str, Any]]) -> str:
+    """Return which tests are missing from a verdict, as a sentence; "" when none is."""
+    told = ", ".join(f"{o['n']:,} of {o['of']:,} of {o['attack']}" for o in left_out)
+    return f" Tests were left out: {told}." if told else ""
 
 
 def _reaches_both(result: Result) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.comparison import _NO_SPREAD, Floats, Ints, Tally, _band
+from divulge.comparison import _NO_SPREAD, Floats, Ints, Tally
 from divulge.errors import SettingError
 from divulge.families import max_t
 from divulge.intervals import _UNDEFINED, Interval, _check_level, _t, _z, smallest_detectable_sd, wilson
@@ -95,7 +95,8 @@ class Attraction:
         # each variance is one of a sum over its clusters: together they are two estimates of what one cluster varies
         one = (a.variance + b.variance) / (k + m)
         spread = math.sqrt(one * (k + (a.n / b.n) ** 2 * m)) / self.n_synthetic
-        return _band(_t(_check_level(level), k + m - 2) * spread, 0.0)
+        half = _t(_check_level(level), k + m - 2) * spread
+        return Interval(0.0, -half, half) if half > 0 else _UNDEFINED
 
     def detectable(self, power: float = 0.8) -> float:
         """Return the smallest excess (as `difference`) that the one-sided 5% test finds with some power."""

@@ -34,6 +34,7 @@ def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
         Value, lower and upper limit, at one level.
     stretch
         Widens the half-widths, for simultaneous limits: the normal quantile of their level over that of the limits.
+        This is rough where rates are near 0 or 1 and sizes differ much.
 
     References
     ----------
@@ -53,7 +54,8 @@ def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
 def change(data: Json, previous: Json) -> dict[str, Any]:
     """Return what changed since a previous run, as `change` of assessment.json.
 
-    Comparisons are the same when attack, variant, keys and target are. Those of one attack are a family: limits are
+    Comparisons are the same when attack, variant, keys and target are; of whole records also the columns have to be.
+    Those of one attack are a family: limits are
     Bonferroni's and p-values Holm's, and the verdict of the whole adds Holm over the attacks.
 
     Parameters
@@ -64,11 +66,13 @@ def change(data: Json, previous: Json) -> dict[str, Any]:
     Raises
     ------
     SettingError
-        The earlier one is an external edition whose columns have no names, or its level is another one.
+        The earlier one is an external edition whose columns have no names, its level is another one, or it has no
+        column of this one: it is about other data.
     """
     _check(data, previous)
     level = float(data["settings"]["level"])
-    now, before = _by_name(data), _by_name(previous)
+    alike = {c["name"] for c in data["schema"]} == {c["name"] for c in previous["schema"]}
+    now, before = _by_name(data, alike), _by_name(previous, alike)
     both = [k for k in now if k in before]
     rows: list[dict[str, Any]] = []
     smallest: list[float] = []
@@ -90,11 +94,11 @@ def change(data: Json, previous: Json) -> dict[str, Any]:
         "same_people": same["real"] and same["holdout"],
         "same_synthetic": same["synthetic"],
         "level": level,
-        "new": len(now) - len(both),
-        "gone": len(before) - len(both),
+        "new": sum(map(_carries_risk, data["results"])) - len(both),
+        "gone": sum(map(_carries_risk, previous["results"])) - len(both),
         "comparisons": rows,
         "verdict": verdict,
-        "sentence": _sentence(rows, verdict, previous),
+        "sentence": _sentence(rows, verdict, previous, same["real"] and same["holdout"]),
     }
 
 
@@ -108,13 +112,25 @@ def _check(data: Json, previous: Json) -> None:
         raise SettingError(
             f"baseline: its level is {other:g}, that of this run {one:g}. hint: run with --level {other:g}."
         )
+    if not {c["name"] for c in data["schema"]} & {c["name"] for c in previous["schema"]}:
+        raise SettingError(
+            "baseline: it has no column of these tables. hint: give the assessment.json of an earlier release of the "
+            "same data."
+        )
 
 
-def _by_name(data: Json) -> dict[tuple[Any, ...], Json]:
-    """Return the results that carry a risk, by what they compare; of several with one name the first."""
+def _carries_risk(r: Json) -> bool:
+    return r["risk"] is not None and r["verdict"] is not None
+
+
+def _by_name(data: Json, alike: bool) -> dict[tuple[Any, ...], Json]:
+    """Return the results that carry a risk, by what they compare; of several with one name the first.
+
+    Without the same columns in both runs, comparisons of whole records are of different things and left out.
+    """
     out: dict[tuple[Any, ...], Json] = {}
     for r in data["results"]:
-        if r["risk"] is not None and r["verdict"] is not None:
+        if _carries_risk(r) and (alike or r["keys"]):
             out.setdefault((r["attack"], r["variant"], tuple(r["keys"]), r["target"]), r)
     return out
 
@@ -175,8 +191,8 @@ def _same_table(data: Json, previous: Json, role: str) -> bool:
     return bool(one["sha256"]) and (one["sha256"], one["hashed"]) == (other["sha256"], other["hashed"])
 
 
-def _sentence(rows: Sequence[Json], verdict: str, previous: Json) -> str:
-    since = f"the run of {str(previous['started'])[:10]}"
+def _sentence(rows: Sequence[Json], verdict: str, previous: Json, same: bool = True) -> str:
+    since = f"the run of {str(previous['started'])[:10]}{'' if same else ' (of other people)'}"
     moved = [r for r in rows if r["verdict"] == verdict]
     if verdict == "cannot compare":
         return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
@@ -192,6 +208,6 @@ def _sentence(rows: Sequence[Json], verdict: str, previous: Json) -> str:
     return (
         f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
         f"{f' and fell in {fell:,}' if fell else ''}, most in "
-        f"{view.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change of at least "
-        f"{number(max(0.0, least))}."
+        f"{view.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change "
+        f"{f'of at least {number(least)}' if least >= 0.0005 else 'above 0'}."
     )

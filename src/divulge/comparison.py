@@ -298,7 +298,8 @@ class Comparison:
         """Return where the risk lies with this chance if members are hit as often as strangers; nan without people.
 
         The two groups are pooled: what differs between them is chance. Hits of 0 or 1 take Wilson's centre for the
-        pooled rate, so that the band has width where nobody was hit.
+        pooled rate, so that the band has width where nobody was hit. Where strangers are nearly always hit the risk can
+        fall without end, and so does the band.
 
         Examples
         --------
@@ -306,8 +307,8 @@ class Comparison:
         ...     Outcomes(np.repeat([1.0, 0.0], [30, 70])), Outcomes(np.repeat([1.0, 0.0], [5, 95])),
         ...     rng=np.random.default_rng(0),
         ... )
-        >>> round(found.leak_free(0.95).high, 3)
-        0.129
+        >>> round(found.leak_free(0.95).low, 3), round(found.leak_free(0.95).high, 3)
+        (-0.138, 0.121)
         """
         a, b = self._members, self._strangers
         if not (self.real.n and self.holdout.n):
@@ -322,7 +323,8 @@ class Comparison:
             one, half = (a.variance * k * (k - 1) + b.variance * m * (m - 1)) / (k + m - 2), _t(level, k + m - 2)
         else:
             return _UNDEFINED
-        return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate)
+        share = self.real.n / (self.real.n + self.holdout.n)
+        return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate, share)
 
     @property
     def may_resample(self) -> bool:
@@ -337,9 +339,15 @@ class Comparison:
         return replace(self, risk=risk, _spread=spread, method=f"{how}; cluster bootstrap ({logs.size} draws)")
 
 
-def _band(half: float, rate: float) -> Interval:
-    """Return the residual between two limits of a difference whose value is 0, given the rate of both groups."""
-    return Interval(0.0, -half / (1 - rate), half / (1 - rate)) if half > 0 and rate < 1 else _UNDEFINED
+def _band(half: float, rate: float, share: float) -> Interval:
+    """Return the residual between two limits of a difference d whose value is 0.
+
+    With the rate of both groups together, and the members' share of them, strangers have rate - share * d.
+    """
+    if not (half > 0 and rate < 1):
+        return _UNDEFINED
+    below = 1 - rate - half * share
+    return Interval(0.0, -half / below if below > 0 else -math.inf, half / (1 - rate + half * share))
 
 
 def compare(

@@ -110,7 +110,7 @@ class Isolation:
 
     def leak_free(self, level: float) -> Interval:
         """Return where the risk lies with this chance if members are like strangers: permuted labels say so."""
-        return _band(_z(_check_level(level)) * self.spread, self.expected)
+        return _band(_z(_check_level(level)) * self.spread, self.expected, 0.5)
 
     @property
     def z(self) -> float:

@@ -6,12 +6,13 @@ and two hundredths more where few hits come in whole steps.
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from divulge.attraction import attraction
 from divulge.comparison import Outcomes, compare
 from divulge.intervals import Interval
 
-QUICK, FULL = 400, 4000
+QUICK, FULL = 200, 4000
 
 
 def inside(risk: Interval, band: Interval) -> bool:
@@ -60,6 +61,34 @@ def test_attracted_rows_lie_in_the_band(n, m, runs):
         found.append(inside(one.risk, one.leak_free(0.95)))
     seen, width = share(found, runs)
     assert abs(seen - 0.95) <= width + 0.005
+
+
+def band_of(a, n, b, m, z):
+    """The band of hits a of n and b of m, written out; all four may be arrays."""
+    r, w = (a + b) / (n + m), n / (n + m)
+    c = (r * (n + m) + z * z / 2) / (n + m + z * z)
+    h = z * np.sqrt(c * (1 - c) * (1 / n + 1 / m))
+    below = 1 - r - h * w
+    return np.where(below > 0, -h / np.where(below > 0, below, 1), -np.inf), h / (1 - r + h * w)
+
+
+@pytest.mark.parametrize(("n", "m"), [(150, 150), (600, 150), (2000, 200), (200, 2000)])
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9, 0.98])
+def test_each_side_of_the_band_is_left_as_often_as_it_should(n, m, p):
+    """2.5% a side, by the exact chances of all counts: the risk is skewed, and the band has to be so too."""
+    a, b = np.meshgrid(np.arange(n + 1), np.arange(m), indexing="ij")
+    chance = binom.pmf(a, n, p) * binom.pmf(b, m, p)
+    low, high = band_of(a, n, b, m, 1.959964)
+    risk = (a / n - b / m) / (1 - b / m)
+    for beyond in (risk < low, risk > high):
+        seen = chance[beyond].sum() / chance.sum()
+        assert seen <= 0.035
+        assert seen >= 0.015 or min(n, m) * (1 - p) < 10
+    for i, j in ((n * 4 // 5, m * 3 // 4), (n - 1, m - 1), (0, 1), (n, 0)):
+        one = Outcomes(np.array([1.0, 0.0]), count=np.array([i, n - i]))
+        other = Outcomes(np.array([1.0, 0.0]), count=np.array([j, m - j]))
+        found = compare(one, other, rng=np.random.default_rng(0), draws=0).leak_free(0.95)
+        assert np.allclose((found.low, found.high), band_of(i, n, j, m, 1.959964))
 
 
 def test_a_leak_leaves_the_band():

@@ -1,6 +1,6 @@
 """`divulge.sdmetrics` against SDMetrics 0.32.0: `drop_in.json` holds its answers, errors and warnings.
 
-`remake_drop_in.py` writes them anew; the file says which versions gave them. Numbers agree to 1e-9, also where chance
+`remake_drop_in.py` writes them anew; the file says which versions gave them. Numbers agree to 1e-9 (`FITTED` metrics to 1e-5), also where chance
 enters: SDMetrics ran right after `np.random.seed(seed)`, and ours draws in the same order from that seed. An error
 that SDMetrics raises itself has the same type and text. Where it crashes further down, in pandas or scikit-learn, the
 case has a word in DIFFERS, and ours answers or refuses in words of its own.
@@ -66,16 +66,25 @@ def ours(warning: warnings.WarningMessage) -> bool:
     return "site-packages" not in parts or "divulge" in parts
 
 
-def same(value, golden, path: str = "") -> list[str]:
+FITTED = ("NumericalLR", "NumericalMLP", "NumericalSVR", "NumericalRadiusNearestNeighbor")
+"""Their scores rest on distributions that scipy fits. Where an optimiser stops depends on the last bit of BLAS, and so on
+the processor: OPENBLAS_CORETYPE=Haswell and SapphireRapids give scores up to 4e-6 apart, SDMetrics' own among them."""
+
+
+def tolerance(metric: str) -> float:
+    return 1e-5 if metric in FITTED else 1e-9
+
+
+def same(value, golden, within: float, path: str = "") -> list[str]:
     """Return where the two part ways."""
     if isinstance(golden, dict):
         if set(golden) == {"type", "message"}:
             return [] if described(value) == tuple(golden.values()) else [path]
         if not isinstance(value, dict) or value.keys() != golden.keys():
             return [f"{path}: keys"]
-        return [found for k in golden for found in same(value[k], golden[k], f"{path}/{k}")]
+        return [found for k in golden for found in same(value[k], golden[k], within, f"{path}/{k}")]
     expected = {None: math.nan, "inf": math.inf, "-inf": -math.inf}.get(golden, golden)
-    return [] if value == pytest.approx(expected, rel=0, abs=1e-9, nan_ok=True) else [f"{path}: {value} for {golden}"]
+    return [] if value == pytest.approx(expected, rel=0, abs=within, nan_ok=True) else [f"{path}: {value} for {golden}"]
 
 
 def described(error) -> tuple[str, str]:
@@ -138,7 +147,7 @@ def check(case: Case, name: str, golden: dict) -> None:
     else:
         if isinstance(value, Exception) and "returned" not in golden:
             raise value
-        assert same(value, golden.get("value", golden.get("returned"))) == []
+        assert same(value, golden.get("value", golden.get("returned")), tolerance(case.metric)) == []
     assert warned == set(golden.get("warnings", []))
 
 
@@ -157,14 +166,14 @@ def test_normalize(case):
                 metric.normalize(raw)
             assert str(error.value) == golden["raised"]["message"]
         else:
-            assert same(metric.normalize(raw), golden["value"]) == []
+            assert same(metric.normalize(raw), golden["value"], 1e-9) == []
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_attributes(name):
     metric, golden = package(name), FILE["attributes"][name]
     assert (metric.name, metric.goal.name) == (golden["name"], golden["goal"])
-    assert same(metric.min_value, golden["min_value"]) + same(metric.max_value, golden["max_value"]) == []
+    assert same(metric.min_value, golden["min_value"], 0) + same(metric.max_value, golden["max_value"], 0) == []
 
 
 def test_every_case_has_its_golden_values():

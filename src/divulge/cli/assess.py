@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from divulge.cli.options import names, run_options, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import check_folder, command_line, deliver, finished_shown, progress_shown
+from divulge.cli.show import check_file, check_folder, command_line, deliver, finished_shown, progress_shown
 from divulge.errors import DivulgeError, SettingError
 
 __all__ = ["assess", "demo"]
@@ -52,10 +53,10 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, synthetic)):
         warm_up(2000)  # while the files are read
     tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
-    _assess(tables, options)
+    _assess(tables, options, [path for path, _ in given])
 
 
-def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
+def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str | None] = ()) -> None:
     from divulge.assessment import assess as run
     from divulge.files import read_schema
     from divulge.gate import parse_rule
@@ -67,6 +68,8 @@ def _assess(tables: dict[str, Any], options: dict[str, Any]) -> None:
     external = options["edition"] == "external"
     folder = Path(_folder(options["out"], external))
     check_folder(folder, external)
+    inputs = [*given, options["policy"], options["baseline"], options["schema_file"]]
+    check_file("--junit", options["junit"], inputs, folder)
     reveal = options["reveal"]
     if external:
         checked_reveal(reveal)

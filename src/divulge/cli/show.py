@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from divulge.assessment import Finished
     from divulge.report.report import Report
 
-__all__ = ["check_folder", "command_line", "deliver", "finished_shown", "progress_shown"]
+__all__ = ["check_file", "check_folder", "command_line", "deliver", "finished_shown", "progress_shown"]
+
+
+_DOCUMENTS = ("assessment.json", "report.html", "report.md", "records.parquet")
 
 
 def command_line() -> str:
@@ -42,6 +45,29 @@ def check_folder(folder: Path, external: bool) -> None:
             "--out: the folder holds records.parquet of a custodian's report. hint: name another folder for the "
             "external edition."
         )
+
+
+def check_file(option: str, path: str | None, inputs: Sequence[str | None], folder: Path) -> None:
+    """Refuse to write over an input or a document of the report, or where nothing can be written, before the work.
+
+    Raises
+    ------
+    SettingError
+        The file is one of these, a folder, or cannot be made.
+    """
+    if path is None:
+        return
+    target = Path(path)
+    taken = [Path(p) for p in inputs if p is not None and p != "-"]
+    if target.exists() and any(p.exists() and p.samefile(target) for p in taken):
+        raise SettingError(f"{option}: this file is an input. hint: name another file.")
+    if target.absolute().parent.resolve() == folder.absolute().resolve() and target.name in _DOCUMENTS:
+        raise SettingError(f"{option}: the report writes a document of this name there. hint: name another file.")
+    if not path.strip() or target.is_dir():
+        raise SettingError(f"{option}: no name of a file. hint: name one, such as junit.xml.")
+    place = next(p for p in target.absolute().parents if p.exists())
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        raise SettingError(f"{option}: cannot write there. hint: name another file.")
 
 
 def deliver(report: Report, folder: Path, *, quiet: bool) -> None:

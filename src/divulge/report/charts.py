@@ -167,10 +167,10 @@ def interval_row(
 
 
 def _band(scale: Scale, band: tuple[float | None, float | None], y: float, height: float) -> str:
-    """Return the grey band of a row, cut where the picture ends; "" without one."""
-    if band[0] is None or band[1] is None:
+    """Return the grey band of a row, cut where the picture ends, from its left end where there is no lower limit."""
+    if band[1] is None:
         return ""
-    left, right = scale.x(band[0]), scale.x(band[1])
+    left, right = scale.x(scale.low if band[0] is None else band[0]), scale.x(band[1])
     return f'<rect class="band" x="{left:g}" y="{y:g}" width="{max(right - left, 1):g}" height="{height:g}"/>'
 
 

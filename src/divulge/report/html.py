@@ -170,7 +170,8 @@ def _template() -> Any:
         "in_question": view.in_question,
         "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name,
         "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "prose": view.prose,
-        "rated": view.rated, "share": view.share, "side": view.side, "telling_notes": view.telling_notes,
+        "rated": view.rated, "share": view.share, "side": view.side,
+        "standing_out": view.standing_out, "telling_notes": view.telling_notes,
     }  # fmt: skip
     environment.filters.update(helpers)
     return environment.get_template("page.html.j2")

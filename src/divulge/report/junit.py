@@ -28,9 +28,9 @@ def junit(data: Json) -> str:
     Returns
     -------
     str
-        A condition of the policy that is not kept, an attack with an excess and a critical precondition that does not
-        hold are failures. An attack that failed is an error. What cannot tell, was left out, or is a precondition of
-        less weight that does not hold, is skipped.
+        A condition of the policy that is not kept is a failure; without a policy an attack with an excess and a
+        critical precondition that does not hold are failures. An attack that failed is an error. What cannot tell, was
+        left out, or is a precondition of less weight that does not hold, is skipped.
 
     Examples
     --------
@@ -47,7 +47,11 @@ def junit(data: Json) -> str:
 
 
 def _suites(data: Json) -> list[tuple[str, list[ET.Element]]]:
-    suites = [("attacks", _attacks(data)), ("preconditions", [_precondition(c) for c in data["preconditions"]])]
+    judging = data["policy"] is None  # with a policy its conditions decide, and nothing else turns a build red
+    suites = [
+        ("attacks", _attacks(data)),
+        ("preconditions", [_precondition(c, judging) for c in data["preconditions"]]),
+    ]
     return suites if data["policy"] is None else [("policy", _policy(data["policy"])), *suites]
 
 
@@ -92,7 +96,7 @@ def _policy(policy: Json) -> list[ET.Element]:
 def _attacks(data: Json) -> list[ET.Element]:
     compared = [r for r in data["results"] if r["verdict"] is not None]
     cases = [
-        _attack(name, [r for r in compared if r["attack"] == name])
+        _attack(name, [r for r in compared if r["attack"] == name], data["policy"] is None)
         for name in dict.fromkeys(r["attack"] for r in compared)
     ]
     for name in dict.fromkeys(f["attack"] for f in data["failed"]):
@@ -104,7 +108,7 @@ def _attacks(data: Json) -> list[ET.Element]:
     return cases
 
 
-def _attack(name: str, results: Sequence[Json]) -> ET.Element:
+def _attack(name: str, results: Sequence[Json], judging: bool) -> ET.Element:
     case = _case("attacks", name, sum(float(r["seconds"]) for r in results))
     counts = dict(view.verdict_counts(results))
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
@@ -112,7 +116,11 @@ def _attack(name: str, results: Sequence[Json]) -> ET.Element:
     if "excess found" in counts:
         found = [_finding(r) for r in worst if r["verdict"] == "excess found"]
         more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
-        return _outcome(case, "failure", f"{told}; clearest: {found[0]}", found[:_LISTED] + more)
+        told = f"{told}; clearest: {found[0]}"
+        if judging:
+            return _outcome(case, "failure", told, found[:_LISTED] + more)
+        ET.SubElement(case, "system-out").text = _text("\n".join([told, *found[:_LISTED], *more]))
+        return case
     if "none found" not in counts:
         why = next((n for r in worst for n in r["notes"] if n.startswith("cannot tell")), "")
         return _outcome(case, "skipped", f"{told}; {view.label(worst[0], '->')}: {why}" if why else told)
@@ -126,11 +134,11 @@ def _finding(r: Json) -> str:
     return f"{view.label(r, '->')}: risk {number(risk.get('value'))} ({limits})"
 
 
-def _precondition(check: Json) -> ET.Element:
+def _precondition(check: Json, judging: bool) -> ET.Element:
     case = _case("preconditions", check["check"])
     if check["ok"]:
         return case
-    return _outcome(case, "failure" if check["check"] in CRITICAL else "skipped", check["detail"])
+    return _outcome(case, "failure" if judging and check["check"] in CRITICAL else "skipped", check["detail"])
 
 
 def _text(text: object) -> str:

@@ -350,16 +350,7 @@ def _records(data: Json) -> str:
     s = data.get("records")
     if not s:
         return ""
-    n = {k: view.compact(s[k]) for k in ("exposed", "n", "copied", "replicated_unique", "disclosed")}
-    strangers = s.get("exposed_share_strangers")
-    beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
-    text = (
-        f"{n['exposed']} of {n['n']} real records ({percent(s.get('exposed_share'))}{beside}) stand out: "
-        f"{n['copied']} copied whole, {n['replicated_unique']} "
-        f"alone on a tested key set and matched by exactly one synthetic row, {n['disclosed']} with a target that "
-        "their synthetic class names rightly and with certainty."
-    )
-    return _section("Exposed records", text, view.flags(s))
+    return _section("Exposed records", view.standing_out(s), view.flags(s))
 
 
 def _control(data: Json) -> str:

@@ -138,8 +138,8 @@ def _detectable(data: Json) -> str:
     if not told:
         return ""
     return (
-        f"Excess in rate that the headline comparison finds with 80% power, by itself: {', '.join(told)}. Less than "
-        "that may be there unseen."
+        f"Excess in rate that the headline comparison finds with 80% power by one one-sided 5% test, before "
+        f"correction for the number of comparisons: {', '.join(told)}. Less than that may be there unseen."
     )
 
 

@@ -51,10 +51,10 @@ def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
         Text(""),
     ]
     bad = [c for c in data["preconditions"] if not c["ok"]]
-    parts += [Text(f"! {c['check']}: {clean(c['detail'])}", style="yellow") for c in bad]
+    parts += [Text(clean(f"! {c['check']}: {c['detail']}"), style="yellow") for c in bad]
     parts += [
         Text(
-            f"! left out: {o['n']:,} of {o['of']:,} tests of {o['attack'].replace('_', ' ')}: {clean(o['why'])}",
+            clean(f"! left out: {o['n']:,} of {o['of']:,} tests of {o['attack'].replace('_', ' ')}: {o['why']}"),
             style="yellow",
         )
         for o in data["left_out"]
@@ -81,18 +81,11 @@ def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
     if statement.threat_line(data):
-        parts.append(Text(statement.threat_line(data)))
-    parts += [Text(f"! {f['attack'].replace('_', ' ')} failed: {clean(f['why'])}", style="red") for f in data["failed"]]
+        parts.append(Text(clean(statement.threat_line(data))))
+    parts += [Text(clean(f"! {f['attack'].replace('_', ' ')} failed: {f['why']}"), style="red") for f in data["failed"]]
     records = data.get("records")
     if records:
-        parts.append(
-            Text(
-                f"{records['exposed']:,} of {records['n']:,} real records{_beside(records)} stand out: "
-                f"{records['copied']:,} copied whole, "
-                f"{records['replicated_unique']:,} alone on their key and matched by one synthetic row, "
-                f"{records['disclosed']:,} with a target that their synthetic class names rightly and with certainty."
-            )
-        )
+        parts.append(Text(view.standing_out(records)))
         if view.flags(records):
             parts.append(Text(view.flags(records)))
     if data["utility"]:
@@ -103,17 +96,10 @@ def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
     seen = view.controls(data)
     if seen:
         parts.append(Text("\nPositive control", style="bold"))
-        parts += [Padding(Text(f"{kind}: {clean(text)}"), (0, 0, 0, 2), expand=False) for kind, text in seen]
+        parts += [Padding(Text(clean(f"{kind}: {text}")), (0, 0, 0, 2), expand=False) for kind, text in seen]
         parts.append(Padding(Text(view.CONTROL, style="dim"), (0, 0, 1, 2), expand=False))
-    parts.append(Text("Not tested: " + ", ".join(n["what"] for n in data["not_tested"]) + "."))
+    parts.append(Text("Not tested: " + clean(", ".join(n["what"] for n in data["not_tested"])) + "."))
     return parts
-
-
-def _beside(records: Mapping[str, Any]) -> str:
-    """Return the shares of members and strangers that stand out, to read a count by."""
-    if records["exposed_share_strangers"] is None:
-        return f" ({percent(records['exposed_share'])})"
-    return f" ({percent(records['exposed_share'])}; of strangers {percent(records['exposed_share_strangers'])})"
 
 
 def _sort_key(r: Mapping[str, Any]) -> tuple[int, float]:

@@ -54,6 +54,7 @@ __all__ = [
     "shared_keys",
     "side",
     "spoken",
+    "standing_out",
     "telling_notes",
     "tidy",
     "unchanged_verdicts",
@@ -143,7 +144,7 @@ GLOSSARY = (
     ("interval", "a range that holds the true number in the stated share of repetitions; simultaneous ones hold for "
      "all comparisons of an attack together."),
     ("key", "a column whose value the attacker knows."),
-    ("leak-free band", "where the risks of an attack lie, all together, if members are hit as often as strangers."),
+    ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
     ("member", "a person in the real table."),
     ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
     ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than they have, 1 is "
@@ -477,6 +478,26 @@ def methods(data: Json) -> list[str]:
 
 
 # ---------------------------------------------------------------- people
+
+
+_SIGNS = (
+    ("copied", "copied whole"),
+    ("replicated_unique", "alone on a tested key set and matched by exactly one synthetic row"),
+    ("disclosed", "with a target that their synthetic class names rightly and with certainty"),
+)
+
+
+def standing_out(records: Json) -> str:
+    """Return how many real records stand out, among strangers too, by which signs, and which were not looked for."""
+    strangers = records.get("exposed_share_strangers")
+    beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
+    found = [f"{compact(records[k])} {words}" for k, words in _SIGNS if records[k] is not None]
+    missing = [words for k, words in _SIGNS if records[k] is None]
+    text = (
+        f"{compact(records['exposed'])} of {compact(records['n'])} real records ({percent(records['exposed_share'])}"
+        f"{beside}) stand out: {', '.join(found) or 'no sign was looked for'}."
+    )
+    return text + (f" Not looked for: records {'; records '.join(missing)}." if missing else "")
 
 
 def flags(records: Json) -> str:
