@@ -88,10 +88,15 @@ def test_worked_numbers_of_two_tables():
     assert half / spread < 3
 
 
-def test_equal_tables_differ_by_nothing():
+def test_equal_scores_differ_by_nothing_but_unseen_people():
     one = scores([0.2])
     found = ranked(Scores(np.repeat(one.members, 2, axis=0), np.repeat(one.strangers, 2, axis=0)))
-    assert found.difference_low[0, 0, 1] == found.difference_high[0, 0, 1] == 0
+    # on each side at most Wilson's upper limit of people whom one table hits and the other does not
+    strangers = one.strangers.mean()
+    risk = (one.members.mean() - strangers) / (1 - strangers)
+    z = 2.2
+    limits = [z**2 / (n + z**2) * slope / (1 - strangers) for n, slope in ((900, 1), (600, 1 - risk))]
+    assert found.difference_high[0, 0, 1] == -found.difference_low[0, 0, 1] == pytest.approx(np.hypot(*limits), rel=0.2)
     assert found.first.tolist() == [[1, 1]]
     assert found.last.tolist() == [[2, 2]]
     assert found.high[0, 0] - found.low[0, 0] > 0.05  # the risk itself is not known that well
@@ -102,6 +107,21 @@ def test_nobody_hit_has_limits_with_width():
     assert (found.low < 0).all()
     assert (found.high > 0).all()
     assert not found.riskier.any()
+
+
+def test_no_stranger_hit_leaves_room_for_rare_hits_in_a_difference():
+    # 40 of 2000 members and none of 50 strangers against nobody: 2% of strangers may go unseen
+    members, strangers = np.zeros((2, 2000)), np.zeros((2, 50))
+    members[0, :40] = 1
+    found = ranked(Scores(members, strangers))
+    assert found.risk[0].tolist() == [0.02, 0.0]
+    assert found.difference_low[0, 0, 1] < 0.02 - 1.96**2 / (50 + 1.96**2)
+    assert not found.riskier.any()
+    # fewer clusters tell less: 25 homes of two strangers
+    homes = ranked(Scores(members, strangers), cluster_strangers=np.repeat(np.arange(25), 2))
+    assert homes.difference_low[0, 0, 1] < found.difference_low[0, 0, 1] - 0.03
+    # many strangers tell it
+    assert ranked(Scores(members, np.zeros((2, 2000)))).riskier[0, 1]
 
 
 def test_row_order_and_cluster_names_change_no_digit():

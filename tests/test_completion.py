@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from divulge.cli import cli
@@ -34,3 +35,36 @@ def test_what_is_begun_is_completed(words, wanted):
         [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True, check=False, timeout=60
     )
     assert done.stdout.split() == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("split", "file"), ("gate", "file"), ("gate a.json --policy", "file"), ("gate a.json --junit", "file"),
+        ("policy --check", "file"), ("compare", "file"), ("compare real.csv a.csv", "file"), ("schema --schema", "file"),
+        ("compare a b --holdout", "file"), ("assess --policy", "file"), ("assess --baseline", "file"),
+        ("assess --junit", "file"), ("assess --out", "dir"), ("split --out", "dir"), ("compare --out", "dir"),
+        ("split --seed", None),
+    ],
+)  # fmt: skip
+def test_files_and_folders_are_left_to_the_shell(words, kind):
+    found = ShellComplete(cli, {}, "divulge", "_DIVULGE_COMPLETE").get_completions(words.split(), "tr")
+    assert [(c.value, c.type) for c in found] == ([] if kind is None else [("tr", kind)])
+
+
+def test_attacks_are_completed():
+    found = ShellComplete(cli, {}, "divulge", "_DIVULGE_COMPLETE").get_completions(["explain"], "ca")
+    assert [(c.value, c.type) for c in found] == [("cap", "plain"), ("cap_minimum", "plain")]
+
+
+@pytest.mark.parametrize("command", ["assess a b", "compare a b c"])
+def test_no_job_is_not_every_core(command):
+    done = CliRunner().invoke(cli, [*command.split(), "--jobs", "0"])
+    assert done.exit_code == 2
+    assert "'--jobs': 0 is not in the range" in done.output
+
+
+def test_reveal_says_what_it_takes_and_for_which_edition():
+    told = " ".join(CliRunner().invoke(cli, ["assess", "--help"]).output.split())
+    assert "'values' calls subgroups by their values in a custodian's edition" in told
+    assert "'columns' names columns in an external one" in told

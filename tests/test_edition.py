@@ -25,13 +25,13 @@ from divulge.attacks.common import judge, rate_of
 from divulge.change import change
 from divulge.errors import DivulgeError, SettingError
 from divulge.estimate import Outcomes, compare
-from divulge.policy import Policy, judge_policy
+from divulge.policy import TEMPLATE, Policy, broken, conditions, judge_policy, policy_from_toml
 from divulge.report.coarse import count, few_hidden, places, rounded, share, to_step
-from divulge.report.edition import external
+from divulge.report.edition import external, in_schema_order
 from divulge.report.json_schema import assessment_schema, fault
 from divulge.report.masking import Names, masked
 from divulge.report.report import Report
-from divulge.report.sentences import is_ours
+from divulge.report.sentences import WORDS, is_ours
 from divulge.result import Result
 from divulge.threat import Attacker, Decision, Threat
 
@@ -117,6 +117,11 @@ def small():
         pl.DataFrame({c: rng.integers(0, k, 90) for c, k in (("age", 9), ("sex", 2), ("ill", 3))}) for _ in range(3)
     )
     return divulge.assess(real, synthetic, holdout=holdout, keys=["age"], targets=["ill"], models=False, jobs=1)
+
+
+def own_order(report):
+    """The custodian's results in the order in which an external edition has them."""
+    return in_schema_order(report.data)["results"]
 
 
 def texts(report):
@@ -309,7 +314,7 @@ def test_columns_are_numbered_in_the_order_of_the_schema_everywhere(report):
     assert [c["name"] for c in data["schema"]] == [f"column {i}" for i in range(1, 12)]
     assert data["settings"]["unit"] == "column 5"
     assert data["settings"]["subgroups"] == ["column 2"]
-    for one, other in zip(report.data["results"], data["results"], strict=True):
+    for one, other in zip(own_order(report), data["results"], strict=True):
         place = [c["name"] for c in report.data["schema"]].index
         assert other["keys"] == [f"column {i + 1}" for i in sorted(map(place, one["keys"]))]
         assert (other["target"] is None) == (one["target"] is None)
@@ -389,7 +394,7 @@ def rates(data):
 def test_no_count_of_few_people_is_shown_nor_follows(report, small):
     few = 0
     for one in (report, small):
-        data = one.data, one.external().data
+        data = in_schema_order(one.data), one.external().data
         for own, shown in rates(data):
             if own["hits"] < 10 or own["n"] - own["hits"] < 10:
                 few += 1
@@ -414,7 +419,7 @@ def test_parts_that_add_up_to_a_shown_number_are_withheld_together(report):
 
 def test_a_withheld_count_takes_with_it_all_that_follows(report):
     seen = 0
-    for one, r in zip(report.data["results"], report.external().data["results"], strict=True):
+    for one, r in zip(own_order(report), report.external().data["results"], strict=True):
         if not any(side and side["hits"] is None for side in (r["real"], r["holdout"])):
             continue
         seen += 1
@@ -456,7 +461,7 @@ def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(
 def test_an_interval_is_rounded_to_what_it_supports_and_still_covers(report, small):
     seen = 0
     for one in (report, small):
-        for own, shown in zip(one.data["results"], one.external().data["results"], strict=True):
+        for own, shown in zip(own_order(one), one.external().data["results"], strict=True):
             for part in ("risk", "difference"):
                 a, b = own[part], shown[part]
                 if a is None or b is None:
@@ -492,7 +497,7 @@ def test_curves_show_nobody_alone(report):
 def test_further_numbers_withhold_small_shares(report, small):
     for one in (report, small):
         n = one.data["tables"]["real"]["rows"]
-        for own, shown in zip(one.data["results"], one.external().data["results"], strict=True):
+        for own, shown in zip(own_order(one), one.external().data["results"], strict=True):
             for name in ("real records alone on their key", "share of real rows that equal another real row"):
                 value = own["context"].get(name)
                 if value is not None and (value * n < 10 or (1 - value) * n < 10):
@@ -509,17 +514,23 @@ def test_policy_and_change_tell_no_risk_of_what_is_withheld(report):
             assert r["now"] is None
             assert r["high_simultaneous"] is None
     worst = report.data["results"][0] | {"attack": "copies", "variant": "exact", "keys": [], "target": None}
-    one = {"condition": "copies", "found": "0.4321 (copies (exact))", "kept": False, "why": "above 0.01"}
+    one = {
+        "condition": "copies: risk at most 0.01",
+        "found": "0.4321 (copies (exact))",
+        "kept": False,
+        "why": "above 0.01",
+    }
     rates = {role: {"hits": 3.0, "n": worst[role]["n"], "rate": 0.03} for role in ("real", "holdout")}
     policy = report.data["policy"] | {"conditions": [one]}
     made = external(report.data | {"results": [worst | rates], "change": None, "policy": policy})
-    assert made["policy"]["conditions"][0]["found"] == "… (copies (exact))"
+    assert made["policy"]["conditions"][0]["found"] == "withheld (copies (exact))"
 
 
 def test_sentences_hide_counts_and_the_percentages_beside_them():
     assert few_hidden("3 of 120 people (2.5%) and 40 of 120 (33.3%)") == (
         "a withheld number of 120 people and 40 of 120"
     )
+    assert few_hidden("38 of 120 people (31.7%)") == "40 of 120 people"
     assert few_hidden("9 units are in both") == "fewer than 10 units are in both"
     assert few_hidden("117 of 120 people") == "a withheld number of 120 people"
     assert few_hidden("119 distinct values in 120 rows: nearly all differ") == (
@@ -613,3 +624,269 @@ def test_external_reports_show_themselves(small):
     assert outside.records().is_empty()
     assert repr(outside).startswith("divulge: ")
     assert outside._repr_html_().startswith("<iframe")
+
+
+# ---------------------------------------------------------------- columns called like words of ours
+
+
+def our_words():
+    """The words of our sentences, also those of policies, gates and changes, in a fixed order."""
+    policy = policy_from_toml(STRICT)
+    told = [*WORDS, *" ".join([TEMPLATE, *conditions(policy)]).split()]
+    told += [
+        "risk",
+        "rose",
+        "since",
+        "the",
+        "previous",
+        "run",
+        "changed",
+        "for",
+        "certain",
+        "comparisons",
+        "largest",
+        "rise",
+        "that",
+        "limits",
+        "leave",
+        "room",
+    ]
+    told += [
+        "found",
+        "not",
+        "tested",
+        "kept",
+        "broken",
+        "withheld",
+        "above",
+        "below",
+        "another",
+        "one",
+        "fails",
+        "was",
+        "is",
+        "seen",
+        "number",
+        "column",
+        "columns",
+    ]
+    return sorted({w for t in told for w in re.findall(r"[A-Za-z]{1,}", t)})
+
+
+STRICT = """
+required = ["copies", "inference"]
+fail_on = ["any.high > 0.3", "copies[exact].value > 0.00005", "any.score < 99", "excess", "cap.low > 0.001"]
+preconditions = ["sizes", "same columns", "same types", "same values"]
+[power]
+copies = 0.00012
+any = 0.5
+[attacks."inference[nearest record]"]
+high = 0.05
+[positive_control]
+seen = true
+smallest_share = 0.0512
+[change]
+verdict = "no change found"
+"""
+
+
+TOKENS = [f"{NAME}{i}x" for i in range(9)]
+"""Names that stand for others until these are put in their places."""
+
+
+@pytest.fixture(scope="module")
+def worded():
+    """The custodian's data of a run on such columns, with all that adds sentences of its own."""
+    rng = np.random.default_rng(3)
+
+    def table(n=90):
+        kinds = (rng.integers(0, 6, n), rng.integers(0, 3, n), rng.normal(0, 1, n).round(1), rng.choice(["u", "v"], n))
+        memo = [f"row {i} says that all is well and more" for i in rng.integers(0, 10**6, n)]
+        cells = {c: rng.permutation(kinds[i % 4]) for i, c in enumerate(TOKENS)}
+        return pl.DataFrame(cells | {TOKENS[7]: [f"id{i}" for i in rng.permutation(10**5)[:n]], TOKENS[8]: memo})
+
+    real, synthetic, holdout = table(), table(), table()
+    found = divulge.assess(
+        real, pl.concat([real[:5], synthetic[5:]]), holdout=holdout, models=False, utility=True, positive_control=0.1,
+        keys=TOKENS[:3], targets=[TOKENS[5], TOKENS[3], TOKENS[4]], subgroups=[TOKENS[5]], jobs=1,
+    )  # fmt: skip
+    data = found.data
+    data["change"] = change(data, copy.deepcopy(data)) | {"previous_started": "2026-11-22T05:15:56+00:00"}
+    data["failed"] = [{"attack": "rapid", "why": f"KeyError inside the attack ({TOKENS[0]} -> {TOKENS[3]}); please "
+                       "report it"}]  # fmt: skip
+    data["policy"] = judge_policy(data, policy_from_toml(STRICT))
+    return data
+
+
+def renamed(data, names):
+    """The same data, had the columns these names: plain words, which are written alike everywhere."""
+    text = json.dumps(data)
+    for token, name in zip(TOKENS, names, strict=True):
+        text = text.replace(token, name)
+    return json.loads(text)
+
+
+def test_the_names_of_columns_decide_nothing_in_an_external_edition(worded):
+    expected = external(worded)
+    words = our_words()
+    assert len(words) > 400
+    assert {"risk", "of", "the", "share", "rows", "real", "column", "found", "withheld", "copies"} <= set(words)
+    words = np.random.default_rng(1).permutation(words).tolist()
+    for start in range(0, len(words) - 9, 9):
+        assert external(renamed(worded, words[start : start + 9])) == expected
+
+
+@pytest.mark.parametrize("names", [
+    ["risk", "of", "the", "share", "rows", "real", "found", "column", "people"],
+    ["copies", "near", "exact", "above", "withheld", "at", "most", "comparisons", "any"],
+    ["kept", "precondition", "since", "run", "no", "was", "targets", "seen", "verdict"],
+])  # fmt: skip
+def test_documents_of_columns_called_like_our_words_show_numbers_in_their_places(worded, names):
+    one, other = (Report.from_dict(external(d)) for d in (renamed(worded, names), worded))
+    for make in (Report.to_json, Report.to_html, Report.to_markdown, Report.to_junit, repr):
+        assert make(one) == make(other)
+    assert broken(one.data["policy"]) == broken(other.data["policy"])
+    told = [c[k] for c in one.data["policy"]["conditions"] for k in ("condition", "found", "why")]
+    told += [one.data["change"]["sentence"]]
+    assert not [t for t in told if "…" in t]
+    # a label stands in brackets, or after "as"
+    rest = [re.sub(r"\([^()]*(?:\([^()]*\))?[^()]*\)|, as .*", "", t) for t in told]
+    assert [t for t in rest if re.search(r"column \d", t)] == []
+
+
+def test_dates_and_limits_of_a_policy_are_never_rounded(worded):
+    data = external(worded)
+    assert "since the run of 2026-11-22, in" in data["change"]["sentence"]
+    asked = [(c["condition"], o["condition"]) for c, o in
+             zip(data["policy"]["conditions"], worded["policy"]["conditions"], strict=True)]  # fmt: skip
+    assert all(one == other for one, other in asked)
+    assert any("5e-05" in one for one, _ in asked)
+    assert any("0.0512" in one for one, _ in asked)
+    assert "no column of units was named" in [c["found"] for c in data["policy"]["conditions"]]
+
+
+def test_a_variant_that_no_comparison_has_is_not_repeated(worded):
+    made = judge_policy(worded, None, [f"any[{TOKENS[0]} secret].high > 0.5", "copies[exact].high > 0.5"])
+    asked = [c["condition"] for c in external(worded | {"policy": made})["policy"]["conditions"]]
+    assert asked == [
+        "all attacks (…): simultaneous upper limit of risk at most 0.5",
+        "copies (exact): simultaneous upper limit of risk at most 0.5",
+    ]
+    made["conditions"] = [{"condition": "Ann", "found": "Ann", "kept": False, "why": "Ann"}]  # words not known here
+    assert "Ann" not in json.dumps(external(worded | {"policy": made})["policy"])
+
+
+def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
+    shown = external(worded)
+    hidden = {i for i, r in enumerate(shown["results"]) if r["risk"] and r["risk"]["value"] is None}
+    seen = 0
+    done = set()
+    for i, r in enumerate(in_schema_order(worded)["results"]):
+        if not r["risk"] or (r["attack"], r["variant"]) in done:
+            continue
+        done.add((r["attack"], r["variant"]))
+        for field in ("value", "high", "low", "score"):
+            rule = f"{r['attack']}{'[' + r['variant'] + ']' if r['variant'] else ''}.{field} {'<' if field == 'score' else '>'} 0.5"
+            made = judge_policy(worded | {"results": [r], "failed": [], "left_out": []}, None, [rule])
+            one = external(worded | {"results": [r], "policy": made, "change": None})
+            result, (c,) = one["results"][0], one["policy"]["conditions"]
+            allowed = [
+                result["score"],
+                *((result["risk"] or {}).get(k) for k in ("value", "high_simultaneous", "low_simultaneous")),
+            ]
+            number = re.match(r"-?[\d.]+(?:e-?\d+)?(?= \()", c["found"])
+            assert number is None or float(number[0]) in allowed
+            if i in hidden and field in ("value", "score"):
+                seen += 1
+                assert number is None
+        made = judge_policy(worded | {"results": [r], "failed": [], "left_out": []}, Policy(power={r["attack"]: 0.5}))
+        one = external(worded | {"results": [r], "policy": made, "change": None})
+        if i in hidden and r["smallest_detectable"] is not None:
+            assert one["policy"]["conditions"][-1]["found"].startswith(("withheld (", "not tested"))
+    assert seen > 10
+
+
+def test_no_list_is_in_the_order_of_names(worded):
+    # the same data, its names in another order of the alphabet, give the same lists
+    backwards = [f"{c}w" for c in "zyxvutsrq"]
+    data = renamed(worded, backwards)
+    data["results"].sort(key=lambda r: (r["attack"], r["target"] or "", r["keys"]))
+    for r in data["results"]:
+        r["groups"].sort(key=lambda g: (g["of"], g["name"] if r["attack"] == "singling_out" else ""))
+    data["change"]["comparisons"].sort(key=lambda r: (r["target"] or "", r["keys"]))
+    made = external(data)
+    for attack in ("cap", "inference", "copies"):
+        rows = [r for r in made["results"] if r["attack"] == attack]
+        numbers = [[int(r["target"][7:]) if r["target"] else 0, [int(k[7:]) for k in r["keys"]]] for r in rows]
+        assert numbers == sorted(numbers)
+    for r in made["results"]:
+        if r["attack"] == "singling_out":
+            sets = [[int(n) for n in re.findall(r"\d+", g["name"])] for g in r["groups"]]
+            assert sets == sorted(sets)
+    rows = [r for r in made["change"]["comparisons"] if r["attack"] == "copies" and r["keys"]]
+    assert [r["keys"] for r in rows] == sorted(r["keys"] for r in rows)
+    notes = [n for u in made["utility"] for n in u["notes"]]
+    assert not [n for n in notes if n.startswith("targets")]
+    names = Names.of(["zoo", "bar", "ant"], reveal=False)
+    assert names.text("left out of the distance: 'ant' (text), 'zoo' (identifier)") == (
+        "left out of the distance: 'column 1' (identifier), 'column 3' (text)"
+    )
+    assert names.text("left out of the distance: 'ant', 'bar' and 12 more") == "left out of the distance: 14 columns"
+
+
+def test_empty_cells_and_repeated_rows_tell_no_small_count(small):
+    def shown(missing, repeated):
+        table = {"rows": 120, "columns": 5, "sha256": "", "hashed": "file", "missing": missing, "repeated": repeated}
+        return external(small.data | {"tables": dict.fromkeys(("real", "synthetic", "holdout"), table)})["tables"]
+
+    for cells in (0, 1, 9, 595, 600):
+        assert shown(cells / 600, 0)["real"]["missing"] is None
+        assert shown(cells / 600, 0)["synthetic"]["missing"] is not None
+    # of each number that is shown at least five counts are behind it
+    behind = {}
+    for cells in range(10, 591):
+        behind.setdefault(share(cells / 600, 600), []).append(cells)
+    assert shown(200 / 600, 0)["holdout"]["missing"] == share(200 / 600, 600)
+    assert min(map(len, behind.values())) >= 3
+    assert [shown(0.5, n)["real"]["repeated"] for n in (0, 9, 38, 111, 120)] == [None, None, 40, None, None]
+
+
+def test_what_people_wrote_gives_no_common_word_away(small):
+    names = Names.of(["of", "wage"], reveal=False)
+    assert names.prose("the wage of a neighbour") == "…"
+    assert names.prose("the wage that a neighbour has") == "the column 2 that a neighbour has"
+    assert Names.of(["of"], reveal=True).prose("one of them") == "one of them"
+
+
+# ---------------------------------------------------------------- errors on the way to an external edition
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept", "gone"),
+    [
+        (("--fail-on", "vwjk"), "write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', 'any.low > 0'", "vwjk"),
+        (("--jobs", "vwjk"), "Invalid value for '--jobs': '…' is not a valid integer", "vwjk"),
+        (("--vwjk", "1"), "No such option", "vwjk"),
+        (("vwjk",), "unexpected extra argument", "vwjk"),
+        (("--search", "vwjk"), "is not one of 'default'", "vwjk"),
+        (("--keys=vwjk,vwjl",), "hint: ", "vwj"),
+    ],
+)
+def test_errors_keep_our_own_words_and_hide_what_was_typed(arguments, kept, gone, folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    files = (f"{FILE} real.csv", f"{FILE} synthetic.csv", "--edition", "external", "--no-models", "-q")
+    code, told = run_cli(capsys, monkeypatch, "assess", *files, *arguments)
+    assert code == 2
+    assert kept in told
+    assert gone not in told
+    assert leaks(told) == set()
+
+
+def test_a_report_read_again_steers_no_terminal(small):
+    data = copy.deepcopy(small.data)
+    for part in data["not_tested"]:
+        part["what"] += "\x1b[31m"
+    data["preconditions"] = [{"check": "a\x1b[31m", "ok": False, "detail": "b\x1b"}]
+    data["failed"] = [{"attack": "c\x1b", "why": "d\x1b"}]
+    data["left_out"] = [{"attack": "e\x1b", "n": 1, "of": 2, "why": "f\x1b"}]
+    assert "\x1b" not in repr(Report.from_dict(data))

@@ -257,7 +257,10 @@ def test_control_characters_do_not_reach_a_terminal(enter):
 
 
 def test_the_command_prints_the_explanation(divulge):
-    assert divulge("explain", "cap (zero)") == (0, explain("cap") + "\n", "")
+    assert divulge("explain", "cap") == (0, explain("cap") + "\n", "")
+    code, out, err = divulge("explain", "cap (zero)")
+    assert (code, out) == (0, explain("cap") + "\n")
+    assert err == "divulge: this is cap with all its variants; a variant has no page of its own.\n"
 
 
 def test_an_unknown_name_is_status_2_and_lists_near_names(divulge):

@@ -549,3 +549,18 @@ def test_a_schema_that_is_none_is_refused(write, content, name, message):
 def test_a_schema_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(SettingError, match="No such file"):
         read_schema(tmp_path / "s.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("s.toml", "a = " + "[" * 5000, "nested too deeply"),
+        ("s.json", "[" * 5000, "nested too deeply"),
+        ("s.toml", "a = " + "1" * 5000, "too many digits"),
+        ("s.json", "1" * 5000, "too many digits"),
+    ],
+    ids=["brackets in TOML", "brackets in JSON", "digits in TOML", "digits in JSON"],
+)
+def test_a_schema_beyond_the_parser_is_an_error_of_ours(write, name, content, said):
+    with pytest.raises(SettingError, match=said):
+        read_schema(write(content, name))

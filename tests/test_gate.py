@@ -1,7 +1,7 @@
 import pytest
 
 from divulge.errors import SettingError
-from divulge.gate import Judged, breaches, in_words, judge_rule, parse_rule
+from divulge.gate import Judged, breaches, in_words, judge_rule, parse_rule, unfinished
 
 KNOWN = ["cap", "copies"]
 
@@ -35,7 +35,7 @@ def test_an_attack_that_was_not_tested_breaks_its_rule():
 def test_a_bound_that_is_undefined_breaks_its_rule():
     run = data(("cap", 0.02), ("cap", None))
     run["results"][1]["risk"] = {"high_simultaneous": None, "low_simultaneous": None, "value": None}
-    broken = ["cap.high > 0.9: 1 of 2 comparisons have no such bound, as cap (zero) -> income"]
+    broken = ["cap.high > 0.9: 1 of 2 comparisons has no such bound, as cap (zero) -> income"]
     run["results"][1] |= {"variant": "zero", "target": "income", "holdout": {"rate": 0.99}}
     assert breaches(run, ["cap.high > 0.9"], KNOWN) == broken
 
@@ -57,6 +57,18 @@ def test_a_broken_rule_names_the_result_without_control_characters():
     assert breaches(run, ["cap.high > 0.05"], KNOWN) == [
         "cap.high > 0.05: found 0.0900 (cap (zero): age + se\ufffdx -> income)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("n", "of", "said"),
+    [
+        (1, 1, "the one test of {x} was left out"),
+        (1, 4, "1 of 4 tests of {x} was left out"),
+        (4, 4, "4 of 4 tests of {x} were left out"),
+    ],
+)
+def test_left_out_tests_are_counted_in_words(n, of, said):
+    assert unfinished({"left_out": [{"attack": "{x}", "n": n, "of": of}]}, "any") == said
 
 
 def test_the_smallest_score_counts():
@@ -129,11 +141,11 @@ def test_an_unknown_attack_is_refused_with_the_known_ones():
     ("rule", "words"),
     [
         ("cap.high > 0.05", "cap: simultaneous upper limit of risk at most 0.05"),
-        ("any.low >= 0", "any attack: simultaneous lower limit of risk below 0"),
-        ("copies[exact].value < 0.1", "copies (exact): largest risk at least 0.1"),
+        ("any.low >= 0", "all attacks: simultaneous lower limit of risk below 0"),
+        ("copies[exact].value < 0.1", "copies (exact): the largest risk at least 0.1"),
         ("cap.score < 95", "cap: score at least 95"),
-        ("cap.score >= 95", "cap: smallest score below 95"),
-        ("excess", "overall verdict: neither excess found nor no holdout"),
+        ("cap.score >= 95", "cap: the smallest score below 95"),
+        ("excess", "overall verdict: neither «excess found» nor «no holdout»"),
     ],
 )
 def test_what_keeps_a_rule_is_said_in_words(rule, words):

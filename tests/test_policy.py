@@ -1,6 +1,7 @@
 """Policies: what the file may say, what each condition asks, and that what was not tested is not kept."""
 
 import hashlib
+import json
 import re
 import sys
 
@@ -174,7 +175,7 @@ def test_power_is_that_of_the_headline_comparison():
     assert why("[power]\nlinkability = 0.05", data) == why("[power]\nany = 0.05", data) == "above 0.05"
     data["results"][3]["smallest_detectable"] = None
     assert why("[power]\nlinkability = 1", data) == (
-        "1 of 2 comparisons have none, as linkability (random halves, k = 1)"
+        "1 of 2 comparisons has none, as linkability (random halves, k = 1)"
     )
     del data["results"][2:4]
     assert why("[power]\nlinkability = 1", data) == "no headline comparison was made"
@@ -253,7 +254,7 @@ def test_rules_alone_make_a_policy_of_their_own():
     assert (found["name"], found["sha256"], found["kept"]) == ("--fail-on", None, False)
     assert [c["condition"] for c in found["conditions"]] == [
         "copies: simultaneous upper limit of risk at most 0.01",
-        "any attack: simultaneous lower limit of risk at most 0",
+        "all attacks: simultaneous lower limit of risk at most 0",
     ]
     assert broken(found) == [
         "copies: simultaneous upper limit of risk at most 0.01: found 0.0300 (copies (exact)), above 0.01"
@@ -322,6 +323,8 @@ def test_the_hash_is_that_of_the_file(tmp_path):
         ("[change]", r"\[change\] asks for nothing"),
         ("[positive_control]\nsmallest_share = 2", "smallest_share: expected float <= 1"),
         ("secret = 1\nsecret = 2\n", r"not TOML \(at line 2, column 11\)"),
+        pytest.param("secret = " + "[" * 5000, r"not TOML\. hint", id="5000 brackets"),
+        pytest.param("secret = " + "1" * 5000, r"not TOML\. hint", id="5000 digits"),
     ],
 )
 def test_a_file_with_a_mistake_is_refused(toml, said):
@@ -403,7 +406,59 @@ def test_the_gate_writes_junit(divulge, tmp_path):
     assert '<testsuite name="policy"' in (tmp_path / "new/j.xml").read_text()
     code, _, err = divulge("gate", "assessment.json", "--fail-on", "linkability.low > 1", "--junit", tmp_path, "-q")
     assert code == 2
-    assert "--junit: cannot write there" in err
+    assert "--junit: no name of a file" in err
+    code, _, err = divulge("gate", "assessment.json", "--fail-on", "excess", "--junit", "assessment.json")
+    assert (code, "--junit: this file is an input" in err) == (2, True)
+    assert (tmp_path / "assessment.json").read_bytes().startswith(b"{")
+
+
+def test_a_file_that_adds_nothing_is_said_to(divulge, tmp_path):
+    (tmp_path / "p.toml").write_text("")
+    said = divulge("policy", "--check", "p.toml")[1].splitlines()
+    assert said[:2] == ["policy: 5 conditions", "The file asks for nothing beyond the defaults, which are:"]
+    (tmp_path / "p.toml").write_text('required = ["copies"]')
+    assert "defaults" not in divulge("policy", "--check", "p.toml")[1]
+
+
+def test_a_broken_condition_is_one_sentence():
+    data = run(verdict={"verdict": "excess found"}, left_out=[{"attack": "copies", "n": 1, "of": 1, "why": "late"}])
+    judged = judge_policy(data, Policy(preconditions=False), ["excess", "copies.high > 0.5"])
+    assert broken(judged) == [
+        "overall verdict: none found or cannot tell: found «excess found», not allowed",
+        "overall verdict: neither «excess found» nor «no holdout»: found «excess found», not allowed",
+        "copies: simultaneous upper limit of risk at most 0.5: the one test of copies was left out",
+    ]
+
+
+SURROGATE = r'"\ud800"'
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        (("tables", "real", "rows"), "9" * 400, "$.tables.real.rows: a number out of range"),
+        (("tables", "real", "rows"), str(2**53 + 1), "$.tables.real.rows: not of its kind"),
+        (("tables", "real", "columns"), "-1", "$.tables.real.columns: not of its kind"),
+        (("seconds",), "1e999", "$.seconds: a number out of range"),
+        (("seconds",), SURROGATE, "$.seconds: text that is no Unicode"),
+        (("notes",), f"[{SURROGATE}]", "$.notes[...]: text that is no Unicode"),
+        (("versions",), f'{{{SURROGATE}: "1"}}', "$.versions[...]: text that is no Unicode"),
+        (("edition",), SURROGATE, "$.edition: text that is no Unicode"),
+        (("later",), "[" * 300 + "]" * 300, ": nested too deeply"),
+    ],
+    ids=range(9),
+)
+def test_an_assessment_that_no_document_can_show_is_refused(divulge, tmp_path, field, value, said):
+    data = json.loads((tmp_path / "assessment.json").read_text())
+    inner = data
+    for name in field[:-1]:
+        inner = inner[name]
+    inner[field[-1]] = "HERE"
+    (tmp_path / "assessment.json").write_text(json.dumps(data).replace('"HERE"', value))
+    code, out, err = divulge("gate", "assessment.json", "--fail-on", "excess")
+    assert (code, out) == (2, "")
+    assert f"damaged at {said}" in err or said in err
+    assert "999" not in err
 
 
 def test_the_gate_needs_something_to_judge_by_and_to_judge(divulge, tmp_path):

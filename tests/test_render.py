@@ -11,7 +11,7 @@ import pytest
 import divulge
 from divulge import cli
 from divulge.errors import DivulgeError, SettingError, TableError
-from divulge.report.report import Report
+from divulge.report.report import Report, other_edition
 from divulge.report.view import LATER
 
 DOCUMENTS = ("assessment.json", "report.html", "report.md", "junit.xml")
@@ -217,3 +217,39 @@ def test_unusable_input_exits_with_2(options, told, report, folder, tmp_path, mo
     assert told in err
     assert "hint: " in err
     assert contents(folder) == before
+
+
+def test_editions_do_not_go_into_one_folder(report, folder, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    report.external().write("one")
+    for options in (
+        ("run/assessment.json", "--edition", "external", "--format", "html", "--out", "two"),
+        ("run/assessment.json", "--format", "md", "--out", "one"),
+    ):
+        Report.from_json(folder / "assessment.json").write("two")
+        (tmp_path / "two/records.parquet").unlink()
+        before = contents(tmp_path / "one"), contents(tmp_path / "two")
+        code, out, err = command("render", *options)
+        assert (code, out) == (2, "")
+        assert "--out: the folder holds the assessment.json of a" in err
+        assert (contents(tmp_path / "one"), contents(tmp_path / "two")) == before
+    with pytest.raises(SettingError, match="custodian's report"):
+        report.external().write("two", ["report.html"])
+    with pytest.raises(SettingError, match="external edition"):
+        report.write("one", ["report.html"])
+
+
+def test_what_a_folder_holds_of_the_other_edition_is_told(report, tmp_path):
+    assert other_edition(tmp_path / "none", "external") == ""
+    for content in (b"", b"{", b"[]", b"{}", b"[" * 100_000, b"\xff"):
+        (tmp_path / "assessment.json").write_bytes(content)
+        assert (other_edition(tmp_path, "external"), other_edition(tmp_path, "custodian")) == ("", "")
+    old = {k: v for k, v in report.data.items() if k != "edition"}
+    (tmp_path / "assessment.json").write_text(json.dumps(old))
+    assert other_edition(tmp_path, "external") == "the assessment.json of a custodian's report"
+    assert other_edition(tmp_path, "custodian") == ""
+    report.external().write(tmp_path / "out")
+    assert other_edition(tmp_path / "out", "custodian") == "the assessment.json of an external edition"
+    assert other_edition(tmp_path / "out", "external") == ""
+    (tmp_path / "out/records.parquet").write_bytes(b"")
+    assert other_edition(tmp_path / "out", "external") == "records.parquet of a custodian's report"

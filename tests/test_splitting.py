@@ -129,7 +129,7 @@ def test_a_missing_unit_is_a_unit_of_its_own():
     frame = pl.DataFrame({"h": ["a", "a", "?", "?", None, "b"], "x": range(6)})
     found = divided(frame, unit="h", missing=["?"])
     assert sum(found.units) == 5
-    assert any("missing in 3 row(s)" in n for n in found.notes)
+    assert any("missing in 3 rows; each of them is a unit of its own" in n for n in found.notes)
 
 
 def test_equal_rows_are_told_and_stay_together_when_asked():
@@ -280,6 +280,34 @@ def test_the_table_itself_is_never_overwritten(tmp_path):
     done = run("split", tmp_path / "real.csv", "--out", tmp_path, "--force")
     assert isinstance(done.exception, SettingError)
     assert (tmp_path / "real.csv").read_bytes() == before
+
+
+def test_an_empty_name_is_no_folder(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "real.csv").write_text("kept")
+    done = run("split", file, "--out", "", "--force")
+    assert isinstance(done.exception, SettingError)
+    assert "--out: the name of the folder is empty" in str(done.exception)
+    assert (tmp_path / "real.csv").read_text() == "kept"
+
+
+def test_an_empty_list_names_its_option(file):
+    assert str(run("split", file, "--missing", ",,").exception).startswith("--missing: nothing is named")
+    assert str(run("split", file, "--stratify", "").exception).startswith("--stratify: nothing is named")
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "said"),
+    [
+        ([7, 7, 7], {"together": True}, "0.5 of the one group of equal rows leaves"),
+        ([1, 2, 3], {"together": True, "holdout": 0.1}, "0.1 of 3 rows leaves"),
+        ([1, 1, 2], {"unit": "h", "holdout": 0.1}, "0.1 of 2 units leaves"),
+    ],
+)
+def test_a_share_too_small_says_of_what(values, settings, said):
+    with pytest.raises(SettingError, match=said) as refused:
+        divided(pl.DataFrame({"h": values}), **settings)
+    assert ("--together" in str(refused.value)) == ("equal rows" in said)
 
 
 def test_formats(file, tmp_path):

@@ -47,6 +47,8 @@ _CHOSEN: tuple[tuple[str, str, Callable[[Result], bool]], ...] = (
 _APART = ("singling_out", "3 columns")
 _NEED_KEYS = ("cap",)  # without keys they are searched, and each table has others
 
+_NAMED = 5  # candidates that a sentence names
+
 
 @dataclass
 class _Assessed:
@@ -520,7 +522,8 @@ def _extreme(names: Sequence[str], which: str) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(map(_quoted, names))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(_quoted, names[:_NAMED])) + more
 
 
 def _quoted(name: str) -> str:
@@ -558,6 +561,12 @@ def _notes(assessed: Sequence[_Assessed], labels: Sequence[str]) -> list[str]:
         notes.append(
             "Of a candidate with one table, the statement is about this table. Another table of the same generator may "
             "have another risk; give several (LABEL=PATH more than once) to speak about the generator."
+        )
+    if any(n > 1 for n in sizes.values()):
+        notes.append(
+            "Of a candidate with several tables, the statement is about the mean of fresh ones. Its limits assume that "
+            "risk varies normally between tables; where a table leaks either much or nothing, limits from two to four "
+            "tables miss that mean more often than they say."
         )
     if any(1 < n < 5 for n in sizes.values()):
         notes.append(

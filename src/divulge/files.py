@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from divulge.errors import ColumnError, FrameError, SettingError, TableError
+from divulge.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
 from divulge.frames import Table, plain, read_numbers, table_of, without_codes
 from divulge.schema import Schema, schema_from_sdv, schema_from_toml
 
@@ -118,13 +118,18 @@ def read_schema(path: str | PathLike[str]) -> Schema:
         raise SettingError(f"{path.name}: not UTF-8. hint: save it as UTF-8.") from None
     except OSError as error:
         raise SettingError(f"{path.name}: cannot be read: {error.strerror or type(error).__name__}.") from None
-    if path.suffix.lower() == ".toml":
-        return schema_from_toml(text, path.name)
     try:
-        metadata = json.loads(text)
+        if path.suffix.lower() == ".toml":
+            return schema_from_toml(text, path.name)
+        return schema_from_sdv(json.loads(text), path.name)
     except json.JSONDecodeError as error:
         raise SettingError(f"{path.name}: not JSON: {error.msg} in line {error.lineno}.") from None
-    return schema_from_sdv(metadata, path.name)
+    except RecursionError:
+        raise SettingError(f"{path.name}: nested too deeply for a schema. hint: check how it was written.") from None
+    except ValueError as error:
+        if isinstance(error, DivulgeError):
+            raise
+        raise SettingError(f"{path.name}: a number of too many digits. hint: check how it was written.") from None
 
 
 def _check_file(path: Path, where: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from divulge.errors import SettingError
 from divulge.report import view
 
-__all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "parse_rule", "unfinished"]
+__all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "of_all", "parse_rule", "unfinished"]
 
 _RULE = re.compile(
     r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.(high|low|value|score)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*"
@@ -94,16 +94,16 @@ def in_words(rule: str, known: Sequence[str]) -> str:
     >>> in_words("linkability[random halves, k = 1].high > 0.05", ["linkability"])
     'linkability (random halves, k = 1): simultaneous upper limit of risk at most 0.05'
     >>> in_words("any.score < 95", [])
-    'any attack: score at least 95'
+    'all attacks: score at least 95'
     """
     parsed = parse_rule(rule, known)
     if isinstance(parsed, str):
-        return "overall verdict: neither excess found nor no holdout"
+        return "overall verdict: neither «excess found» nor «no holdout»"
     attack, variant, field, operator, limit = parsed
-    who = ("any attack" if attack == "any" else attack) + (f" ({variant})" if variant else "")
+    who = ("all attacks" if attack == "any" else attack) + (f" ({variant})" if variant else "")
     # the largest number is compared, of scores the smallest: a rule the other way round speaks about that one alone
     usual = operator.startswith("<") == (field == "score")
-    one = "" if usual else "smallest " if field == "score" else "largest "
+    one = "" if usual else "the smallest " if field == "score" else "the largest "
     return f"{who}: {one}{_NAMES[field]} {_KEPT[operator]} {limit:.12g}"
 
 
@@ -132,7 +132,7 @@ def judge_rule(data: Json, rule: str, known: Sequence[str]) -> Judged:
     if isinstance(parsed, str):
         verdict = data["verdict"]["verdict"]
         kept = verdict not in ("excess found", "no holdout")
-        return Judged(f"«{verdict}»", kept, "" if kept else "one of these")
+        return Judged(f"«{verdict}»", kept, "" if kept else "not allowed")
     attack, variant, field, operator, limit = parsed
     own = [r for r in data["results"] if attack in ("any", r["attack"]) and variant in ("", r["variant"])]
     judged = _compared(own, field, operator, limit)
@@ -151,8 +151,8 @@ def _compared(results: Sequence[Json], field: str, operator: str, limit: float) 
     if not found and not lacking:
         return Judged("", False, "was not tested")
     if lacking:
-        n = len(found) + len(lacking)
-        return Judged("", False, f"{len(lacking)} of {n} comparisons have no such bound, as {named(lacking[0])}")
+        some = of_all(len(lacking), len(found) + len(lacking), "comparison{s} {have} no such bound")
+        return Judged("", False, f"{some}, as {named(lacking[0])}")
     value, result = (min if field == "score" else max)(found, key=lambda f: f[0])
     breaks = _OPERATORS[operator]
     text = f"{value:.{1 if field == 'score' else 4}f}"
@@ -173,8 +173,20 @@ def unfinished(data: Json, attack: str) -> str:
     failed = dict.fromkeys(f["attack"] for f in data.get("failed", ()) if attack in ("any", f["attack"]))
     late = [o for o in data.get("left_out", ()) if attack in ("any", o["attack"])]
     parts = [f"{name} failed" for name in failed]
-    parts += [f"{o['n']:,} of {o['of']:,} tests of {o['attack']} were left out" for o in late]
+    parts += [of_all(o["n"], o["of"], "test{s} of {what} {were} left out", what=o["attack"]) for o in late]
     return "; ".join(parts)
+
+
+def of_all(n: int, of: int, words: str, **names: str) -> str:
+    """Return how many of how many, in words whose {s}, {have} and {were} take their number.
+
+    Examples
+    --------
+    >>> of_all(2, 9, "test{s} {were} left out"), of_all(1, 1, "test{s} {were} left out")
+    ('2 of 9 tests were left out', 'the one test was left out')
+    """
+    one = {"have": "has", "were": "was"} if n == 1 else {"have": "have", "were": "were"}
+    return (f"{n:,} of {of:,} " if of > 1 else "the one ") + words.format(s="s" if of > 1 else "", **one, **names)
 
 
 def _strangers_always_hit(result: Json) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from divulge.attacks import CATALOGUE
 from divulge.errors import SettingError
-from divulge.gate import Judged, in_words, judge_rule, named, parse_rule, unfinished
+from divulge.gate import Judged, in_words, judge_rule, named, of_all, parse_rule, unfinished
 from divulge.preconditions import CRITICAL
 from divulge.report import view
 from divulge.report.questions import HEADLINE
@@ -189,11 +189,9 @@ def policy_from_toml(text: str) -> Policy:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        where = re.search(r"\(at [^()]*\)$", str(error))  # the rest may quote the file
-        raise SettingError(
-            f"policy: not TOML {where[0] if where else ''}. hint: `divulge policy` prints one."
-        ) from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, 5,000 brackets
+        where = re.search(r" \(at [^()]*\)$", str(error))  # the rest may quote the file
+        raise SettingError(f"policy: not TOML{where[0] if where else ''}. hint: `divulge policy` prints one.") from None
     known = sorted(CATALOGUE)
     data = dict(data)
     power, attacks = (_table(data.pop(name, {}), f"[{name}]") for name in ("power", "attacks"))
@@ -352,7 +350,7 @@ def _of_policy(policy: Policy) -> list[_Condition]:
 def _verdict(allowed: Sequence[str]) -> _Condition:
     def judge(data: Json) -> Judged:
         verdict = data["verdict"]["verdict"]
-        return _judged(f"«{verdict}»", "" if verdict in allowed else "another one")
+        return _judged(f"«{verdict}»", "" if verdict in allowed else "not allowed")
 
     return _Condition(f"overall verdict: {' or '.join(allowed)}", judge)
 
@@ -413,13 +411,14 @@ def _power(attack: str, most: float) -> _Condition:
             return _judged("", unfinished(data, attack) or "no headline comparison was made")
         lacking = [r for r in own if r["smallest_detectable"] is None]
         if lacking:
-            return _judged("", f"{len(lacking)} of {len(own)} comparisons have none, as {named(lacking[0])}")
+            some = of_all(len(lacking), len(own), "comparison{s} {have} none")
+            return _judged("", f"{some}, as {named(lacking[0])}")
         worst = max(own, key=lambda r: float(r["smallest_detectable"]))
         least = worst["smallest_detectable"]
         why = f"above {most:.12g}" if least > most else unfinished(data, attack)
         return _judged(f"{least:.4g} ({named(worst)})", why)
 
-    who = "any attack" if attack == "any" else attack
+    who = "all attacks" if attack == "any" else attack
     return _Condition(f"{who}: smallest detectable excess of the headline comparison at most {most:.12g}", judge)
 
 

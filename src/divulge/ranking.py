@@ -7,6 +7,10 @@ same strangers, so that risks are compared person by person: what differs betwee
 All statements hold together. The largest studentised error over all cells and all contrasts of two candidates, within
 one attack and across attacks, is drawn by a multiplier bootstrap over people. Where several tables of a generator are
 at hand, the variation between its tables enters beside that of people.
+
+People whom two candidates hit alike say nothing about a difference. Where few or none are hit by one candidate alone,
+their variance is near 0 by chance, so that each side of a contrast keeps at least the width of Wilson's limits at 0
+hits, as the limits of a single risk do.
 """
 
 from __future__ import annotations
@@ -169,7 +173,9 @@ class _Cells:
     members: Floats  # (n_cells, n_members) mean over the candidate's tables
     strangers: Floats
     risk: Floats  # (n_cells,)
-    influence: Floats  # (n_clusters, n_cells) canonical order; its sum of squares is the variance of the risk
+    slopes: tuple[Floats, Floats]  # (n_cells,) what the risk gains with the rate of members, and of strangers
+    influence: tuple[Floats, Floats]
+    """Of members and of strangers, shape (n_clusters, n_cells), canonical order: squares add up to the variance."""
     between: Floats  # (n_cells,) standard error from the variation between tables; 0 for one table
 
 
@@ -178,7 +184,7 @@ def _person_cells(
 ) -> _Cells:
     if not scores:
         nothing = np.zeros((0, 0))
-        return _Cells(nothing, nothing, np.zeros(0), nothing, np.zeros(0))
+        return _Cells(nothing, nothing, np.zeros(0), (np.zeros(0),) * 2, (nothing,) * 2, np.zeros(0))
     sides = [
         np.stack([getattr(s, side)[list(own)].mean(axis=0) for s in scores for own in tables])
         for side in ("members", "strangers")
@@ -190,11 +196,9 @@ def _person_cells(
         raise SettingError("holdout: strangers are always hit by an attack, so that its risk is undefined.")
     risk = (p - q) / (1 - q)
     slopes = 1 / (1 - q), -(1 - risk) / (1 - q)
-    influence = np.concatenate(
-        [
-            _by_cluster((s - mean[:, None]) * (slope / s.shape[1])[:, None], cluster)
-            for s, mean, slope, cluster in zip(sides, (p, q), slopes, (members, strangers), strict=True)
-        ]
+    of_members, of_strangers = (
+        _by_cluster((s - mean[:, None]) * (slope / s.shape[1])[:, None], cluster)
+        for s, mean, slope, cluster in zip(sides, (p, q), slopes, (members, strangers), strict=True)
     )
     between = np.array(
         [
@@ -202,7 +206,7 @@ def _person_cells(
             for i, (s, own) in enumerate((s, own) for s in scores for own in tables)
         ]
     )
-    return _Cells(sides[0], sides[1], risk, influence, between)
+    return _Cells(sides[0], sides[1], risk, slopes, (of_members, of_strangers), between)
 
 
 def _by_cluster(rows: Floats, cluster: Ints | None) -> Floats:
@@ -264,22 +268,29 @@ def _wider(band: Interval, half: float) -> Interval:
 # ---------------------------------------------------------------- contrasts
 
 
-def _spread(cells: _Cells) -> Floats:
-    """Return the standard error of the difference of any two cells, shape (n_cells, n_cells)."""
-    with _one_thread():
-        covariance = cells.influence.T @ cells.influence
-    variance = np.diag(covariance)
-    return np.asarray(np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0)))
+def _spread(cells: _Cells, critical: float) -> Floats:
+    """Return the standard error of the difference of any two cells, shape (n_cells, n_cells).
+
+    A side gives at least c / (n + c^2) for each unit of the steeper slope: times c, Wilson's upper limit at 0 hits.
+    """
+    squared = np.zeros((len(cells.risk), len(cells.risk)))
+    for influence, slope in zip(cells.influence, cells.slopes, strict=True):
+        with _one_thread():
+            covariance = influence.T @ influence
+        variance = np.diag(covariance)
+        steeper = np.maximum.outer(np.abs(slope), np.abs(slope))
+        least = steeper * critical / (len(influence) + critical**2)
+        squared += np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, least**2)
+    return np.asarray(np.sqrt(squared))
 
 
 def _critical(cells: _Cells, n: int, level: float, rng: np.random.Generator, draws: int) -> float:
     """Return what the largest studentised error over cells and contrasts stays below with this probability."""
-    n_clusters, n_cells = cells.influence.shape
-    spread = _spread(cells)
+    influence = np.concatenate(cells.influence)
+    n_clusters, n_cells = influence.shape
     candidate = np.arange(n_cells) % n
-    told_apart = (candidate[:, None] != candidate[None, :]) & (spread > _NO_SPREAD)
-    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=told_apart)
-    own = np.sqrt((cells.influence**2).sum(axis=0))
+    scale = (candidate[:, None] != candidate[None, :]) / _spread(cells, _z(level))
+    own = np.sqrt((influence**2).sum(axis=0))
     own_scale = np.divide(1.0, own, out=np.zeros_like(own), where=own > _NO_SPREAD)
     largest = np.zeros(draws)
     step = max(1, _CHUNK // max(n_clusters, n_cells))
@@ -287,7 +298,7 @@ def _critical(cells: _Cells, n: int, level: float, rng: np.random.Generator, dra
         block = slice(first, min(draws, first + step))
         signs = 2.0 * rng.integers(0, 2, size=(block.stop - first, n_clusters), dtype=np.int8) - 1.0
         with _one_thread():
-            error = signs @ cells.influence
+            error = signs @ influence
         most = np.abs(error * own_scale).max(axis=1)
         for i in range(n_cells - 1):
             others = np.abs(error[:, i : i + 1] - error[:, i + 1 :]) * scale[i, i + 1 :]
@@ -310,7 +321,7 @@ def _contrasts(
     if k:
         gap = risk[:k, None] - risk[None, :k]
         tables = (t[np.arange(k) % n] * cells.between) ** 2
-        half = np.sqrt((critical * _spread(cells)) ** 2 + tables[:, None] + tables[None, :])
+        half = np.sqrt((critical * _spread(cells, critical)) ** 2 + tables[:, None] + tables[None, :])
         below[:k, :k], above[:k, :k] = gap - half, gap + half
     return below, above
 

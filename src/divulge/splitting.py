@@ -154,7 +154,7 @@ def divide(
     n_units = int(new.sum())
     if unit_code is not None and n_units == table.n_rows:
         notes.append(f"unit: {unit!r} is another in every row, so that rows were drawn")
-    _check_share(holdout, n_units)
+    _check_share(holdout, n_units, unit, together and repeated > 0)
     stratum_of = _stratum_of(table, of_row, n_units, stratify, missing, typed, notes)
     away = _drawn(stratum_of, holdout, np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"split"),)))
     if repeated:
@@ -183,12 +183,20 @@ def _check(table: Table, holdout: float, unit: str | None, stratify: Sequence[st
         raise TableError("the table has one row, and a split needs two. hint: pass the table of all people.")
 
 
-def _check_share(holdout: float, n_units: int) -> None:
-    if min(holdout, 1 - holdout) * n_units < 1 - _SLACK:
-        raise SettingError(
-            f"holdout: {holdout:g} of {n_units:,} unit(s) leaves one side without any. hint: a share nearer to 0.5, "
-            "or a unit of fewer rows."
-        )
+def _check_share(holdout: float, n_units: int, unit: str | None, joined: bool) -> None:
+    """Refuse a share that leaves one side empty; `joined`: equal rows were kept together."""
+    if min(holdout, 1 - holdout) * n_units >= 1 - _SLACK:
+        return
+    if unit is not None:
+        what, plural, hint = "unit", "units", "a unit of fewer rows"
+    elif joined:
+        what, plural, hint = "group of equal rows", "groups of equal rows", "let equal rows part (no --together)"
+    else:
+        what, plural, hint = "row", "rows", "a longer table"
+    if n_units > 1:
+        hint = f"a share nearer to 0.5, or {hint}"
+    counted = f"the one {what}" if n_units == 1 else f"{n_units:,} {plural}"
+    raise SettingError(f"holdout: {holdout:g} of {counted} leaves one side without any. hint: {hint}.")
 
 
 def _pooled(table: Table, column: str, missing: Sequence[str], typed: Callable[[pl.Series], pl.Series]) -> Any:
@@ -205,7 +213,8 @@ def _unit_codes(pooled: Any, unit: str, notes: list[str]) -> Ints:
     if pooled.levels.len() == 1 and not n_missing:
         raise ColumnError(f"unit: {unit!r} is the same in all rows, and a unit is never split. hint: name another.")
     if n_missing:
-        notes.append(f"unit: {unit!r} is missing in {n_missing:,} row(s); each of them is a unit of its own")
+        rows = "1 row, which is" if n_missing == 1 else f"{n_missing:,} rows; each of them is"
+        notes.append(f"unit: {unit!r} is missing in {rows} a unit of its own")
     return codes
 
 
@@ -364,6 +373,8 @@ def split_file(
         As `split`; a file of that name is there and `force` is not given, or it is the very file that is read; the
         folder cannot be written; no way to write the same kind (Excel).
     """
+    if not str(folder).strip():
+        raise SettingError("--out: the name of the folder is empty. hint: an unset variable of the shell?")
     source = _opened(path, missing)
     suffix = _suffix(source.suffix, kind)
     folder = Path(folder)

@@ -85,6 +85,49 @@ def test_equal_candidates_are_told_apart_by_chance_alone_in_full(leaks, n, m):
     assert max(false, ranks, limits) <= at_most(0.05, repeats), (false, ranks, limits)
 
 
+def rare_against_none(n, m, rate, repeats, draws=499):
+    """How often one of two candidates without a leak is called riskier.
+
+    The first hits members and strangers alike at a low rate, so that often no stranger of the sample is hit; the
+    second hits nobody. Both risks are 0.
+    """
+    rng = np.random.default_rng(n + m)
+    false = 0
+    for _ in range(repeats):
+        members, strangers = (np.stack([rng.random(size) < rate, np.zeros(size)]) for size in (n, m))
+        found = rank([Scores(members, strangers)], tables=[[0], [1]], rng=np.random.default_rng(1), draws=draws)
+        false += bool((found.difference_low > 0).any() or found.riskier.any())
+    return false / repeats
+
+
+RARE = [(2000, 50, 0.02), (300, 100, 0.02)]
+RARE_FULL = [*RARE, (2000, 100, 0.01), (1000, 200, 0.01), (10000, 500, 0.004)]
+
+
+@pytest.mark.parametrize(("n", "m", "rate"), RARE)
+def test_hits_too_rare_to_be_seen_among_strangers_are_no_leak(n, m, rate):
+    repeats = 300
+    assert rare_against_none(n, m, rate, repeats) <= at_most(0.05, repeats)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize(("n", "m", "rate"), RARE_FULL)
+def test_hits_too_rare_to_be_seen_among_strangers_are_no_leak_in_full(n, m, rate):
+    repeats = 1000
+    assert rare_against_none(n, m, rate, repeats, draws=999) <= at_most(0.05, repeats)
+
+
+def test_a_small_leak_against_none_is_found_among_few_strangers():
+    rng = np.random.default_rng(10)
+    found, repeats = 0, 60
+    for _ in range(repeats):
+        scores = Scores(np.stack([rng.random(2000) < 0.05, np.zeros(2000)]), np.zeros((2, 100)))
+        ranked = rank([scores], tables=[[0], [1]], rng=np.random.default_rng(1), draws=499)
+        found += bool(ranked.riskier[0, 1])
+    assert found / repeats >= 0.9
+
+
 def test_different_leaks_are_put_in_order():
     repeats = 40
     _, ranks, limits, width = covered([0.0, 0.15, 0.3, 0.5], repeats, 2000, 1000, seed=3)

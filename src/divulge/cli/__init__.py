@@ -23,7 +23,7 @@ def main() -> None:
     except click.exceptions.Abort as abort:
         _leave(abort.__cause__)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         sys.exit(2)
     except DivulgeError as error:
         from divulge.report.terminal import clean
@@ -48,13 +48,34 @@ def main() -> None:
         sys.exit(3)
 
 
+def _show(error: click.ClickException) -> None:
+    """Print what click says about options and arguments."""
+    message = error.format_message()
+    if _told(message) == message:
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    usage = f"{context.get_usage()}\n" if context else ""
+    click.echo(f"{usage}Error: {_told(message)}", err=True)
+
+
 def _told(message: str) -> str:
     """Return a message as it may be shown: on the way to an external edition no column and no file is named."""
     if not {"external", "--edition=external"} & set(sys.argv):
         return message
     from divulge.report.masking import masked
 
-    return masked(message, [a for a in sys.argv[1:] if not a.startswith("-") and a != "external"])
+    given = [a.partition("=")[2] if a.startswith("-") else a for a in sys.argv[1:]]
+    own = _own_words()
+    typed = {part for a in given for part in (a, *map(str.strip, a.split(",")))} - own
+    return masked(message, typed, own)
+
+
+def _own_words() -> set[str]:
+    """Return the words of the command line itself: commands, options and their choices."""
+    params = [p for command in cli.commands.values() for p in command.params]
+    choices = {str(c) for p in params if isinstance(p.type, click.Choice) for c in p.type.choices}
+    return {*cli.commands, *choices, *(o for p in params for o in (*p.opts, *p.secondary_opts) if o.startswith("-"))}
 
 
 def _leave(cause: BaseException | None) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -30,8 +31,15 @@ def attacks(as_json: bool) -> None:
         )
 
 
+def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
+    """Return the attacks whose name begins so, for completion in a shell."""
+    from divulge.attacks import CATALOGUE
+
+    return [name for name in sorted(CATALOGUE) if name.startswith(incomplete)]
+
+
 @cli.command()
-@click.argument("attack", required=False)
+@click.argument("attack", required=False, shell_complete=_begun)
 def explain(attack: str | None) -> None:
     """Explain ATTACK: the attacker, what he knows, data, formula, how to read it, what it does not tell.
 
@@ -42,6 +50,9 @@ def explain(attack: str | None) -> None:
 
     if attack is not None:
         click.echo(words.explain(attack))
+        if any(bracket in attack for bracket in "[("):
+            entry = words.attack_of(attack).name
+            click.echo(f"divulge: this is {entry} with all its variants; a variant has no page of its own.", err=True)
         return
     width = max(map(len, CATALOGUE))
     for name in sorted(CATALOGUE):

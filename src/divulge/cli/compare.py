@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import names, table_options
+from divulge.cli.options import FILE, FOLDER, names, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import command_line, progress_shown
 from divulge.errors import DivulgeError, SettingError
@@ -21,13 +21,20 @@ __all__ = ["compare"]
 
 
 @cli.command()
-@click.argument("real")
-@click.argument("candidates", nargs=-1, required=True, metavar="[LABEL=]CANDIDATE...")
-@click.option("--holdout", metavar="FILE", help="People of the same population that no synthesizer saw.")
+@click.argument("real", type=FILE)
+@click.argument("candidates", type=FILE, nargs=-1, required=True, metavar="[LABEL=]CANDIDATE...")
+@click.option("--holdout", type=FILE, metavar="FILE", help="People of the same population that no synthesizer saw.")
 @click.option("--keys", multiple=True, callback=names, metavar="COLUMNS", help="What the attacker knows: age,sex,zip.")
 @click.option("--targets", multiple=True, callback=names, metavar="COLUMNS", help="What he wants.")
 @table_options
-@click.option("--out", metavar="DIR", default="divulge-comparison", show_default=True, help="Folder of the comparison.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    metavar="DIR",
+    default="divulge-comparison",
+    show_default=True,
+    help="Folder of the comparison.",
+)
 @click.option("--utility/--no-utility", default=True, show_default=True, help="Say what each table keeps.")
 @click.option(
     "--acceptable",
@@ -38,7 +45,12 @@ __all__ = ["compare"]
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every random step.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of all statements together.")
-@click.option("--jobs", type=int, default=None, help="Threads  [default: all cores]; they change no digit.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads  [default: all cores]; they change no digit.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **options: Any) -> None:  # fmt: skip
     """Attack each CANDIDATE on the people of REAL, rank them by risk and set risk against utility.

@@ -9,17 +9,19 @@ from typing import Any
 
 import click
 
+from divulge.cli.options import FILE
 from divulge.cli.root import cli
+from divulge.cli.show import check_file
 from divulge.errors import SettingError
 
 __all__ = ["gate", "write_junit"]
 
 
 @cli.command()
-@click.argument("assessment")
-@click.option("--policy", "policy_file", metavar="FILE", help="TOML of `divulge policy`.")
+@click.argument("assessment", type=FILE)
+@click.option("--policy", "policy_file", type=FILE, metavar="FILE", help="TOML of `divulge policy`.")
 @click.option("--fail-on", multiple=True, metavar="RULE", help="A rule that must not hold, as of `divulge assess`.")
-@click.option("--junit", metavar="FILE", help="Write the outcome as JUnit XML.")
+@click.option("--junit", type=FILE, metavar="FILE", help="Write the outcome as JUnit XML.")
 @click.option("-q", "--quiet", is_flag=True, help="No table.")
 def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit: str | None, quiet: bool) -> None:
     """Judge an existing ASSESSMENT (the assessment.json of a report) by a policy, without the data.
@@ -32,6 +34,7 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
     if not policy_file and not fail_on:
         raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
+    check_file("--junit", junit, [assessment, policy_file or None], Path(assessment).parent)
     policy = read_policy(policy_file) if policy_file else None
     data = Report.from_json(assessment).data
     judged = judge_policy(data, policy, fail_on)

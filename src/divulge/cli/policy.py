@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import click
 
+from divulge.cli.options import FILE
 from divulge.cli.root import cli
 
 __all__ = ["policy"]
 
 
 @cli.command()
-@click.option("--check", metavar="FILE", help="Say in words what this policy asks.")
+@click.option("--check", type=FILE, metavar="FILE", help="Say in words what this policy asks.")
 def policy(check: str | None) -> None:
     """Write a policy to edit and pass to `divulge assess` or `divulge gate` with --policy, as TOML with comments.
 
     A policy says beforehand what must hold before the synthetic table may leave the house.
     """
-    from divulge.policy import TEMPLATE, conditions, read_policy
+    from divulge.policy import TEMPLATE, Policy, conditions, read_policy
 
     if check is None:
         click.echo(TEMPLATE, nl=False)
@@ -26,5 +27,7 @@ def policy(check: str | None) -> None:
     given = read_policy(check)
     asked = conditions(given)
     click.echo(f"{clean(given.name)}: {len(asked)} condition{'' if len(asked) == 1 else 's'}")
+    if asked == conditions(Policy()):
+        click.echo("The file asks for nothing beyond the defaults, which are:")
     for words in asked:
         click.echo(f"- {clean(words)}")

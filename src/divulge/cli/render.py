@@ -45,7 +45,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
 
     Exit status: 0 done, 2 unusable input.
     """
-    from divulge.report.report import Report
+    from divulge.report.report import Report, other_edition
 
     report = Report.from_json(assessment)
     has = report.data["edition"]
@@ -60,9 +60,9 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     if wanted == "external" and (has == "custodian" or list(reveal) != report.data["revealed"]):
         report = report.external(reveal)
     source = Path(assessment)
-    if wanted != has and out and _is(Path(out) / "assessment.json", source):
-        raise SettingError("--out: there the custodian's assessment.json lies. hint: name another folder.")
     folder = Path(out) if out else source.parent / "external" if wanted != has else source.parent
+    if why := other_edition(folder, wanted):
+        raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
     documents = [_DOCUMENTS[f] for f in formats]
     written = [d for d in documents if not _is(folder / d, source)]  # what was read stays as it was
     try:

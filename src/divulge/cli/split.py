@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import names
+from divulge.cli.options import FILE, FOLDER, names
 from divulge.cli.root import cli
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SHOWN = 20  # strata
 
 
 @cli.command()
-@click.argument("table")
+@click.argument("table", type=FILE)
 @click.option("--holdout", type=float, default=0.5, show_default=True, help="Share of the people to set aside.")
 @click.option("--unit", metavar="COLUMN", help="Column of the person or household; its rows are never parted.")
 @click.option("--together", is_flag=True, help="Keep rows that are equal in all columns on one side.")
@@ -28,7 +28,9 @@ _SHOWN = 20  # strata
     "--stratify", multiple=True, callback=names, metavar="COLUMNS", help="Columns whose shares both parts keep."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draw.")
-@click.option("--out", default="divulge-split", show_default=True, metavar="DIR", help="Folder of the two tables.")
+@click.option(
+    "--out", type=FOLDER, default="divulge-split", show_default=True, metavar="DIR", help="Folder of the two tables."
+)
 @click.option(
     "--format", "kind", type=click.Choice(["same", "csv", "parquet"]), default="same", show_default=True,
     help="Of the two tables.",

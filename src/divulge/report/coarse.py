@@ -166,17 +166,17 @@ def quantiles(shares: Sequence[float | None], values: Sequence[float | None], n:
 
 _N = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _NO_PEOPLE = r"comparisons|conditions|attacks|pairs|results|sets|splits|targets|tests"
-_OF = re.compile(rf"(?<![\d.])({_N}) of (the )?({_N})(?![\d.,]*[\d%]| (?:{_NO_PEOPLE})\b)")
+_OF = re.compile(rf"(?<![\d.])(?<!column )({_N}) of (the )?({_N})(?![\d.,]*[\d%]| (?:{_NO_PEOPLE})\b)")
 _IN = re.compile(rf"(?<![\d.])({_N}) distinct values in ({_N}) rows")
 _PEOPLE = re.compile(
-    rf"(?<!fewer than )(?<![\d.,])({_N}) ((?:disclosed |real |holdout |other |more |planted )*"
+    rf"(?<!fewer than )(?<!column )(?<![\d.,])({_N}) ((?:disclosed |real |holdout |other |more |planted )*"
     r"(?:records?|people|persons?|rows?|units?|members?|strangers?)\b)"
 )
 _PERCENT = re.compile(r" ?\(-?\d[\d.]*%\)|; -?\d[\d.]*% (?=[^;]*\Z)")
 
 
 def few_hidden(text: str) -> str:
-    """Return a sentence without counts of fewer than ten people, and without the percentages beside them.
+    """Return a sentence without counts of fewer than ten people, and without the percentages beside what was changed.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def few_hidden(text: str) -> str:
 
     def of(match: re.Match[str]) -> str:
         shown = count(_number(match[1]), _number(match[3]))
-        hidden[0] |= shown is None
+        hidden[0] |= shown != _number(match[1])  # a percentage would tell what was rounded
         return f"{WITHHELD if shown is None else f'{shown:,}'} of {match[2] or ''}{match[3]}"
 
     def distinct(match: re.Match[str]) -> str:
@@ -218,16 +218,22 @@ def _number(text: str) -> float:
 def rounded_numbers(text: str) -> str:
     """Return a sentence whose numbers have two decimals at most, and two significant digits from a hundred on.
 
+    Dates and versions stay as they are.
+
     Examples
     --------
     >>> rounded_numbers("found 0.0513; about 1,234 people at level 0.95")
     'found 0.05; about 1,200 people at level 0.95'
+    >>> rounded_numbers("since 2026-11-22, version 0.1.234")
+    'since 2026-11-22, version 0.1.234'
     """
 
     def short(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[0]
         value = _number(match[0])
         if "." in match[0]:
             return match[0] if len(match[0].partition(".")[2]) <= 2 else f"{value:.2f}"
         return match[0] if value < 100 else f"{int(float(f'{value:.2g}')):,}"
 
-    return re.sub(rf"(?<![\w.]){_N}(?![\w.]\d)", short, text)
+    return re.sub(rf"(\d{{4}}-\d\d-\d\d|\d+(?:\.\d+){{2,}})|(?<![\w.]){_N}(?![\w.]\d)", short, text)

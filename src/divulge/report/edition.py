@@ -21,7 +21,9 @@ people, and quantiles lie at least 10 people apart and from either end.
 Numbers. One with an interval has the decimals of the leading digit of half its width, limits are rounded outward;
 p-values have 3 decimals, seconds none, others 3 significant digits.
 
-Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns".
+Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists that are
+in the order of names are put into that of the schema. Sentences are made anew from the numbers shown here, or stand as
+they are written in `divulge.report.sentences`, but for what is quoted: a column may be called like any word of theirs.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from functools import cached_property
 from math import isfinite, isnan
 from typing import Any
 
+from divulge.attacks import CATALOGUE
 from divulge.attacks.common import SHOWN
 from divulge.errors import SettingError
 from divulge.intervals import mover_residual
@@ -40,6 +43,7 @@ from divulge.report import view
 from divulge.report.coarse import (
     BASE,
     FEW,
+    WITHHELD,
     Limits,
     count,
     digits,
@@ -55,9 +59,10 @@ from divulge.report.coarse import (
 )
 from divulge.report.masking import HIDDEN, Names, masked
 from divulge.report.report import NOT_TESTED
+from divulge.report.sentences import is_ours
 from divulge.result import TOWARDS, number, percent
 
-__all__ = ["REVEALS", "external", "masked"]
+__all__ = ["REVEALS", "checked_reveal", "external", "in_schema_order", "masked"]
 
 Json = Mapping[str, Any]
 
@@ -98,7 +103,61 @@ def external(data: Json, *, reveal: Sequence[str] = ()) -> dict[str, Any]:
             "custodian's assessment.json."
         )
     names = Names.of([c["name"] for c in data["schema"]], reveal="columns" in shown)
-    return _Edition(data, names, shown).made()
+    return _Edition(in_schema_order(data), names, shown).made()
+
+
+def in_schema_order(data: Json) -> dict[str, Any]:
+    """Return an assessment whose lists are in the order of the schema where they may be in that of names or scores.
+
+    These are results, their column sets, key sets and comparisons with a previous run. Attacks and variants keep the
+    order in which they come.
+
+    Examples
+    --------
+    >>> import divulge, polars as pl
+    >>> people = pl.DataFrame({"b": [30, 40, 50] * 20, "a": ["yes", "no"] * 30})
+    >>> data = divulge.assess(people, people, holdout=people, models=False).data
+    >>> list(dict.fromkeys(r["target"] for r in in_schema_order(data)["results"] if r["target"]))
+    ['b', 'a']
+    """
+    place = {c["name"]: i for i, c in enumerate(data["schema"])}
+    numbers = Names.of(place, reveal=False)
+
+    def where(r: Json) -> tuple[int, list[int]]:
+        target = -1 if r["target"] is None else place.get(r["target"], len(place))
+        return target, sorted(place.get(k, len(place)) for k in r["keys"])
+
+    def ordered(rows: Sequence[Json]) -> list[Json]:
+        attacks = {a: i for i, a in enumerate(dict.fromkeys(r["attack"] for r in rows))}
+        kinds = {v: i for i, v in enumerate(dict.fromkeys(_kind(r["variant"]) for r in rows))}
+
+        def key(r: Json) -> tuple[Any, ...]:
+            named = place.get(r["variant"].removeprefix(_IDENTIFIER), len(place))
+            return attacks[r["attack"]], where(r), kinds[_kind(r["variant"])], named
+
+        return sorted(rows, key=key)
+
+    def sets(r: Json) -> Json:
+        if r["attack"] != "singling_out":
+            return r
+        return {**r, "groups": sorted(r["groups"], key=lambda g: _numbers(numbers.joined(g["name"]) or ""))}
+
+    change = data["change"]
+    return {
+        **data,
+        "results": [sets(r) for r in ordered(data["results"])],
+        "key_sets": sorted(data["key_sets"], key=lambda k: (where(k)[0], -(digits(k["share"]) or 0), where(k)[1])),
+        "minimal_key_sets": sorted(data["minimal_key_sets"], key=lambda m: (where(m)[0], len(m["keys"]), where(m)[1])),
+        "change": change and {**change, "comparisons": ordered(change["comparisons"])},
+    }
+
+
+def _kind(variant: str) -> str:
+    return _IDENTIFIER if variant.startswith(_IDENTIFIER) else variant
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(n) for n in re.findall(r"\d+", text)]
 
 
 def checked_reveal(reveal: Sequence[str]) -> list[str]:
@@ -305,7 +364,7 @@ class _Edition:
     # ------------------------------------------------------------ the whole
 
     def made(self) -> dict[str, Any]:
-        d, text = self.data, self.names.text
+        d = self.data
         results = [self.result(r) for r in d["results"]]
         out = {
             "format": d["format"],
@@ -317,23 +376,24 @@ class _Edition:
             "started": d["started"],
             "seconds": float(round(d["seconds"])),
             "verdict": {
-                "verdict": d["verdict"]["verdict"], "sentence": _verdict_sentence(d, results, self.said),
+                "verdict": d["verdict"]["verdict"], "sentence": _verdict_sentence(d, results, self.sentence),
             },
             "tables": {role: self.table(role) for role in ("real", "synthetic", "holdout")},
             "schema": [self.column(c) for c in d["schema"]],
             "preconditions": [
-                {"check": c["check"], "ok": c["ok"], "detail": few_hidden(text(c["detail"]))}
-                for c in d["preconditions"]
+                {"check": c["check"], "ok": c["ok"], "detail": self.sentence(c["detail"])} for c in d["preconditions"]
             ],
             "results": results,
             "key_sets": [self.pair(k) | {"share": digits(k["share"])} for k in d["key_sets"]],
             "minimal_key_sets": [self.minimal(m) for m in d["minimal_key_sets"]],
             "records": None,
-            "positive_control": [self.control(c) for c in d["positive_control"]],
-            "failed": [{"attack": f["attack"], "why": self.said(f["why"])} for f in d["failed"]],
-            "left_out": [{k: o[k] for k in ("attack", "n", "of")} | {"why": text(o["why"])} for o in d["left_out"]],
+            "positive_control": self.controls,
+            "failed": [{"attack": f["attack"], "why": self.failure(f["why"])} for f in d["failed"]],
+            "left_out": [
+                {k: o[k] for k in ("attack", "n", "of")} | {"why": self.sentence(o["why"])} for o in d["left_out"]
+            ],
             "utility": [self.utility(u) for u in d["utility"]],
-            "policy": self.policy(d["policy"]),
+            "policy": self.policy(d["policy"], results),
             "change": self.change(d["change"]),
             "not_tested": [self.untested(n) for n in d["not_tested"]],
             "threat": self.threat(d["threat"]),
@@ -347,30 +407,25 @@ class _Edition:
         }  # fmt: skip
         return out
 
-    def said(self, text: str) -> str:
-        """Return a sentence that may name a comparison, as in a policy, under the names of this edition.
+    def sentence(self, text: str) -> str:
+        """Return one of our sentences; of one that is not known, and that may name a column unquoted, nothing."""
+        kept = self.names.note(text)
+        return few_hidden(kept) if kept or not text else HIDDEN
 
-        Beside the name of one that is withheld no risk stands.
-        """
-        found = {label: to for label, to in self.labels.items() if label in text}
-        if not found:
-            return rounded_numbers(few_hidden(self.names.text(text)))
-        pattern = "|".join(re.escape(label) for label in sorted(found, key=lambda f: (-len(f), f)))
-        parts = re.split(f"({pattern})", text)
-        hidden = any(p in found and found[p][1] for p in parts)
-        number_ = (lambda t: re.sub(r"-?\d+\.\d+", HIDDEN, t)) if hidden else rounded_numbers
-        return "".join(found[p][0] if p in found else number_(few_hidden(self.names.text(p))) for p in parts)
+    def failure(self, why: str) -> str:
+        """Return why an attack failed, without the columns on which it did."""
+        known = re.fullmatch(r"(\w+) inside the attack \(.*\); please report it", why, re.DOTALL)
+        return f"{known[1]} inside the attack; please report it" if known else self.sentence(why)
 
     @cached_property
-    def labels(self) -> dict[str, tuple[str, bool]]:
-        """Return for the label of each comparison on keys or a target its label here, and whether it is withheld."""
-        rows = [*self.data["results"], *((self.data["change"] or {}).get("comparisons", ()))]
-        named = [r for r in rows if r["keys"] or r["target"] or r["variant"]]
-        return {
-            view.label(r, arrow): (view.label(self.pair(r) | self.variant(r), arrow), _named(r) in self.withheld)
-            for arrow in ("->", "→")
-            for r in named
-        }
+    def labels(self) -> dict[str, Json]:
+        """Return for the label of each comparison, in each way in which it is written, what it compares."""
+        rows = [*((self.data["change"] or {}).get("comparisons", ())), *self.data["results"]]
+        return {form: r for r in rows for form in (_whole(r), view.tidy(_whole(r)), view.label(r, "->"),
+                                                   view.tidy(view.label(r, "->")))}  # fmt: skip
+
+    def relabelled(self, r: Json) -> str:
+        return view.label(self.pair(r) | self.variant(r), "->")
 
     @cached_property
     def withheld(self) -> set[tuple[Any, ...]]:
@@ -401,10 +456,14 @@ class _Edition:
             "columns": t["columns"],
             "sha256": sha256,
             "hashed": t["hashed"],
-            "missing": digits(t.get("missing"), 2),
-            "repeated": count(t.get("repeated")),
+            "missing": digits(t.get("missing"), 2) if role == "synthetic" else self.empty(t),
+            "repeated": count(t.get("repeated"), t["rows"]),
             "units": t.get("units"),
         }
+
+    def empty(self, t: Json) -> float | None:
+        """Return the share of cells without a value; None where fewer than 10 are, or are not."""
+        return share(t.get("missing"), (t["rows"] or 0) * t["columns"])
 
     def column(self, c: Json) -> dict[str, Any]:
         return {
@@ -429,8 +488,8 @@ class _Edition:
         variant = r["variant"]
         if variant.startswith(_IDENTIFIER):
             variant = _IDENTIFIER + self.names.name(variant.removeprefix(_IDENTIFIER))
-        elif variant:
-            variant = variant if r["attack"] in _FIXED_VARIANTS else self.names.text(variant)
+        elif variant and r["attack"] not in CATALOGUE:
+            variant = self.names.text(variant)
         return {"attack": r["attack"], "variant": variant}
 
     # ------------------------------------------------------------ one result
@@ -513,7 +572,7 @@ class _Edition:
         if b is None:
             return None
         rate = digits(b["rate"]) if r["attack"] in ("linkability", "singling_out") else share(b["rate"], self.people())
-        return {"rate": rate, "what": self.names.text(b["what"])}
+        return {"rate": rate, "what": self.sentence(b["what"])}
 
     def value(self, r: Json) -> dict[str, Any] | None:
         if r["value"] is None:
@@ -641,7 +700,7 @@ class _Edition:
 
     def untested(self, n: Json) -> dict[str, str]:
         known = (n["what"].replace(" ", "_"), n["question"]) in NOT_TESTED
-        return {k: n[k] if known else self.names.text(n[k]) for k in ("what", "question")}
+        return {k: n[k] if known else self.names.prose(n[k]) for k in ("what", "question")}
 
     def minimal(self, m: Json) -> dict[str, Any]:
         n = self.rows("real")
@@ -651,15 +710,19 @@ class _Edition:
             "synthetic_share": digits(m["synthetic_share"]),
         }  # fmt: skip
 
+    @cached_property
+    def controls(self) -> list[dict[str, Any]]:
+        return [self.control(c) for c in self.data["positive_control"]]
+
     def control(self, c: Json) -> dict[str, Any]:
         coarse = _Coarse(None, grid(self.people()))
-        hidden = {view.label(r, "->") for r in self.data["results"] if _named(r) in self.withheld}
+        hidden = {form for form, r in self.labels.items() if _named(r) in self.withheld}
         found = []
         for f in c["found"]:
             low, high = coarse.outward((f["low"], f["high"]))
             found.append({"attack": self.worded(f["attack"]), "risk": coarse.near(f["risk"])}
                          | {"low": low, "high": high, "without": f["without"]})  # fmt: skip
-        smallest = [
+        smallest: list[dict[str, Any]] = [
             {
                 "attack": self.worded(a["attack"]),
                 "difference_without": coarse.near(a["difference_without"]),
@@ -675,53 +738,125 @@ class _Edition:
         }
         return {
             **{k: c[k] for k in ("kind", "share", "n_planted", "verdict", "n_judged")},
-            "found": found,
+            "found": sorted(found, key=lambda f: (-(f["low"] or 0.0), f["attack"].partition(":")[0],
+                                                  _numbers(f["attack"]))),
             "people": None if not people or None in people.values() else people,
-            "attacks": smallest,
-            "smallest_share": digits(c["smallest_share"], 2),
-            "method": self.names.text(c["method"]),
-            "note": few_hidden(self.names.text(c["note"])),
-        }
+            "attacks": sorted(smallest, key=lambda a: (a["smallest_share"] or 0.0, a["attack"].partition(":")[0],
+                                                       _numbers(a["attack"]))),
+            # of a comparison that is shown here: that of a withheld one would tell its count
+            "smallest_share": min((s for a in smallest if (s := a["smallest_share"] or 0.0) <= 1), default=None),
+            "method": self.sentence(c["method"]),
+            "note": self.sentence(c["note"]),
+        }  # fmt: skip
 
     def worded(self, label: str) -> str:
         """Return the label of a comparison under the names of this edition."""
+        known = self.labels.get(label)
+        if known is not None:
+            return self.relabelled(known)
         head, colon, rest = label.partition(": ")
         head, arrow, target = head.partition(" -> ") if not colon else (head, "", "")
+        head = head if re.match(r"\w*", head)[0] in CATALOGUE and _IDENTIFIER not in head else HIDDEN  # type: ignore[index] # an empty match at least
         if colon:
             for place in [m.start() for m in re.finditer(" -> ", rest)] or [len(rest)]:
                 keys = self.names.joined(rest[:place])
                 wanted = rest[place + 4 :]
                 if keys is not None and (not wanted or wanted in self.names.shown):
-                    return f"{self.said(head)}: {keys}" + (f" -> {self.names.name(wanted)}" if wanted else "")
-            return f"{self.said(head)}: {HIDDEN}"
-        return self.said(head) + (f" -> {self.names.name(target)}" if arrow else "")
+                    return f"{head}: {keys}" + (f" -> {self.names.name(wanted)}" if wanted else "")
+            return f"{head}: {HIDDEN}"
+        return head + (f" -> {self.names.name(target)}" if arrow else "")
 
     def utility(self, u: Json) -> dict[str, Any]:
-        text = self.names.text
+        # the list of targets, each with its numbers, is in the order of their names
+        notes = [few_hidden(self.names.note(n)) for n in u["notes"] if is_ours(n) or not n.startswith("targets, ")]
         return {
-            "measure": text(u["measure"]), "value": digits(u["value"]), "reference": digits(u["reference"]),
-            "better": u["better"], "about": text(u["about"]), "notes": [few_hidden(text(n)) for n in u["notes"]],
+            "measure": self.sentence(u["measure"]), "value": digits(u["value"]), "reference": digits(u["reference"]),
+            "better": u["better"], "about": u["about"] if is_ours(u["about"]) else "", "notes": [n for n in notes if n],
         }  # fmt: skip
 
-    def policy(self, p: Json | None) -> dict[str, Any] | None:
+    # ------------------------------------------------------------ policy and change
+
+    def policy(self, p: Json | None, results: Sequence[Json]) -> dict[str, Any] | None:
         if p is None:
             return None
-        conditions = [
-            {"condition": self.names.text(c["condition"]), "found": self.said(c["found"]), "kept": c["kept"]}
-            | {"why": self.said(c["why"])}
-            for c in p["conditions"]
-        ]
-        name = self.names.text(p["name"])
-        name = name if name == p["name"] else HIDDEN  # a name of people's own, or a file's
+        name = p["name"]
+        if name not in ("policy", "--fail-on") and self.names.text(name) != name:
+            name = HIDDEN  # a name of people's own, or a file's
+        conditions = [self.condition(c, results) for c in p["conditions"]]
         return {"name": name, "sha256": p["sha256"], "kept": p["kept"], "conditions": conditions}
+
+    def condition(self, c: Json, results: Sequence[Json]) -> dict[str, Any]:
+        """Return one condition of a policy: its limit as it is, what was found as it is shown here."""
+        words, found = c["condition"], c["found"]
+        rule, power = _RULE.fullmatch(words), _POWER.fullmatch(words)
+        if rule:
+            words = rule[1] + (f" ({self.asked_variant(rule[2])})" if rule[2] else "") + f": {rule[3]}"
+            found = self.found(c, results, lambda e: _bound_shown(e, rule[4]), (rule[5], rule[6]))
+        elif power:
+            found = self.found(c, results, lambda e: e["smallest_detectable"], ("at most", power[2]))
+        elif found not in _FIXED_FOUND:
+            found = self.found_else(words, found)
+        if not (rule or power or _PLAIN_CONDITION.fullmatch(words)):
+            words = HIDDEN
+        return {"condition": words, "found": found, "kept": c["kept"], "why": self.why(c["why"])}
+
+    def asked_variant(self, variant: str) -> str:
+        known = {r["variant"]: r for r in self.data["results"]}
+        return str(self.variant(known[variant])["variant"]) if variant in known else HIDDEN
+
+    def found(
+        self, c: Json, results: Sequence[Json], of: Callable[[Json], float | None], limit: tuple[str, str]
+    ) -> str:
+        """Return the number that a comparison shows in this edition, "withheld" where it shows none."""
+        if c["found"] in _FIXED_FOUND:
+            return str(c["found"])
+        known = _FOUND.fullmatch(c["found"])
+        r = self.labels.get(known[1]) if known else None
+        if r is None:
+            return WITHHELD
+        shown = [of(e) for one, e in zip(self.data["results"], results, strict=True) if _named(one) == _named(r)]
+        value = shown[0] if len(shown) == 1 else None
+        # rounded outward it may lie on the other side of the limit
+        says = "withheld" if value is None or _keeps(value, *limit) != c["kept"] else f"{value:.12g}"
+        return f"{says} ({self.relabelled(r)})"
+
+    def found_else(self, words: str, found: str) -> str:
+        """Return what was found about a condition that sets no limit on a comparison."""
+        head, _, rest = words.partition(": ")
+        if head == "precondition":
+            made = [self.sentence(c["detail"]) for c in self.data["preconditions"] if c["check"] == rest]
+            return "; ".join(made) or HIDDEN
+        if head == "change":
+            change = self.change(self.data["change"])
+            return f"«{change['verdict']}»: {change['sentence']}" if change else HIDDEN
+        if head == "positive control" and "as small as" in rest:
+            return "; ".join(f"{c['kind']}: {self.seen_from(c, i)}" for i, c in enumerate(self.controls))
+        return found if _PLAIN_FOUND.fullmatch(found) else HIDDEN
+
+    def seen_from(self, control: Json, i: int) -> str:
+        """Return the smallest share of planted people that a comparison which is shown here would see."""
+        own, shown = (
+            min((s for a in c["attacks"] if (s := view.share_seen(a)) is not None), default=None)
+            for c in (self.data["positive_control"][i], control)
+        )
+        if own is None:
+            return "none"
+        return "withheld" if shown is None or shown != digits(own, 2) else f"{shown:.12g}"
+
+    def why(self, why: str) -> str:
+        """Return why a condition is not kept."""
+        lacking = _LACKING.fullmatch(why)
+        if lacking:
+            return lacking[1] + self.worded(lacking[2])
+        return why if _PLAIN_WHY.fullmatch(why) else HIDDEN
 
     def change(self, c: Json | None) -> dict[str, Any] | None:
         if c is None:
             return None
         same = ("previous_started", "previous_divulge", "previous_verdict", "same_people", "same_synthetic", "level",
                 "new", "gone", "verdict")  # fmt: skip
-        out = {k: c[k] for k in same} | {"comparisons": [self.changed(r) for r in c["comparisons"]]}
-        return out | {"sentence": self.said(c["sentence"])}
+        rows = [self.changed(r) for r in c["comparisons"]]
+        return {k: c[k] for k in same} | {"comparisons": rows, "sentence": _change_sentence(c, rows)}
 
     def changed(self, r: Json) -> dict[str, Any]:
         """Return one comparison then and now, on a grid: what was withheld then is not known here."""
@@ -741,7 +876,7 @@ class _Edition:
 
         return {
             table: {
-                key: [self.names.text(t) for t in (threat.get(table) or {}).get(key, ())]
+                key: [self.names.prose(t) for t in (threat.get(table) or {}).get(key, ())]
                 for key in struct.__struct_fields__
             }
             for table, struct in TABLES.items()
@@ -752,10 +887,89 @@ _IDENTIFIER = "identifier "
 _QUANTILES = ("members", "strangers", "to real", "to holdout", "among real", "among holdout")
 _BOUNDED = "the score was bounded"
 _TOO_WIDE = "cannot tell: the interval is too wide"
-_FIXED_VARIANTS = ("cap", "dcr", "nndr", "copies", "singling_out", "linkability", "inference", "tcap", "disco", "dcap",
-                   "exposure", "replicated_uniques", "modal_guess", "baseline_cap", "rapid", "l_diversity",
-                   "t_closeness", "dcr_baseline", "epsilon_identifiability")  # fmt: skip
-"""Attacks whose variants are words of this program, but for identifiers."""
+
+_LIMIT = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_BOUND = "simultaneous upper limit of risk|simultaneous lower limit of risk|risk|score"
+_SIDE = "at most|below|at least|above"
+_RULE = re.compile(
+    rf"(all attacks|[a-z_]+)(?: \((.*)\))?: ((?:the largest |the smallest )?({_BOUND}) ({_SIDE}) ({_LIMIT}))",
+    re.DOTALL,
+)
+_POWER = re.compile(rf"(all attacks|[a-z_]+): smallest detectable excess of the headline comparison at most ({_LIMIT})")
+"""Conditions that set a limit, as `divulge.gate.in_words` and `divulge.policy` word them."""
+
+_FOUND = re.compile(rf"(?:{_LIMIT}|withheld) \((.*)\)", re.DOTALL)
+_FIXED_FOUND = ("not tested", "nothing against it", "no column of units was named")
+_KINDS = "(?:random people|unusual people|near copies)"
+_PLAIN_FOUND = re.compile(rf"«[a-z ]+»|[\d,]+ comparisons? with strangers|seen: (?:none|{_KINDS}(?:, {_KINDS})*)")
+_SOME = r"(?:[\d,]+ of [\d,]+|the one)"
+_LACKING = re.compile(rf"({_SOME} comparisons? ha(?:ve|s) (?:no such bound|none), as )(.*)", re.DOTALL)
+_UNFINISHED = rf"(?:[a-z_]+ failed|{_SOME} tests? of [a-z_ ]+ (?:was|were) left out)"
+_PLAIN_CONDITION = re.compile(
+    r"overall verdict: [a-z «»]+|precondition: [a-z ]+|[a-z_]+: was run and compared with strangers"
+    r"|positive control: each kind of planted people is seen"
+    rf"|positive control: of each kind a share of planted rows as small as {_LIMIT} would be seen"
+    r"|change: no risk rose since the previous run"
+)
+_PLAIN_WHY = re.compile(
+    r"|not allowed|it fails|was not tested|it did not run|it ran, and nothing was compared with strangers"
+    r"|no headline comparison was made|no positive control was run|no previous run was given|a risk rose"
+    rf"|nothing could be compared|(?:above|below|not above|not below) {_LIMIT}"
+    rf"|not (?:seen|so small): {_KINDS}(?:, {_KINDS})*"
+    rf"|{_KINDS}: could not be planted(?:; {_KINDS}: could not be planted)*"
+    rf"|{_UNFINISHED}(?:; {_UNFINISHED})*"
+)
+"""Conditions, what is found about them, and why they are not kept, in words that name no column."""
+
+
+def _bound_shown(e: Json, what: str) -> float | None:
+    if what == "score":
+        return e["score"]  # type: ignore[no-any-return] # JSON
+    field = {"risk": "value", "simultaneous upper limit of risk": "high_simultaneous"}.get(what, "low_simultaneous")
+    return (e["risk"] or {}).get(field)
+
+
+def _keeps(value: float, how: str, limit: str) -> bool:
+    most = float(limit)
+    return {"at most": value <= most, "below": value < most, "at least": value >= most, "above": value > most}[how]
+
+
+def _whole(r: Json) -> str:
+    """Return the label of a comparison, no name shortened."""
+    text = str(r["attack"]) + (f" ({r['variant']})" if r["variant"] else "")
+    text += ": " + " + ".join(r["keys"]) if r["keys"] else ""
+    return text + ("" if r["target"] is None else f" -> {r['target'] or repr(r['target'])}")
+
+
+def _change_sentence(change: Json, rows: Sequence[Json]) -> str:
+    """Return what changed in words, from the comparisons of this edition."""
+    verdict = change["verdict"]
+    people = "" if change["same_people"] else " (of other people)"
+    since = f"the run of {str(change['previous_started'])[:10]}{people}"
+    if verdict == "cannot compare":
+        return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
+    moved = [r for r in rows if r["verdict"] == verdict]
+    shown = [r for r in moved if r["difference"] is not None]
+    if verdict == "no change found":
+        told = f"No risk changed for certain since {since}, in {len(moved):,} comparisons"
+        if not shown:
+            return f"{told}."
+        most = max(shown, key=lambda r: float(r["high_simultaneous"]))
+        return (
+            f"{told}; the largest rise that the simultaneous limits shown here leave room for is "
+            f"{number(most['high_simultaneous'])} ({view.label(most, '->')})."
+        )
+    fell = sum(r["verdict"] == "fell" for r in rows) if verdict == "rose" else 0
+    told = f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
+    told += f" and fell in {fell:,}" if fell else ""
+    if not shown:
+        return f"{told}; its numbers are withheld."
+    most = max(shown, key=lambda r: abs(r["difference"]))
+    least = most["low_simultaneous"] if verdict == "rose" else -most["high_simultaneous"]
+    return (
+        f"{told}, most of those shown here in {view.label(most, '->')}: from {number(most['before'])} to "
+        f"{number(most['now'])}, a change of at least {number(max(0.0, least))}."
+    )
 
 
 def _named(r: Json) -> tuple[Any, ...]:
@@ -851,9 +1065,9 @@ def _verdict_sentence(data: Json, results: Sequence[Json], said: Callable[[str],
             f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper limit of risk is "
             f"{number(e['risk']['high_simultaneous'])} ({view.label(e, '->')}).{keys}"
         )
-    if failing.startswith(view.UNFAIR):
+    if failing.startswith(view.UNFAIR) or all(p[0]["verdict"] == "none found" for p in pairs):
         return said(data["verdict"]["sentence"])
-    still = [p for p in pairs if p[0]["verdict"] != "none found"] or pairs
+    still = [p for p in pairs if p[0]["verdict"] != "none found"]
     r, e = max(still, key=lambda p: _bound(p[0], "high_simultaneous"))
     high = e["risk"]["high_simultaneous"]
     up_to = "" if high is None else f", risk up to {number(high)}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from types import GenericAlias
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -16,6 +18,11 @@ from divulge.threat import Threat
 __all__ = ["assessment_schema", "fault", "schema_text"]
 
 _IN_MEMORY = ("individual", "table", "comparison")
+
+_DEEPEST = 20
+"""Lists and objects in each other; an assessment has fewer than 10."""
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 _ABOUT = {
     "attack": "Name of the attack, a function of divulge.",
@@ -46,13 +53,13 @@ _ABOUT = {
 class Table(msgspec.Struct):
     """One of the three tables; an external edition has no hash of real and holdout."""
 
-    rows: int
-    columns: int
+    rows: Count
+    columns: Count
     sha256: str | None
     hashed: Literal["file", "canonical columns"]
     missing: Annotated[float | None, Meta(description="Share of cells without a value.")] = None
-    repeated: Annotated[int | None, Meta(description="Rows that repeat another one.")] = None
-    units: Annotated[int | None, Meta(description="People or households, where a column tells them apart.")] = None
+    repeated: Annotated[Count | None, Meta(description="Rows that repeat another one.")] = None
+    units: Annotated[Count | None, Meta(description="People or households, where a column tells them apart.")] = None
 
 
 class Tables(msgspec.Struct):
@@ -127,16 +134,16 @@ class MinimalKeySet(msgspec.Struct):
 
 
 class Records(msgspec.Struct):
-    """How many real records stand out; the scores of each are in the file."""
+    """How many real records stand out; the scores of each are in the file. Null: nothing asked for this sign."""
 
     n: int
     flagged: int | None
     fdr: float | None
     smallest_flaggable: int | None
     file: str | None
-    copied: int
-    replicated_unique: int
-    disclosed: int
+    copied: int | None
+    replicated_unique: int | None
+    disclosed: int | None
     exposed: int
     exposed_share: float
     exposed_share_strangers: float | None
@@ -377,6 +384,9 @@ def fault(data: Any) -> str:
     >>> fault({"format": "divulge-assessment/1"})
     '$: a field is absent'
     """
+    unwritable = _unwritable(data)
+    if unwritable:
+        return unwritable
     try:
         msgspec.convert(data, _ASSESSMENT)
     except msgspec.ValidationError as error:
@@ -384,6 +394,30 @@ def fault(data: Any) -> str:
         absent = (what or where).startswith("Object missing")
         return f"{where.strip('`') if what else '$'}: {'a field is absent' if absent else 'not of its kind'}"
     return ""
+
+
+def _unwritable(data: Any) -> str:
+    """Return where there is a number or a text that no document can show, or nesting without end; "" for nowhere."""
+    left = [(data, "$", 0)]
+    while left:
+        item, where, depth = left.pop()
+        if isinstance(item, str) and any("\ud800" <= c <= "\udfff" for c in item):
+            return f"{where}: text that is no Unicode"
+        if isinstance(item, (int, float)) and not abs(item) <= sys.float_info.max:
+            return f"{where}: a number out of range"
+        if isinstance(item, (dict, list, tuple)) and depth == _DEEPEST:
+            return f"{where}: nested too deeply"
+        if isinstance(item, dict):
+            left += [(name, f"{where}[...]", depth) for name in item]
+            left += [(value, _below(where, name), depth + 1) for name, value in item.items()]
+        elif isinstance(item, (list, tuple)):
+            left += [(value, f"{where}[...]", depth + 1) for value in item]
+    return ""
+
+
+def _below(where: str, name: object) -> str:
+    """Return the place of a field, but of none whose name is no word of ours."""
+    return f"{where}.{name}" if isinstance(name, str) and re.fullmatch("[a-z_0-9]+", name) else f"{where}[...]"
 
 
 def assessment_schema() -> dict[str, Any]:

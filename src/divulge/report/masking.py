@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from divulge.report.sentences import QUOTED, is_ours
+from divulge.report.sentences import QUOTED, QUOTED_LIST, WORDS, is_ours
 from divulge.result import tidy
 
 __all__ = ["HIDDEN", "Names", "masked"]
@@ -24,7 +24,13 @@ _FILE = (
 _LONGEST = 80
 
 
-def masked(text: str, hidden: Iterable[str] = ()) -> str:
+_EXAMPLES = (
+    "cap.high > 0.05", "singling_out[3 columns].score < 95", "any.low > 0", "excess", "divulge[excel]",
+)  # fmt: skip
+"""What our hints put in quotation marks as an example."""
+
+
+def masked(text: str, hidden: Iterable[str] = (), kept: Iterable[str] = ()) -> str:
     r"""Return a sentence without what stands in quotation marks, without file names, and without the given texts.
 
     For messages on the way to an external edition: an error may name columns and files.
@@ -35,7 +41,10 @@ def masked(text: str, hidden: Iterable[str] = ()) -> str:
         A message of one of our errors, or of a progress line.
     hidden
         Further texts to take out wherever they stand, such as the file names of the command line; of a path the last
-        part is taken out too.
+        part is taken out too. Names of our own documents stay.
+    kept
+        Texts that may stand in quotation marks, such as the options of the command line. So may the examples of our
+        own hints, after "hint:".
 
     Examples
     --------
@@ -45,14 +54,19 @@ def masked(text: str, hidden: Iterable[str] = ()) -> str:
     "real: …: no such file in '…'."
     >>> masked("reading hospital", ["data/hospital"])
     'reading …'
+    >>> masked("--fail-on 'x': not a rule. hint: write 'any.low > 0'.")
+    "--fail-on '…': not a rule. hint: write 'any.low > 0'."
     """
     parts = {p for h in hidden for p in (str(h), re.split(r"[/\\]", str(h))[-1]) if p.strip()}
+    parts -= {p for p in parts if re.fullmatch(_OURS, p)}
+    stays, hint = set(kept) - parts, text.find("hint: ")
     pattern = re.compile("|".join([*_any_of(parts), QUOTED, _PLACE, _FILE]), re.DOTALL)
 
     def away(match: re.Match[str]) -> str:
         found = match[0]
         if found[0] in "'\"" and found[-1] == found[0] and len(found) > 1:
-            return f"{found[0]}{HIDDEN}{found[0]}"
+            example = found[1:-1] in _EXAMPLES and found[1:-1] not in parts and -1 < hint < match.start()
+            return found if example or found[1:-1] in stays else f"{found[0]}{HIDDEN}{found[0]}"
         role, colon, _ = found.partition(": ")
         return f"{role}: {HIDDEN}" if colon and role in _ROLES else HIDDEN
 
@@ -107,12 +121,23 @@ class Names:
         Of our own sentences only what is quoted is looked at: a column may be called like a word of theirs.
         """
         if text not in self._done:
-            self._done[text] = self._replaced(text, quoted_alone=is_ours(text))
+            ours = is_ours(text)
+            listed = re.sub(QUOTED_LIST, self._listed, text, flags=re.DOTALL) if ours and self._hides() else text
+            self._done[text] = self._replaced(listed, quoted_alone=ours)
         return self._done[text]
 
     def note(self, text: str) -> str:
         """Return a note as `text` does; "" for one that is not known and may name a column without quoting it."""
         return "" if not is_ours(text) and self._replaced(text, True) != self.text(text) else self.text(text)
+
+    def prose(self, text: str) -> str:
+        """Return what somebody wrote as `text` does; what names a column that is called like a common word is hidden.
+
+        Replaced among other words, such a name could be guessed from them.
+        """
+        words = {w.casefold() for w in re.findall(r"\w+", text)}
+        common = {c for c, to in self.shown.items() if c != to and c.casefold() in _COMMON}
+        return HIDDEN if any(c.casefold() in words for c in common) else self.text(text)
 
     def several(self, columns: Iterable[str]) -> list[str]:
         """Return what columns are called here; where the names are not shown, in the order of the schema.
@@ -120,7 +145,7 @@ class Names:
         A list may be in the order of the alphabet, which would tell of the names.
         """
         given = list(columns)
-        if any(to != column for column, to in self.shown.items()):
+        if self._hides():
             place = {c: i for i, c in enumerate(self.shown)}
             given.sort(key=lambda c: place.get(c, len(place)))
         return [self.name(c) for c in given]
@@ -141,6 +166,27 @@ class Names:
             return self._forms[found] if found in self._forms else masked(found)
 
         return re.sub("|".join(parts), to, text, flags=re.DOTALL)
+
+    def _hides(self) -> bool:
+        return any(to != column for column, to in self.shown.items())
+
+    def _listed(self, match: re.Match[str]) -> str:
+        """Return a list of quoted names in the order of the schema, or its length where it is not whole."""
+        items = [m[0] for m in re.finditer(rf"{QUOTED}(?: \(\w[\w -]*\))?", match[0], flags=re.DOTALL)]
+        more = re.search(r" and ([\d,]+) more\Z", match[0])
+        if more:
+            return f"{len(items) + int(more[1].replace(',', '')):,} columns"
+        place = {repr(tidy(c)): i for i, c in enumerate(self.shown)} | {repr(c): i for i, c in enumerate(self.shown)}
+        quoted = re.compile(QUOTED, re.DOTALL)
+
+        def where(item: str) -> int:
+            found = quoted.match(item)
+            return place.get(found[0], len(place)) if found else len(place)
+
+        return ", ".join(sorted(items, key=where))
+
+
+_COMMON = frozenset(w.casefold() for w in WORDS)
 
 
 def _cut(form: str) -> list[str]:

@@ -26,7 +26,7 @@ from divulge.schema import Schema
 if TYPE_CHECKING:
     from divulge.report.figure import Figure
 
-__all__ = ["FORMAT", "NOT_TESTED", "Report"]
+__all__ = ["FORMAT", "NOT_TESTED", "Report", "other_edition"]
 
 FORMAT = "divulge-assessment/1"
 
@@ -246,13 +246,11 @@ class Report:
         Raises
         ------
         SettingError
-            An external edition, and the folder holds the records of a custodian's report.
+            The folder holds documents of the other edition (see `other_edition`).
         """
         folder = Path(folder)
-        if self.data["edition"] == "external" and (folder / _RECORDS).exists():
-            raise SettingError(
-                f"the folder holds {_RECORDS} of a custodian's report. hint: name another one for the external edition."
-            )
+        if why := other_edition(folder, self.data["edition"]):
+            raise SettingError(f"the folder holds {why}. hint: name another folder.")
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in _DOCUMENTS.items():
             if only is None or name in only:
@@ -337,6 +335,35 @@ class Report:
             f'<iframe title="divulge report" style="width:100%;height:640px;border:1px solid #8888" '
             f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
         )
+
+
+def other_edition(folder: str | Path, edition: str) -> str:
+    """Return what a folder holds of the other edition, "" when nothing: editions do not go into one folder.
+
+    Parameters
+    ----------
+    folder
+        Where documents are to be written; it need not exist.
+    edition
+        "custodian" or "external", of these documents.
+
+    Examples
+    --------
+    >>> other_edition("no/such/folder", "external")
+    ''
+    """
+    folder = Path(folder)
+    if edition == "external" and (folder / _RECORDS).exists():
+        return f"{_RECORDS} of a custodian's report"
+    try:
+        data = json.loads((folder / "assessment.json").read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    # before there were editions every report was a custodian's
+    has = data.get("edition", "custodian") if isinstance(data, dict) and "format" in data else edition
+    if has == edition:
+        return ""
+    return "the assessment.json of " + ("an external edition" if has == "external" else "a custodian's report")
 
 
 _DOCUMENTS: dict[str, Callable[[Report], str]] = {
@@ -446,6 +473,7 @@ def _records_summary(
     if records is None:
         return None
     hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
+    run = {r.attack for r in results}
     least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
     exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
     return {
@@ -454,9 +482,9 @@ def _records_summary(
         "fdr": None if hit is None else hit.settings["fdr"],
         "smallest_flaggable": int(least[0]) if least else None,
         "file": _RECORDS,
-        "copied": int(records["copied"].sum()),
-        "replicated_unique": int(records["replicated_unique"].sum()),
-        "disclosed": int((records["n_disclosed"] > 0).sum()),
+        "copied": int(records["copied"].sum()) if "copies" in run else None,
+        "replicated_unique": int(records["replicated_unique"].sum()) if "replicated_uniques" in run else None,
+        "disclosed": int((records["n_disclosed"] > 0).sum()) if "disco" in run else None,
         "exposed": len(exposed),
         "exposed_share": len(exposed) / len(records),
         "exposed_share_strangers": strangers,

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["QUOTED", "SENTENCES", "is_ours"]
+__all__ = ["QUOTED", "QUOTED_LIST", "SENTENCES", "WORDS", "is_ours"]
 
 QUOTED = r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?!\w)"""
 """A text in quotation marks, as repr writes it; an apostrophe after a letter opens nothing."""
+
+_KIND = r"(?: \(\w[\w -]*\))?"
+QUOTED_LIST = rf"{QUOTED}{_KIND}(?:, {QUOTED}{_KIND})*(?: and [\d,]+ more)?"
+"""Several of these, each with a kind in brackets where it is told."""
 
 _NUMBER = re.compile(r"(?:\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?)(?:st|nd|rd|th)?")
 _LIST = re.compile(r"'…'(?: \(\w[\w -]*\))?(?:, '…'(?: \(\w[\w -]*\))?)*(?: and # more)?")
@@ -28,7 +32,8 @@ def is_ours(text: str) -> bool:
     (True, False)
     """
     plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
-    return _LIST.sub("'…'", plain) in SENTENCES
+    plain = _LIST.sub("'…'", plain)
+    return plain in SENTENCES or _FILLED.fullmatch(plain) is not None
 
 
 _NOTES = (
@@ -156,14 +161,59 @@ _WHOLE = (
     "the number of comparisons; singling out is left out, whose excess grows faster than the share",
     "the search for minimal sets stopped before # columns: # sets are too many",
     "the time was up",
+    "three more runs would take too long",
 )
-_UTILITY = (
+_MEASURES = (
     "marginal total variation",
     "pairwise association error",
     "propensity AUC",
     "train on synthetic, test on real",
+)
+_ABOUT = (
+    "Half the sum of the differences between the shares of each value or bin in the real and the synthetic table, mean "
+    "over the columns: # is the same shares, # is no value in common. Missing is a value.",
+    "Difference of Cramér's V (bias-corrected, values or bins) between the real and the synthetic table, without sign, "
+    "mean over # pairs of columns: # is the same associations.",
+    "How well a gradient boosting tells real from synthetic rows that it was not trained on (area under the ROC "
+    "curve): # is not at all, # is always. Equal rows are judged together.",
+    "A gradient boosting is trained on synthetic rows and tested on holdout people; the reference is one trained on "
+    "real rows. Mean over the targets of the area under the ROC curve, one value against the others and mean over the "
+    "values (at most #, the rarest together), or of R squared for numbers.",
+)
+_UTILITY = (
+    "# of # holdout rows were drawn",
+    "# of # pairs have over # cells and were left out",
+    "# of # pairs were drawn",
+    "# of # real rows were drawn",
+    "# of # synthetic rows were drawn",
+    "an area below # tells nothing apart and counts as #: # of the holdout table",
+    "an area below # tells nothing apart and counts as #: # of the synthetic table",
+    "an area below # tells nothing apart and counts as #: # of the synthetic table, # of the holdout table",
+    "no holdout: tested on the real table, and there is no reference",
     "no holdout: there is no reference",
+    "too few holdout rows: at least # are needed",
+    "too few real rows: at least # are needed",
+    "too few synthetic rows: at least # are needed",
+    "undefined for '…': no other column, fewer than # rows or one value",
+    "undefined: no column is usable (all are constant, identifiers, free text or ignored)",
+    "undefined: there is one usable column, and a pair needs two",
 )
 
-SENTENCES = frozenset((*_NOTES, *_BASELINES, *_CHECKS, *_WHOLE, *_UTILITY))
+SENTENCES = frozenset((*_NOTES, *_BASELINES, *_CHECKS, *_WHOLE, *_MEASURES, *_ABOUT, *_UTILITY))
 """Each with "#" for a number and "'…'" for one quoted name or several."""
+
+_GAP = r"(?: Not tested(?:, as the time was up)?: [a-z_, ]+\.)?"
+_DOUBT = r"(?: But a precondition fails \([a-z, ]+\): see there before relying on this\.)?"
+_FILLED = re.compile(
+    r"A precondition fails \([a-z, ]+\): strangers are no fair comparison with the people of the real table, so that "
+    r"nothing follows either way\. See the preconditions\."
+    rf"|None of # comparisons that were made shows an excess over strangers\.{_GAP}"
+    rf"|No attack could be compared with strangers\.{_GAP}{_DOUBT}"
+    r"|cannot tell: a precondition fails \([a-z, ]+\), so that strangers are no fair comparison"
+    r"|the run was given # seconds, and these tests were left out or cut short: [a-z_ #,]+; "
+    r"what they would tell of single records is missing among the records"
+)
+"""Sentences that list names of checks or attacks, which are words of this program."""
+
+WORDS = frozenset(w for s in SENTENCES for w in re.findall(r"\w+", s))
+"""The words of our sentences: a column may be called like one of them."""
