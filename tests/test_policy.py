@@ -178,7 +178,7 @@ def test_power_is_that_of_the_headline_comparison():
         "1 of 2 comparisons has none, as linkability (random halves, k = 1)"
     )
     del data["results"][2:4]
-    assert why("[power]\nlinkability = 1", data) == "no headline comparison was made"
+    assert why("[power]\nlinkability = 1", data) == "no headline comparison of linkability reached anybody"
 
 
 def test_every_critical_precondition_must_hold():
@@ -245,8 +245,27 @@ def test_the_share_that_would_be_seen_has_a_limit():
 )
 def test_no_risk_may_have_risen(verdict, expected):
     asked = '[change]\nverdict = "no change found"'
-    assert why(asked, run(change={"verdict": verdict, "sentence": "..."})) == expected
+    data = run()
+    rows = [{k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": verdict} for r in data["results"]]
+    assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
     assert why(asked, run()) == "no previous run was given"
+
+
+def test_a_change_that_was_hardly_looked_for_is_not_kept():
+    asked = '[change]\nverdict = "no change found"'
+    data = run()
+    rows = [
+        {k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": "no change found"}
+        for r in data["results"]
+    ]
+    told = {"verdict": "no change found", "sentence": "...", "comparisons": rows}
+    assert why(asked, run(change=told)) == ""
+    few = told | {"comparisons": [c for c in rows if c["attack"] != "copies"]}
+    assert why(asked, run(change=few)) == "nothing of copies could be compared"
+    late = run(change=told, left_out=[{"attack": "cap", "n": 1, "of": 2, "why": "late"}])
+    assert why(asked, late) == "1 of 2 tests of cap was left out"
+    new = [*data["results"], result("cap", "zero", verdict="excess found")]
+    assert "made no comparison" in why(asked, run(change=told, results=new))
 
 
 def test_rules_alone_make_a_policy_of_their_own():

@@ -381,8 +381,13 @@ def _precondition(check: str) -> _Condition:
 
 def _required(attack: str) -> _Condition:
     def judge(data: Json) -> Judged:
-        n = len(_with_strangers(data, attack))
+        reached = _with_strangers(data, attack)
+        n = len(reached)
         missing = unfinished(data, attack)
+        asked = {r["target"] for r in data["results"] if r["attack"] == attack and attack in HEADLINE}
+        silent = len(asked - {r["target"] for r in reached})
+        if n and silent and not missing:
+            missing = of_all(silent, len(asked), "target{s} {were} compared with nobody")
         if n:
             return _judged(f"{n} {'comparison' if n == 1 else 'comparisons'} with strangers", missing)
         if missing or not any(r["attack"] == attack for r in data["results"]):
@@ -407,8 +412,11 @@ def _power(attack: str, most: float) -> _Condition:
     def judge(data: Json) -> Judged:
         compared = _with_strangers(data, attack)
         own = [r for name in dict.fromkeys(r["attack"] for r in compared) for r in _headline(name, compared)]
-        if not own:
-            return _judged("", unfinished(data, attack) or "no headline comparison was made")
+        names = dict.fromkeys(r["attack"] for r in data["results"] if r["verdict"] is not None)
+        silent = [a for a in names if attack in ("any", a) and all(r["attack"] != a for r in own)]
+        if not own or silent:
+            nobody = f"no headline comparison of {silent[0]} reached anybody" if silent else ""
+            return _judged("", unfinished(data, attack) or nobody or "no headline comparison was made")
         lacking = [r for r in own if r["smallest_detectable"] is None]
         if lacking:
             some = of_all(len(lacking), len(own), "comparison{s} {have} none")
@@ -480,4 +488,19 @@ def _changed(data: Json) -> Judged:
         return _judged("", "no previous run was given")
     verdict = change["verdict"]
     why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
-    return _judged(f"«{verdict}»: {view.tidy(change['sentence'])}", why)
+    return _judged(
+        f"«{verdict}»: {view.tidy(change['sentence'])}", why or unfinished(data, "any") or _not_compared(data)
+    )
+
+
+def _not_compared(data: Json) -> str:
+    """Return what a verdict on the change leaves out and must not: headline attacks, and findings that are new."""
+    rows = {(c["attack"], c["variant"], tuple(c["keys"]), c["target"]): c for c in data["change"]["comparisons"]}
+    judged = [r for r in data["results"] if r["verdict"] is not None]
+    for attack in (*HEADLINE, "copies"):
+        made = any(r["attack"] == attack for r in judged)
+        if made and all(c["attack"] != attack or c["verdict"] == "cannot compare" for c in rows.values()):
+            return f"nothing of {attack} could be compared"
+    found = (r for r in judged if r["verdict"] == "excess found")
+    new = [r for r in found if (r["attack"], r["variant"], tuple(r["keys"]), r["target"]) not in rows]
+    return f"an excess was found where the previous run made no comparison ({named(new[0])})" if new else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import names, run_options, table_options
+from divulge.cli.options import FILE, names, run_options, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import check_file, check_folder, command_line, deliver, finished_shown, progress_shown
 from divulge.errors import DivulgeError, SettingError
@@ -21,9 +21,11 @@ _LARGE_FILE = 200_000  # bytes: so many hold some thousand rows
 
 
 @cli.command()
-@click.argument("real")
-@click.argument("synthetic")
-@click.option("--holdout", metavar="FILE", help="People of the same population that the synthesizer never saw.")
+@click.argument("real", type=FILE)
+@click.argument("synthetic", type=FILE)
+@click.option(
+    "--holdout", type=FILE, metavar="FILE", help="People of the same population that the synthesizer never saw."
+)
 @click.option("--keys", multiple=True, callback=names, metavar="COLUMNS", help="What the attacker knows: age,sex,zip.")
 @click.option("--targets", multiple=True, callback=names, metavar="COLUMNS", help="What he wants.")
 @click.option(

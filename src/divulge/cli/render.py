@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import names
+from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
 from divulge.errors import SettingError
 
@@ -28,7 +28,7 @@ def _formats(_: Any, __: Any, value: str) -> list[str]:
 
 
 @cli.command()
-@click.argument("assessment")
+@click.argument("assessment", type=FILE)
 @click.option("--out", metavar="DIR", help="Folder of the documents  [default: that of ASSESSMENT, for an external "
               "edition of a custodian's one: external/ in it].")  # fmt: skip
 @click.option("--edition", type=click.Choice(["custodian", "external"]),

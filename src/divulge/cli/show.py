@@ -40,11 +40,10 @@ def check_folder(folder: Path, external: bool) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise SettingError("--out: it is a file. hint: name a folder.")
-    if external and (folder / "records.parquet").exists():
-        raise SettingError(
-            "--out: the folder holds records.parquet of a custodian's report. hint: name another folder for the "
-            "external edition."
-        )
+    from divulge.report.report import other_edition
+
+    if why := other_edition(folder, "external" if external else "custodian"):
+        raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
 
 
 def check_file(option: str, path: str | None, inputs: Sequence[str | None], folder: Path) -> None:

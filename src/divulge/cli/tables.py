@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from divulge.cli.options import table_options
+from divulge.cli.options import FILE, table_options
 from divulge.cli.root import cli
 
 __all__ = ["schema"]
 
 
 @cli.command()
-@click.argument("table")
+@click.argument("table", type=FILE)
 @table_options
 def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
     """Write what was inferred about the columns of TABLE, and why, as TOML to edit and pass back with --schema."""

@@ -14,12 +14,14 @@ no more than that. (They reach as far as the custodian's where these are wider, 
 rows or guesses are counted, no limits are given but the acceptable risk, where the verdict says that it is kept; of
 rows both sides are withheld. Parts of a result are withheld together, as they add up to a number that may be shown.
 
-All other counts are multiples of 5 and rates follow from these, so that two counts of nearly the same people do not
-give a third by subtraction. Shares without an interval are on a grid of at least 5 people, curves go in steps of 10
+All other counts are multiples of 5. Where people are counted, each right or wrong, rates, difference, risk, band and
+score follow from these, the limits are those of any counts that would be shown so, p-values are at most .001, .01, .05
+or 1, and groups have no risk: exact numbers would give exact counts back, and two of nearly the same people a third.
+ Shares without an interval are on a grid of at least 5 people, curves go in steps of 10
 people, and quantiles lie at least 10 people apart and from either end.
 
 Numbers. One with an interval has the decimals of the leading digit of half its width, limits are rounded outward;
-p-values have 3 decimals, seconds none, others 3 significant digits.
+seconds have none, others 3 significant digits.
 
 Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists that are
 in the order of names are put into that of the schema. Sentences are made anew from the numbers shown here, or stand as
@@ -35,8 +37,11 @@ from functools import cached_property
 from math import isfinite, isnan
 from typing import Any
 
+import numpy as np
+
 from divulge.attacks import CATALOGUE
 from divulge.attacks.common import SHOWN
+from divulge.comparison import Outcomes, compare
 from divulge.errors import SettingError
 from divulge.intervals import mover_residual
 from divulge.report import view
@@ -52,7 +57,6 @@ from divulge.report.coarse import (
     places,
     quantiles,
     rounded,
-    rounded_numbers,
     share,
     stairs,
     to_step,
@@ -499,7 +503,8 @@ class _Edition:
         hidden = _hidden(sides)
         if hidden and view.of_rows(r):  # members' rows and strangers' rows add up to those that are counted
             sides = {role: self.rate(r[role], role, few=True) for role in sides}
-        risk = self.any_count(r, sides) if hidden else self.risk(r)
+        whole = not hidden and _whole_people(r)
+        risk = self.any_count(r, sides) if hidden or whole else self.risk(r)
         curves = {} if hidden else self.curves(r)
         return {
             **self.variant(r),
@@ -508,14 +513,18 @@ class _Edition:
             "real": sides["real"],
             "holdout": sides["holdout"],
             "baseline": self.baseline(r),
-            "difference": None if hidden else _coarse(r["difference"]).of(r["difference"]),
+            "difference": None
+            if hidden
+            else _shown_difference(sides, r["difference"])
+            if whole
+            else (_coarse(r["difference"]).of(r["difference"])),
             "value": self.value(r),
             "risk": risk,
             "context": (context := self.context(r, hidden)),
             "score": None if hidden else _score(r, risk, context),
-            "p_value": None if hidden else rounded(r["p_value"], 3),
-            "p_adjusted": None if hidden else rounded(r["p_adjusted"], 3),
-            "smallest_detectable": None if hidden else digits(r["smallest_detectable"], 2),
+            "p_value": None if hidden else _at_most(r["p_value"]),
+            "p_adjusted": None if hidden else _at_most(r["p_adjusted"]),
+            "smallest_detectable": None if hidden else digits(r["smallest_detectable"], 1),
             "verdict": r["verdict"],
             "curves": curves,
             "groups": self.groups(r),
@@ -548,11 +557,11 @@ class _Edition:
         return r["verdict"] == "none found" and bool(most) and high is not None and bool(high <= most)
 
     def any_count(self, r: Json, sides: Mapping[str, Json | None]) -> dict[str, Any] | None:
-        """Return the limits of risk that are those of any count that would be withheld."""
+        """Return the limits of risk that are those of any count that would be shown, or withheld, like these."""
         if r["risk"] is None:
             return None
         risk = r["risk"]
-        out: dict[str, Any] = {"value": None, "level": risk["level"], "method": "of any withheld count"}
+        out: dict[str, Any] = {"value": None, "level": risk["level"], "method": "of any count shown like these"}
         out |= dict.fromkeys(("leak_free_low", "leak_free_high"))
         tests = sum(o["attack"] == r["attack"] and o["risk"] is not None for o in self.data["results"])
         hits = [_any_hits(r[role], sides[role]) for role in ("real", "holdout")]
@@ -562,6 +571,10 @@ class _Edition:
                 level = 1 - (1 - risk["level"]) / times
                 limits = _envelope([h for h in hits if h], level, (risk[f"low{kind}"], risk[f"high{kind}"]))
             out |= {f"low{kind}": rounded(limits[0], 2, "down"), f"high{kind}": rounded(limits[1], 2, "up")}
+        if not _hidden(sides):
+            out |= _of_shown(sides, 1 - (1 - risk["level"]) / tests, places((risk["low"], risk["high"])))
+        if r["verdict"] == "excess found":  # which says as much
+            out |= {k: 0.0 if (low := out[k]) is None else max(low, 0.0) for k in ("low", "low_simultaneous")}
         if self.is_kept(r):
             most, high = self.data["settings"]["acceptable"], out["high_simultaneous"]
             out["high_simultaneous"] = most if high is None else min(high, most)
@@ -667,13 +680,15 @@ class _Edition:
             g["of"] for g, both in zip(r["groups"], sides, strict=True) if any(s and s["hits"] is None for s in both)
         }
         out = []
+        r_of = {"attack": r["attack"], "context": {}}
         for i, g in enumerate(r["groups"], 1):
             hidden = g["of"] in few
             out.append({
                 **self.group_name(r, g, i),
                 "real": self.rate(g["real"], "real", hidden),
                 "holdout": self.rate(g["holdout"], "holdout", hidden),
-                "risk": None if hidden else _coarse(g["risk"]).of(g["risk"], ("level", "method")),
+                "risk": None if hidden or _whole_people(g | r_of) else (
+                    _coarse(g["risk"]).of(g["risk"], ("level", "method"))),
             })  # fmt: skip
         return out
 
@@ -687,7 +702,7 @@ class _Edition:
         out = []
         for note in r["notes"]:
             if note.startswith(_TOO_WIDE):
-                out.append(_TOO_WIDE if hidden else rounded_numbers(note))
+                out.append(_TOO_WIDE)  # the size that would do is worked out from exact limits
             elif hidden and note.startswith(_BOUNDED):
                 continue
             elif note.startswith("near: "):
@@ -1004,6 +1019,37 @@ def _envelope(hits: Sequence[tuple[float, float, int]], level: float, own: Limit
     low = low if own[0] is None else min(low, own[0])
     high = high if own[1] is None else max(high, own[1])
     return (low if isfinite(low) else None), (high if isfinite(high) else None)
+
+
+def _whole_people(r: Json) -> bool:
+    """Return whether a result counts people, each right or wrong: exact numbers would give the exact counts back."""
+    sides = [r[role] for role in ("real", "holdout")]
+    counted = all(s and s["n"] and float(s["hits"] or 0).is_integer() for s in sides)
+    return bool(counted and r["risk"] and not view.of_rows(r) and r["attack"] != "singling_out")
+
+
+def _of_shown(sides: Mapping[str, Json | None], level: float, decimals: int | None) -> dict[str, float | None]:
+    """Return the risk and the leak-free band of the counts that are shown."""
+    counts = [(int(s["hits"]), s["n"] - int(s["hits"])) for s in sides.values() if s is not None]
+    one, other = (Outcomes(np.array([1.0, 0.0]), count=np.array(c)) for c in counts)
+    found = compare(one, other, rng=np.random.default_rng(0), draws=0)
+    band = found.leak_free(level)
+    shown = (rounded(v, decimals) if isfinite(v) else None for v in (found.risk.value, band.low, band.high))
+    return dict(zip(("value", "leak_free_low", "leak_free_high"), shown, strict=True))
+
+
+def _shown_difference(sides: Mapping[str, Json | None], own: Json) -> dict[str, Any] | None:
+    """Return the difference of the rates that are shown, without limits: those of risk say how sure it is."""
+    real, holdout = sides["real"], sides["holdout"]
+    if real is None or holdout is None or real["rate"] is None or holdout["rate"] is None:
+        return None
+    out: dict[str, Any] = dict.fromkeys(("low", "high", "low_simultaneous", "high_simultaneous"))
+    return {"value": rounded(real["rate"] - holdout["rate"], places((own["low"], own["high"]))), **out}
+
+
+def _at_most(p: float | None) -> float | None:
+    """Return the smallest of 0.001, 0.01, 0.05 and 1 that a p-value is at most: more digits tell exact counts."""
+    return None if p is None else next(most for most in (0.001, 0.01, 0.05, 1.0) if p <= most)
 
 
 def _why(text: str) -> str:
