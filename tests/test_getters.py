@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge.attacks.common import SHOWN
 from divulge.errors import SettingError
 from divulge.report.report import Report
 
@@ -29,8 +30,9 @@ def reports():
 
 def test_the_score_follows_the_largest_upper_limit(reports):
     report = reports["compared"]
-    limits = [r["risk"]["high_simultaneous"] for r in report.data["results"] if r["risk"] and r["verdict"]]
-    largest = max(u for u in limits if u is not None)
+    rows = [(r["risk"]["high_simultaneous"], r["context"].get(SHOWN, 1.0)) for r in report.data["results"]
+            if r["risk"] and r["verdict"]]  # fmt: skip
+    largest = max(u / min(1, shown) for u, shown in rows if u is not None and shown > 0)
     assert largest > 0
     assert report.get_score() == pytest.approx(1 - min(1, largest))
     assert 0 <= reports["external"].get_score() <= report.get_score()
@@ -42,6 +44,17 @@ def test_the_score_lies_between_0_and_1(reports, high, score):
     one = next(r for r in data["results"] if r["risk"] and r["verdict"])
     data["results"] = [one | {"risk": one["risk"] | {"high_simultaneous": high}}]
     assert Report.from_dict(data).get_score() == pytest.approx(score, nan_ok=True)
+
+
+def test_no_score_where_strangers_do_not_compare_and_more_where_little_of_a_copy_would_show(reports):
+    data = dict(reports["compared"].data)
+    one = next(r for r in data["results"] if r["risk"] and r["verdict"])
+    low = one | {"risk": one["risk"] | {"high_simultaneous": 0.1}}
+    for shown, score in ((0.5, 0.8), (0.05, 0.0), (2.0, 0.9), (None, 0.9)):
+        data["results"] = [low | {"context": {SHOWN: shown}}]
+        assert Report.from_dict(data).get_score() == pytest.approx(score)
+    data["preconditions"] = [{"check": "exchangeable", "ok": False, "detail": ""}]
+    assert math.isnan(Report.from_dict(data).get_score())
 
 
 def test_without_a_holdout_there_is_no_score(reports):

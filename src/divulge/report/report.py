@@ -17,9 +17,10 @@ import msgspec
 import polars as pl
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.common import SHOWN
 from divulge.attacks.search import Disclosing, KeySet
 from divulge.errors import SettingError, TableError
-from divulge.preconditions import Check
+from divulge.preconditions import CRITICAL, Check
 from divulge.result import Result, jsonable
 from divulge.schema import Schema
 
@@ -266,10 +267,13 @@ class Report:
     def get_score(self) -> float:
         """Return one number from 0 to 1, 1 being least risk: 1 - min(1, max(0, u)).
 
-        u is the largest simultaneous upper limit of risk over all comparisons that carry a verdict; those without a
-        limit (strangers are always hit) are left out. nan without a holdout. The worst comparison decides: it is no
-        mean over properties.
+        u is the largest simultaneous upper limit of risk over all comparisons that carry a verdict, each divided by the
+        part of a full copy that would show there; those without a limit (strangers are always hit) are left out. nan
+        without a holdout, and where a precondition fails without which strangers are no fair comparison. The worst
+        comparison decides: it is no mean over properties.
         """
+        if any(c["check"] in CRITICAL and not c["ok"] for c in self.data["preconditions"]):
+            return math.nan
         return _score(self.data["results"])
 
     def get_properties(self) -> pl.DataFrame:
@@ -420,8 +424,14 @@ def _read_records(path: Path, summary: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _score(results: Sequence[Mapping[str, Any]]) -> float:
-    limits = [r["risk"]["high_simultaneous"] for r in results if r["verdict"] is not None and r["risk"]]
-    known = [u for u in limits if u is not None]
+    known = [
+        r["risk"]["high_simultaneous"] / shown
+        for r in results
+        if r["verdict"] is not None
+        and r["risk"]
+        and r["risk"]["high_simultaneous"] is not None
+        and (shown := min(1.0, 1.0 if (of_copy := r["context"].get(SHOWN)) is None else of_copy)) > 0
+    ]
     return 1 - min(1.0, max(0.0, *known, 0.0)) if known else math.nan
 
 
