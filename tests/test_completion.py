@@ -44,7 +44,7 @@ def test_what_is_begun_is_completed(words, wanted):
         ("policy --check", "file"), ("compare", "file"), ("compare real.csv a.csv", "file"), ("schema --schema", "file"),
         ("compare a b --holdout", "file"), ("assess --policy", "file"), ("assess --baseline", "file"),
         ("assess --junit", "file"), ("assess --out", "dir"), ("split --out", "dir"), ("compare --out", "dir"),
-        ("split --seed", None),
+        ("assess", "file"), ("assess real.csv", "file"), ("schema", "file"), ("render", "file"), ("split --seed", None),
     ],
 )  # fmt: skip
 def test_files_and_folders_are_left_to_the_shell(words, kind):

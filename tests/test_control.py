@@ -306,3 +306,9 @@ def test_no_value_is_told(report):
     told = json.dumps(report.data["positive_control"])
     assert "Ayr" not in told
     assert "Bath" not in told
+
+
+def test_less_than_one_row_cannot_be_planted():
+    check_share(0.01, True, 50)
+    with pytest.raises(SettingError, match="less than one of 40 synthetic rows"):
+        check_share(0.01, True, 40)

@@ -294,7 +294,7 @@ def assess(
     if jobs < 1:
         raise SettingError(f"jobs: {jobs} is below 1.")
     if positive_control is not None:
-        check_share(positive_control, holdout is not None)
+        check_share(positive_control, holdout is not None, _n_rows(synthetic))
     if budget is not None and not 0 <= budget < inf:
         raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
     if resume and keep is None:

@@ -36,12 +36,17 @@ _CLOSE = 0.01  # of the range: how far a near copy's numbers move
 _TRIES = 20
 
 
-def check_share(share: float, has_holdout: bool) -> None:
+def check_share(share: float, has_holdout: bool, n_synthetic: int = 0) -> None:
     """Raise a `SettingError` when no control can be run with this share."""
     if not 0 < share <= 0.5:
         raise SettingError(
             f"positive_control: {share:g} is outside (0, 0.5]. hint: 0.01 plants copies of people into 1% of the "
             "synthetic rows."
+        )
+    if n_synthetic and share * n_synthetic < 0.5:
+        raise SettingError(
+            f"positive_control: {share:g} is less than one of {n_synthetic:,} synthetic rows. hint: "
+            f"{1 / n_synthetic:.2g} plants one."
         )
     if not has_holdout:
         raise SettingError(

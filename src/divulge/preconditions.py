@@ -270,6 +270,12 @@ def _shared_units(case: Case) -> Check | None:
     if case.unit is None or not case.has_holdout or not case.in_memory:
         return None
     codes = case.codes(case.unit, binned=False)
+    if not (codes[0] > 0).any() or not (codes[2] > 0).any():
+        return Check(
+            check="units apart",
+            ok=False,
+            detail=f"{case.unit!r} has no value in real or in holdout: nothing says who is one person",
+        )
     both = np.intersect1d(codes[0][codes[0] > 0], codes[2][codes[2] > 0])
     if not len(both):
         return Check(check="units apart", ok=True, detail=f"no {case.unit!r} is in both real and holdout")

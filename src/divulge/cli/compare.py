@@ -11,7 +11,7 @@ import click
 
 from divulge.cli.options import FILE, FOLDER, names, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import command_line, progress_shown
+from divulge.cli.show import command_line, printed, progress_shown, written
 from divulge.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
@@ -126,19 +126,12 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
     from divulge.report.comparison_text import summary
 
-    try:
-        report.write(folder)
-    except OSError as error:
-        raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
+    written(report, folder)
     if quiet:
         from divulge.report.terminal import clean
 
         for failure in report.failed:
             click.echo(f"divulge: {clean(failure['label'])} failed: {clean(failure['why'])}", err=True)
         return
-    import shutil
-
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
-    click.echo(summary(report.data, width=max(width, 60), colour=colour))
+    printed(report.data, summary)
     click.echo(f"\nComparison: {folder / 'comparison.html'}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,9 +15,19 @@ from divulge.errors import SettingError
 
 if TYPE_CHECKING:
     from divulge.assessment import Finished
+    from divulge.comparing import ComparisonReport
     from divulge.report.report import Report
 
-__all__ = ["check_file", "check_folder", "command_line", "deliver", "finished_shown", "progress_shown"]
+__all__ = [
+    "check_file",
+    "check_folder",
+    "command_line",
+    "deliver",
+    "finished_shown",
+    "printed",
+    "progress_shown",
+    "written",
+]
 
 
 _DOCUMENTS = ("assessment.json", "report.html", "report.md", "records.parquet")
@@ -69,23 +79,33 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
         raise SettingError(f"{option}: cannot write there. hint: name another file.")
 
 
-def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
-    """Write the documents, and print the summary."""
-    from divulge.report.terminal import summary
-
+def written(report: Report | ComparisonReport, folder: Path) -> None:
+    """Write the documents; a `SettingError` where that cannot be."""
     try:
         report.write(folder)
     except OSError as error:
         raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
-    if quiet:
-        for failure in report.failed:
-            click.echo(f"divulge: {failure['attack']} failed: {failure['why']}", err=True)
-        return
+
+
+def printed(data: Mapping[str, Any], summary: Callable[..., str]) -> None:
+    """Print a summary in the width and colours of the terminal."""
     import shutil
 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
-    click.echo(summary(report.data, width=max(width, 60), colour=colour))
+    click.echo(summary(data, width=max(width, 60), colour=colour))
+
+
+def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
+    """Write the documents, and print the summary."""
+    from divulge.report.terminal import summary
+
+    written(report, folder)
+    if quiet:
+        for failure in report.failed:
+            click.echo(f"divulge: {failure['attack']} failed: {failure['why']}", err=True)
+        return
+    printed(report.data, summary)
     if report.data["edition"] == "custodian":
         click.echo(f"\nReport: {folder / 'report.html'}")
 
