@@ -15,7 +15,7 @@ from divulge.errors import SettingError
 
 if TYPE_CHECKING:
     from divulge.assessment import Finished
-    from divulge.comparing import ComparisonReport
+    from divulge.report.comparison import ComparisonReport
     from divulge.report.report import Report
 
 __all__ = [
