@@ -62,19 +62,19 @@ def tables(n=160, names=("age", "job", "region", "sex", "income", "code"), seed=
 @pytest.fixture(scope="module")
 def searched():
     real, synthetic, holdout = tables()
-    return divulge.assess(real, synthetic, holdout=holdout, search="full", jobs=1)
+    return divulge.assess(real, synthetic, holdout=holdout, search="full", jobs=1, models=False)
 
 
 @pytest.fixture(scope="module")
 def keyed():
     real, synthetic, holdout = tables()
-    return divulge.assess(real, synthetic, holdout=holdout, keys=["age", "job"], targets=["income", "code"], jobs=1)
+    return divulge.assess(real, synthetic, holdout=holdout, keys=["age", "job"], targets=["income", "code"], jobs=1, models=False)
 
 
 @pytest.fixture(scope="module")
 def alone():
     real, synthetic, _ = tables()
-    return divulge.assess(real, synthetic, keys=["age", "job"], targets=["income"], jobs=1)
+    return divulge.assess(real, synthetic, keys=["age", "job"], targets=["income"], jobs=1, models=False)
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,7 @@ def test_hostile_names_keep_markdown_tables_whole(hostile):
 
 def test_long_names_are_shortened():
     real, synthetic, holdout = tables(names=["k" * 5000, *"bcdef"])
-    report = divulge.assess(real, synthetic, holdout=holdout, keys=["k" * 5000], targets=["b"], jobs=1)
+    report = divulge.assess(real, synthetic, holdout=holdout, keys=["k" * 5000], targets=["b"], jobs=1, models=False)
     assert "k" * 100 not in _tables_of(report.to_html())
 
 

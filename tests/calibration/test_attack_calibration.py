@@ -333,7 +333,7 @@ def searched(rng, seed, copied):
     return divulge.assess(tables[0], tables[1], holdout=tables[2], seed=seed)
 
 
-@runs(100, 1000)
+@runs(50, 1000)
 def test_the_search_finds_nothing_where_nothing_is(runs, errors):
     rng = np.random.default_rng(20)
     overall, in_family = 0, 0
