@@ -168,7 +168,7 @@ def test_standard_input_can_be_one_table_only(divulge, files):
 def test_an_option_that_names_nothing_is_refused(divulge, files, option):
     code, _, err = divulge("assess", "real.csv", "synthetic.csv", option, "")
     assert code == 2
-    assert "is empty" in err
+    assert "nothing is named" in err
 
 
 def test_an_empty_folder_name_is_refused(divulge, files):

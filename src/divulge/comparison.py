@@ -308,7 +308,7 @@ class Comparison:
         ...     rng=np.random.default_rng(0),
         ... )
         >>> round(found.leak_free(0.95).low, 3), round(found.leak_free(0.95).high, 3)
-        (-0.138, 0.121)
+        (-0.138, 0.122)
         """
         a, b = self._members, self._strangers
         if not (self.real.n and self.holdout.n):
