@@ -68,7 +68,9 @@ def searched():
 @pytest.fixture(scope="module")
 def keyed():
     real, synthetic, holdout = tables()
-    return divulge.assess(real, synthetic, holdout=holdout, keys=["age", "job"], targets=["income", "code"], jobs=1, models=False)
+    return divulge.assess(
+        real, synthetic, holdout=holdout, keys=["age", "job"], targets=["income", "code"], jobs=1, models=False
+    )
 
 
 @pytest.fixture(scope="module")
