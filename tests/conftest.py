@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import os
+import sys
 
 import numpy as np
 import polars as pl
@@ -133,3 +134,18 @@ def make(kind, tmp_path):
     """Return a polars frame as the kind of table at hand: `make(frame)`."""
     number = itertools.count()
     return lambda frame: KINDS[kind](frame, tmp_path / f"table{next(number)}")
+
+
+@pytest.fixture(name="divulge")
+def command(monkeypatch, capsys):
+    """Run the command line and return exit status, standard output and standard error."""
+    from divulge import cli
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["divulge", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out = capsys.readouterr()
+        return stopped.value.code or 0, out.out, out.err
+
+    return run

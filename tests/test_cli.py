@@ -7,22 +7,6 @@ import sys
 import polars as pl
 import pytest
 
-from divulge import cli
-
-
-@pytest.fixture
-def divulge(monkeypatch, capsys):
-    """Run the command line and return exit status, standard output and standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["divulge", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        out = capsys.readouterr()
-        return stopped.value.code or 0, out.out, out.err
-
-    return run
-
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from divulge import cli
 from divulge.attacks import CATALOGUE
 from divulge.errors import DivulgeError, SettingError
 from divulge.report.explain import PARTS, attack_of, explain, page, record, settings_of
@@ -25,20 +24,6 @@ ORDER = [
 def flat(text):
     """Text without line breaks and markup, to look sentences up in."""
     return " ".join(re.sub(r"^ *(- )?", "", text, flags=re.M).split())
-
-
-@pytest.fixture
-def divulge(monkeypatch, capsys):
-    """Run the command line and return exit status, standard output and standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["divulge", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        out = capsys.readouterr()
-        return stopped.value.code or 0, out.out, out.err
-
-    return run
 
 
 @pytest.fixture

@@ -5,12 +5,14 @@ Each chart carries a title and a description for a screen reader; the page puts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Any
 
 from markupsafe import Markup, escape
 
+from divulge.report import view
 from divulge.report.view import tidy
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "nice_top",
     "rate_row",
     "risk_scale",
+    "rung",
 ]
 
 _WIDTH, _HEIGHT = 300, 22
@@ -65,6 +68,14 @@ class Rung:
     verdict: str | None = None
     baseline: float | None = None
     band: tuple[float | None, float | None] = (None, None)
+
+
+def rung(label: str, r: Mapping[str, Any], strangers: bool) -> Rung:
+    """Return one result as a line of a ladder: its risk, or without strangers its rate."""
+    if not strangers:
+        return Rung(label, (r["real"] or {}).get("rate"), baseline=(r["baseline"] or {}).get("rate"))
+    limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
+    return Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"], band=view.leak_free(r))
 
 
 @dataclass(frozen=True, slots=True)

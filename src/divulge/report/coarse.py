@@ -9,7 +9,7 @@ from math import floor, isfinite, log10
 
 __all__ = [
     "BASE", "FEW", "WITHHELD", "Limits", "count", "digits", "few_hidden", "grid", "places", "quantiles", "rounded",
-    "rounded_numbers", "share", "stairs", "to_step",
+    "share", "stairs", "to_step",
 ]  # fmt: skip
 
 FEW = 10
@@ -213,27 +213,3 @@ def _parts(text: str) -> list[str]:
 
 def _number(text: str) -> float:
     return float(text.replace(",", ""))
-
-
-def rounded_numbers(text: str) -> str:
-    """Return a sentence whose numbers have two decimals at most, and two significant digits from a hundred on.
-
-    Dates and versions stay as they are.
-
-    Examples
-    --------
-    >>> rounded_numbers("found 0.0513; about 1,234 people at level 0.95")
-    'found 0.05; about 1,200 people at level 0.95'
-    >>> rounded_numbers("since 2026-11-22, version 0.1.234")
-    'since 2026-11-22, version 0.1.234'
-    """
-
-    def short(match: re.Match[str]) -> str:
-        if match[1]:
-            return match[0]
-        value = _number(match[0])
-        if "." in match[0]:
-            return match[0] if len(match[0].partition(".")[2]) <= 2 else f"{value:.2f}"
-        return match[0] if value < 100 else f"{int(float(f'{value:.2g}')):,}"
-
-    return re.sub(rf"(\d{{4}}-\d\d-\d\d|\d+(?:\.\d+){{2,}})|(?<![\w.]){_N}(?![\w.]\d)", short, text)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from divulge.report.json_schema import Utility, _require_all
+from divulge.report.json_schema import Utility, schema_of
 from divulge.result import Verdict
 
 __all__ = ["FORMAT", "comparison_schema", "comparison_schema_text"]
@@ -188,10 +188,7 @@ def comparison_schema() -> dict[str, Any]:
     >>> comparison_schema()["title"]
     'divulge comparison'
     """
-    schema = msgspec.json.schema(Comparison)
-    for definition in schema["$defs"].values():
-        _require_all(definition)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "divulge comparison"} | schema
+    return schema_of(Comparison, "divulge comparison")
 
 
 def comparison_schema_text() -> str:

@@ -71,7 +71,7 @@ def figure(data: Json, attack: str) -> Figure:
         if risks
         else "Dots: share of members for whom the attack is right; bars: without the synthetic table."
     )
-    rungs = [_rung(str(i), r, risks) for i, r in enumerate(shown, 1)]
+    rungs = [charts.rung(str(i), r, risks) for i, r in enumerate(shown, 1)]
     drawn = str(charts.ladder("fig", title, about, rungs, acceptable))
     height = _height(drawn) * _SCALE
     lines = [_told(f"{i}  {_line(r, risks)}") for i, r in enumerate(shown, 1)]
@@ -94,14 +94,6 @@ def figure(data: Json, attack: str) -> Figure:
 def _height(svg: str) -> float:
     """Return the height of a chart, from its view box."""
     return float(svg.partition('viewBox="')[2].partition('"')[0].split()[3])
-
-
-def _rung(label: str, r: Json, risks: bool) -> charts.Rung:
-    if not risks:
-        baseline = (r["baseline"] or {}).get("rate")
-        return charts.Rung(label, r["real"]["rate"], baseline=baseline)
-    limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
-    return charts.Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"], band=view.leak_free(r))
 
 
 def _line(r: Json, risks: bool) -> str:

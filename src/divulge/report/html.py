@@ -372,7 +372,7 @@ def _questions(data: Json) -> dict[str, Any]:
 
 
 def _ladder(uid: str, chart: Json, acceptable: float | None) -> dict[str, Any]:
-    rungs = [_rung(label, r, acceptable is not None) for label, r in chart["rows"]]
+    rungs = [charts.rung(label, r, acceptable is not None) for label, r in chart["rows"]]
     what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
     told = f"Each line is one {what}. The numbers stand in the table below the chart."
     title = f"{'Rate' if acceptable is None else 'Risk'}. {chart['title']}"
@@ -380,13 +380,6 @@ def _ladder(uid: str, chart: Json, acceptable: float | None) -> dict[str, Any]:
         "svg": charts.ladder(uid, title, told, rungs, acceptable), "title": chart["title"], "rows": chart["rows"],
         "left_out": chart["left_out"],
     }  # fmt: skip
-
-
-def _rung(label: str, r: Json, strangers: bool) -> charts.Rung:
-    if not strangers:
-        return charts.Rung(label, (r["real"] or {}).get("rate"), baseline=(r["baseline"] or {}).get("rate"))
-    limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
-    return charts.Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"], band=view.leak_free(r))
 
 
 # ---------------------------------------------------------------- matrix

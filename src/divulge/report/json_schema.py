@@ -15,7 +15,7 @@ from divulge.report.report import FORMAT
 from divulge.result import Result, Risk, Verdict
 from divulge.threat import Threat
 
-__all__ = ["assessment_schema", "fault", "schema_text"]
+__all__ = ["assessment_schema", "fault", "schema_of", "schema_text"]
 
 _IN_MEMORY = ("individual", "table", "comparison")
 
@@ -430,10 +430,15 @@ def assessment_schema() -> dict[str, Any]:
     >>> assessment_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    schema = msgspec.json.schema(_ASSESSMENT)
+    return schema_of(_ASSESSMENT, "divulge assessment")
+
+
+def schema_of(struct: Any, title: str) -> dict[str, Any]:
+    """Return the JSON Schema of a struct that is always written whole."""
+    schema = msgspec.json.schema(struct)
     for definition in schema["$defs"].values():
         _require_all(definition)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "divulge assessment"} | schema
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema
 
 
 def _require_all(definition: dict[str, Any]) -> None:
