@@ -124,7 +124,7 @@ def as_frame(columns: Columns, kind: str) -> Any:
 
 def categories(frame: Any) -> Any:
     """Return a schema that keeps each value apart, as SDMetrics does."""
-    from divulge.schema import Column, Schema
+    from divulge.core.schema import Column, Schema
 
     return Schema(tuple(Column(str(name), "categorical") for name in frame.columns))
 
@@ -207,7 +207,7 @@ def large_tables(kind: str, names: list[str]) -> tuple[Any, Any]:
 def part_c(options: argparse.Namespace, kind: str) -> list[dict[str, Any]]:
     """CAP on a million rows a side, encoding included."""
     import divulge
-    import divulge.attacks.attribution
+    import divulge.attacks.attribution.cap
 
     real, synthetic = large_tables(kind, [*LARGE_KEYS, "t"])
     loaded = peak_mb()
@@ -220,8 +220,8 @@ def part_c(options: argparse.Namespace, kind: str) -> list[dict[str, Any]]:
 
 def part_d(options: argparse.Namespace) -> list[dict[str, Any]]:
     """One more key set, when the tables are coded."""
-    from divulge.attacks.attribution import cap_scores
-    from divulge.case import lay
+    from divulge.attacks.attribution.cap import cap_scores
+    from divulge.case.case import lay
 
     case = lay(*large_tables("polars", [*LARGE_KEYS, *OTHER_KEYS, "t"]))
 
@@ -275,8 +275,8 @@ def part_f(options: argparse.Namespace) -> list[dict[str, Any]]:
 def part_g(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Generalised CAP on a larger table, coding included and not."""
     import divulge
-    from divulge.attacks.attribution import cap_scores
-    from divulge.case import lay
+    from divulge.attacks.attribution.cap import cap_scores
+    from divulge.case.case import lay
 
     keys = [k for k in CENSUS if k not in ("age", "income")]
     real, synthetic = (as_frame(census(100_000, seed), "polars") for seed in (1, 2))

@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 import divulge
-from divulge.result import Result, number
+from divulge.core.result import Result, number
 
 TABLES = ("fresh", "all copied", "tenth copied", "unusual copied")
 

@@ -147,7 +147,7 @@ def frame(table: Table, kind: str) -> Any:
 
 
 def fields(reference: Table, queries: Table) -> Any:
-    from divulge.gower import Field, fit_ruler
+    from divulge.kernels.neighbours.gower import Field, fit_ruler
 
     tables = (reference, queries)
     out = [
@@ -167,7 +167,7 @@ def fields(reference: Table, queries: Table) -> Any:
 
 def search(reference: Table, queries: Table, k: int = 1, repeats: int = 3) -> dict[str, float]:
     """Return the seconds of divulge from numbers and codes: ruler, index and search."""
-    from divulge.neighbours import Index
+    from divulge.kernels.neighbours.index import Index
 
     def ours() -> Any:
         ruler, (a, b) = fields(reference, queries)
@@ -334,7 +334,7 @@ def part_3(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def part_4(options: argparse.Namespace) -> list[dict[str, Any]]:
     """A million rows a side, and what the index weighs."""
-    from divulge.neighbours import Index
+    from divulge.kernels.neighbours.index import Index
 
     rows = []
     for name, goal in (("15 columns", 6), ("20 columns", 12)):
@@ -397,7 +397,7 @@ import time; began = time.perf_counter()
 import numpy as np
 import sys; sys.path.insert(0, {here!r})
 from neighbours import fields, factors
-from divulge.neighbours import Index
+from divulge.kernels.neighbours.index import Index
 ruler, (a, b) = fields(factors(3000, 6, 9, 1), factors(3000, 6, 9, 2))
 began = time.perf_counter()
 Index(ruler, a).nearest(b)

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from cap import N_CORES, environment, load, measured, peak_mb, put_between_marks, row, seconds  # isort: skip
-from divulge.predicates import Conjunctions, Matches, Predicates
+from divulge.kernels.predicates.conditions import Predicates
+from divulge.kernels.predicates.predicates import Conjunctions, Matches
 
 Table = dict[str, np.ndarray]
 """`numbers` float64 (n, p) and `codes` int32 (n, c)."""

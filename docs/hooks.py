@@ -11,7 +11,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from divulge.attacks import CATALOGUE
-from divulge.errors import DivulgeError
+from divulge.core.errors import DivulgeError
 from divulge.report.explain import page
 
 __all__ = ["on_config", "on_files"]

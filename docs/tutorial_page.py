@@ -11,7 +11,8 @@ from unittest import mock
 from click.testing import CliRunner
 
 from divulge.cli import cli
-from divulge.report import comparison_text, terminal
+from divulge.report.comparison import text as comparison_text
+from divulge.report.documents import terminal
 
 __all__ = ["Terminal", "block", "cut"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import divulge
 from divulge import cli
-from divulge.errors import DivulgeError
+from divulge.core.errors import DivulgeError
 
 SECRET = "s3cr3t"
 GOOD = pl.DataFrame({"age": [1, 2, 3, 4] * 30, "sex": ["f", "m"] * 60, "ill": [SECRET, "no", "no"] * 40})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from divulge.policy import conditions, read_policy
+from divulge.release.policy import conditions, read_policy
 from divulge.testing import assert_policy
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -1,101 +1,183 @@
-"""Imports go down the floors only, and the two rooms of floor 1 do not know each other."""
+"""The plan of the house: floors are folders, imports go down only, and what is private stays in its folder."""
 
 import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 SOURCE = Path(__file__).parent.parent / "src" / "divulge"
 
-ROOM_A, ROOM_B = (
-    {"frames", "values", "files"},
-    {
-        "encode",
-        "counts",
-        "kernels",
-        "gower",
-        "hamming",
-        "votes",
-        "neighbours",
-        "vector",
-        "boxes",
-        "tiles",
-        "engine",
-        "links",
-        "walks",
-        "predicates",
-        "conjunctions",
-        "ballot",
-    },
-)
 FLOORS = [
-    {
-        "anonymity_loss",
-        "errors",
-        "schema",
-        "threat",
-        "intervals",
-        "comparison",
-        "families",
-        "estimate",
-        "result",
-        "crosstab",
-        "attraction",
-        "isolation",
-        "hashing",
-        "ranking",
-    },
-    ROOM_A | ROOM_B,
-    {"case", "distances"},
-    {"attacks", "preconditions", "utility"},
-    {"records", "control", "report", "assessment", "comparing", "gate", "policy", "keeping", "splitting", "change"},
-    {"cli", "demo", "sdmetrics", "testing", "__main__"},
+    {"core"},
+    {"stats", "tables", "kernels"},
+    {"case"},
+    {"attacks", "measures"},
+    {"report"},
+    {"run", "release"},
+    {"cli", "sdmetrics", "demo", "testing", "__main__"},
 ]
+APART = [("stats", "tables"), ("stats", "kernels"), ("tables", "kernels"), ("attacks", "measures"), ("run", "release")]
 
 
-def floor_of(module: str) -> int:
-    return next(i for i, floor in enumerate(FLOORS) if module in floor)
+class Import(NamedTuple):
+    """One name that a file takes from a module of ours; parts of paths below `divulge`, without the ending."""
+
+    by: tuple[str, ...]
+    module: tuple[str, ...]
+    name: str | None
+    """None where the module itself is taken."""
+
+    def __str__(self) -> str:
+        return f"{'/'.join(self.by)} takes {'.'.join(self.module)}{f'.{self.name}' if self.name else ''}"
 
 
-def imports(path: Path) -> set[str]:
-    """Names of the modules of ours that a file imports, at any depth."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "divulge":
-            rest = node.module.split(".")[1:]
-            found |= {rest[0]} if rest else {a.name for a in node.names if a.name != "__version__"}
+def is_module(parts: tuple[str, ...]) -> bool:
+    return SOURCE.joinpath(*parts).with_suffix(".py").exists() or SOURCE.joinpath(*parts, "__init__.py").exists()
+
+
+def names_of(path: Path) -> tuple[str, ...]:
+    return path.relative_to(SOURCE).with_suffix("").parts
+
+
+def taken(path: Path) -> Iterator[Import]:
+    """Yield all that a file takes from ours, at any depth of the file."""
+    by = names_of(path)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "divulge":
+            module = tuple(node.module.split(".")[1:])
+            for alias in node.names:
+                inner = (*module, alias.name)
+                yield Import(by, inner, None) if is_module(inner) else Import(by, module, alias.name)
         elif isinstance(node, ast.Import):
-            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("divulge.")}
-    return found
+            for alias in node.names:
+                if alias.name.split(".")[0] == "divulge":
+                    yield Import(by, tuple(alias.name.split(".")[1:]), None)
 
 
-def modules() -> list:
-    found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if name != "__init__":
-            found.append(pytest.param(name, path, id=str(path.relative_to(SOURCE))))
-    return found
+@cache
+def files() -> tuple[Path, ...]:
+    """Return the files of the package but its own `__init__`, which names the public."""
+    return tuple(p for p in sorted(SOURCE.rglob("*.py")) if p != SOURCE / "__init__.py")
 
 
-@pytest.mark.parametrize(("name", "path"), modules())
-def test_imports_go_down_only(name, path):
-    for other in imports(path) - {name}:
-        assert floor_of(other) <= floor_of(name), f"{name} imports {other} from a higher floor"
+@cache
+def imports() -> tuple[Import, ...]:
+    return tuple(i for path in files() for i in taken(path) if i.module)
 
 
-@pytest.mark.parametrize(("name", "path"), modules())
-def test_the_rooms_do_not_know_each_other(name, path):
-    if name in ROOM_A:
-        assert not imports(path) & ROOM_B
-    if name in ROOM_B:
-        assert not imports(path) & ROOM_A
+def floor_of(parts: tuple[str, ...]) -> int:
+    return next(i for i, floor in enumerate(FLOORS) if parts[0] in floor)
+
+
+def upward(found: tuple[Import, ...]) -> list[str]:
+    return [str(i) for i in found if floor_of(i.module) > floor_of(i.by)]
+
+
+def between_rooms_apart(found: tuple[Import, ...]) -> list[str]:
+    return [str(i) for i in found if any({i.by[0], i.module[0]} == set(pair) for pair in APART)]
+
+
+def between_families(found: tuple[Import, ...]) -> list[str]:
+    """Return what an attack family takes from another one; `attacks/*.py` are there for all."""
+    inside = [i for i in found if i.by[0] == i.module[0] == "attacks" and len(i.by) > 2]
+    families = {path.parent.name for path in files() if names_of(path)[0] == "attacks"} - {"attacks"}
+    return [str(i) for i in inside if len(i.module) > 1 and i.module[1] in families - {i.by[1]}]
+
+
+def private_elsewhere(found: tuple[Import, ...]) -> list[str]:
+    """Return what is taken of private files and names by files that do not stand in their folder or below it."""
+    out = []
+    for i in found:
+        for depth, part in enumerate((*i.module, *([i.name] if i.name else []))):
+            home = i.module[:depth] if depth < len(i.module) else folder_of(i.module)
+            if part.startswith("_") and not part.startswith("__") and i.by[: len(home)] != home:
+                out.append(str(i))
+    return out
+
+
+def folder_of(module: tuple[str, ...]) -> tuple[str, ...]:
+    return module if SOURCE.joinpath(*module).is_dir() else module[:-1]
+
+
+def circles(found: tuple[Import, ...]) -> list[str]:
+    """Return the files that import each other, in however many steps."""
+    after: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for i in found:
+        after.setdefault(own_file(i.by), set()).add(own_file(i.module))
+    reached = {file: reach(file, after) for file in after}
+    return sorted("/".join(file) for file, others in reached.items() if file in others)
+
+
+def own_file(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return (*parts, "__init__") if SOURCE.joinpath(*parts).is_dir() else parts
+
+
+def reach(start: tuple[str, ...], after: dict[tuple[str, ...], set[tuple[str, ...]]]) -> set[tuple[str, ...]]:
+    seen: set[tuple[str, ...]] = set()
+    waiting = list(after.get(start, ()))
+    while waiting:
+        file = waiting.pop()
+        if file not in seen:
+            seen.add(file)
+            waiting += after.get(file, ())
+    return seen
+
+
+def test_every_file_has_a_floor():
+    rooms = set().union(*FLOORS)
+    assert [str(p.relative_to(SOURCE)) for p in files() if names_of(p)[0] not in rooms] == []
+
+
+def test_every_room_stands():
+    assert {room for floor in FLOORS for room in floor} <= {names_of(path)[0] for path in files()}
+
+
+def test_imports_go_down_only():
+    assert upward(imports()) == []
+
+
+def test_rooms_of_one_floor_stand_apart():
+    assert between_rooms_apart(imports()) == []
+
+
+def test_a_family_of_attacks_takes_nothing_from_another():
+    assert between_families(imports()) == []
+
+
+def test_private_names_stay_in_their_folder():
+    assert private_elsewhere(imports()) == []
+
+
+def test_no_circle_of_files():
+    assert circles(imports()) == []
 
 
 def test_only_frames_imports_narwhals():
-    users = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import | ast.ImportFrom) and "narwhals" in ast.dump(node):
-                users.add(path.name)
-    assert users == {"frames.py"}
+    users = {
+        str(path.relative_to(SOURCE))
+        for path in files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom) and "narwhals" in ast.dump(node)
+    }
+    assert users == {"tables/frames.py"}
+
+
+PLANTED = (
+    Import(("core", "errors"), ("stats", "intervals"), None),
+    Import(("stats", "intervals"), ("kernels", "runtime"), None),
+    Import(("attacks", "distance", "dcr"), ("attacks", "inference", "inference"), "inference"),
+    Import(("attacks", "checks"), ("stats", "intervals"), "_t"),
+    Import(("case", "case"), ("kernels", "_simd"), None),
+    Import(("stats", "intervals"), ("stats", "isolation"), None),
+    Import(("stats", "isolation"), ("stats", "intervals"), None),
+)
+
+
+def test_each_rule_sees_what_it_forbids():
+    """The same functions on a house with one breach of each kind."""
+    assert upward(PLANTED) == [str(PLANTED[0])]
+    assert between_rooms_apart(PLANTED) == [str(PLANTED[1])]
+    assert between_families(PLANTED) == [str(PLANTED[2])]
+    assert private_elsewhere(PLANTED) == [str(PLANTED[3]), str(PLANTED[4])]
+    assert circles(PLANTED) == ["stats/intervals", "stats/isolation"]

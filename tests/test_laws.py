@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.attacks import CATALOGUE
-from divulge.case import lay
-from divulge.errors import DivulgeError
-from divulge.schema import Column, Schema
+from divulge.case.case import lay
+from divulge.core.errors import DivulgeError
+from divulge.core.schema import Column, Schema
 
 KEYS, TARGET, ORDERED_TARGET = ("income", "job", "rooms"), "illness", "income"
 JOBS, TOWNS, ILLS = ["cook", "judge", "nurse", "pilot"], ["Ayr", "Bath", "Deal"], ["asthma", "flu", "gout", "none"]

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.errors import SettingError
-from divulge.policy import policy_from_toml
+from divulge.core.errors import SettingError
+from divulge.release.policy import policy_from_toml
 from divulge.testing import assert_policy
 
 

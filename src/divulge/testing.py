@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from divulge.policy import Policy, broken, judge_policy, read_policy
+from divulge.release.policy import Policy, broken, judge_policy, read_policy
 from divulge.report.report import Report
 
 __all__ = ["assert_policy"]

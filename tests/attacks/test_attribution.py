@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.errors import ColumnError, SettingError
+from divulge.core.errors import ColumnError, SettingError
 
 
 def rows(table):
@@ -186,9 +186,9 @@ def test_nearest_rows_are_the_same_however_they_are_found(attack, monkeypatch):
     )
     ask = {"holdout": holdout, "unseen": "nearest", "keys": ["a", "b", "c", "d"], "target": "t"}
     plain = attack(real, synthetic, **ask)
-    monkeypatch.setattr("divulge.hamming.COMPILE_FROM", 0)
-    monkeypatch.setattr("divulge.hamming.by_pairs", None)
-    monkeypatch.setattr("divulge.hamming._PAIR_COLUMN", 1.0)
+    monkeypatch.setattr("divulge.kernels.counts.hamming.COMPILE_FROM", 0)
+    monkeypatch.setattr("divulge.kernels.counts.hamming.by_pairs", None)
+    monkeypatch.setattr("divulge.kernels.counts.hamming._PAIR_COLUMN", 1.0)
     found = attack(real, synthetic, **ask)
     assert found.individual.real.tolist() == plain.individual.real.tolist()
     assert found.individual.holdout.tolist() == plain.individual.holdout.tolist()

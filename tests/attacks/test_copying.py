@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.case import lay
-from divulge.errors import ColumnError, SettingError
-from divulge.result import label
-from divulge.schema import Column, Schema
+from divulge.case.case import lay
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.result import label
+from divulge.core.schema import Column, Schema
 
 row = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, 2, None]), st.sampled_from([0.5, 1.25, None]))
 table = st.lists(row, min_size=1, max_size=14)

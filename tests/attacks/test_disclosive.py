@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.errors import SettingError
+from divulge.core.errors import SettingError
 
 cell = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from("xyz"), st.sampled_from(["u", "v", "w", None]))
 table = st.lists(cell, min_size=1, max_size=14)

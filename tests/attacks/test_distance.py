@@ -12,11 +12,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.common import SHOWN
-from divulge.attacks.correction import correct
-from divulge.case import lay
-from divulge.errors import ColumnError, DivulgeError, SettingError
-from divulge.schema import Column, Schema
+from divulge.attacks.checks import SHOWN
+from divulge.attacks.multiplicity import correct
+from divulge.case.case import lay
+from divulge.core.errors import ColumnError, DivulgeError, SettingError
+from divulge.core.schema import Column, Schema
 
 ATTACKS = [
     "dcr", "nndr", "identical_match_share", "dcr_baseline", "hitting_rate", "nnaa", "epsilon_identifiability",
@@ -259,7 +259,7 @@ def test_identifiability_weights_are_one_over_the_entropy():
     # weights the other way round would turn
     assert (found["pooled"].real.hits, found["pooled"].holdout.hits) == (0, 0)
     case = lay(real, synthetic, holdout, schema=schema)
-    from divulge.attacks.nearest_tests import _weights
+    from divulge.attacks.distance.nearest_tests import _weights
 
     weights = _weights(case, ("c", "e"))
     assert weights["c"] == pytest.approx(1 / math.log(2))
@@ -296,8 +296,8 @@ def test_random_tables_are_the_baseline():
 
 def test_random_tables_have_the_levels_and_the_missing_values_of_real():
     """Four columns, half missing and three levels: noise agrees with a given row in each with 1/2 or 1/6."""
-    from divulge.attacks.canonical import Canonical
-    from divulge.attacks.nearest_tests import _noise
+    from divulge.attacks.distance.nearest_tests import _noise
+    from divulge.case.invariant_order import Canonical
 
     rng = np.random.default_rng(0)
     real = pl.DataFrame(
@@ -609,8 +609,8 @@ def test_an_attraction_is_corrected_in_a_family_as_a_comparison_is():
     assert [r.verdict for r in found] == ["excess found", None, None, "excess found"]
     assert found[0].risk.low_simultaneous == results[0].risk.low
     assert found[0].p_adjusted <= 0.001
-    from divulge.attacks.correction import _with_family
-    from divulge.estimate import Family
+    from divulge.attacks.multiplicity import _with_family
+    from divulge.stats import Family
 
     wider = _with_family(
         results[0], results[0].comparison, Family(3.0, 0.997, np.array([0.01]), np.array([0.005])), 0, 0.05
@@ -621,8 +621,8 @@ def test_an_attraction_is_corrected_in_a_family_as_a_comparison_is():
 
 
 def test_the_searches_of_hits_agree_whatever_the_window(monkeypatch):
-    from divulge.attacks import nearest_tests
-    from divulge.gower import Rows
+    from divulge.attacks.distance import nearest_tests
+    from divulge.kernels.neighbours.gower import Rows
 
     monkeypatch.setattr(nearest_tests, "_PAIRS", 7)
     rng = np.random.default_rng(8)
@@ -648,8 +648,8 @@ def coarse(n, levels, seed):
 
 
 def test_the_part_of_a_copy_that_shows_by_hand():
-    from divulge.attacks.distance import shown_of_a_copy
-    from divulge.distances import distances_of
+    from divulge.attacks.distance.dcr import shown_of_a_copy
+    from divulge.case.distances import distances_of
 
     # a: two members and one stranger; b: a member alone; c: a stranger alone
     real, holdout = pl.DataFrame({"k": ["a", "a", "b"]}), pl.DataFrame({"k": ["a", "c", "c"]})
@@ -684,7 +684,7 @@ def test_where_people_share_records_no_leak_is_excluded():
 
 
 def test_the_smallest_detectable_share_needs_enough_rows():
-    from divulge.attraction import attraction
+    from divulge.stats.attraction import attraction
 
     for n, k in ((300, 300), (400, 100), (1000, 50)):
         found = attraction(np.zeros(n), np.zeros(k), 250, rng=np.random.default_rng(0))

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.exposure import _flagged, hit_scores, p_values, people_of, smallest_flaggable
-from divulge.case import lay
-from divulge.errors import ColumnError, SettingError
-from divulge.schema import Column, Schema
+from divulge.attacks.membership.exposure import _flagged, hit_scores, p_values, people_of, smallest_flaggable
+from divulge.case.case import lay
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.schema import Column, Schema
 
 few = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 row = st.tuples(st.integers(0, 12), st.sampled_from(["a", "b", None]))

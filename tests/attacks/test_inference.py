@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.inference import OF_A_COPY, WAYS
-from divulge.case import COLLECTED
-from divulge.errors import ColumnError, SettingError
-from divulge.schema import Column, Schema
+from divulge.attacks.inference.inference import OF_A_COPY, WAYS
+from divulge.case.case import COLLECTED
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.schema import Column, Schema
 
 COUNTED = ["nearest record", "CAP", "k-vote"]
 
@@ -334,12 +334,12 @@ def test_members_and_strangers_change_places():
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_digit(way, monkeypatch):
     """Targets side by side, and the compiled search, in one thread and in several."""
-    monkeypatch.setattr("divulge.neighbours.COMPILE_FROM", 0)
+    monkeypatch.setattr("divulge.kernels.neighbours.index.COMPILE_FROM", 0)
     tables = draw(6)
     found = []
     for threads in (1, 3):
         monkeypatch.setattr("os.cpu_count", lambda n=threads: n)
-        monkeypatch.setattr("divulge.kernels.THREADS_FROM", 0 if threads > 1 else 10**9)
+        monkeypatch.setattr("divulge.kernels.runtime.THREADS_FROM", 0 if threads > 1 else 10**9)
         found.append(told(every(tables, ways=[way], target=["age", "ill", "job"])))
     assert found[0] == found[1]
 
@@ -470,7 +470,7 @@ def test_one_row_each():
 def test_an_empty_table_is_refused(empty):
     tables = dict(zip(("real", "synthetic", "holdout"), GOOD, strict=True))
     tables[empty] = tables[empty].head(0)
-    with pytest.raises(divulge.errors.DivulgeError, match=f"{empty}: the table has .* no rows"):
+    with pytest.raises(divulge.core.errors.DivulgeError, match=f"{empty}: the table has .* no rows"):
         divulge.inference(**tables, ways=["CAP"])
 
 

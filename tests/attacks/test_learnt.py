@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_limits
 
-from divulge.attacks import learnt
-from divulge.attacks.learnt import _cells_of, _folds, _Room, model_answers, reference_answers
-from divulge.attacks.secret import secret_of
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.attacks.inference import _boosting as learnt
+from divulge.attacks.inference._boosting import _cells_of, _folds, _Room, model_answers, reference_answers
+from divulge.attacks.inference._target import secret_of
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
 
 KINDS = Schema((Column("x", "numeric"), Column("k", "categorical"), Column("t", "categorical")))
 

@@ -11,13 +11,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.common import SHOWN
-from divulge.attacks.linkability import _entropy, random_meeting
-from divulge.case import COLLECTED, lay
-from divulge.errors import ColumnError, SettingError
-from divulge.gower import Field, fit_ruler
-from divulge.links import Half, chance, chances, once
-from divulge.schema import Column, Schema
+from divulge.attacks.checks import SHOWN
+from divulge.attacks.identity.linkability import _entropy, random_meeting
+from divulge.case.case import COLLECTED, lay
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.schema import Column, Schema
+from divulge.kernels.linkage._chance import chance
+from divulge.kernels.linkage.record_linkage import Half, chances, once
+from divulge.kernels.neighbours.gower import Field, fit_ruler
 
 SCHEMA = Schema(
     (Column("x", "numeric"), Column("c", "categorical"), Column("y", "numeric"), Column("d", "categorical"))
@@ -198,8 +199,10 @@ def test_the_compiled_walk_counts_as_the_matrices_do(seed, monkeypatch):
     halves = [half(rng, n, m) for _ in range(2)]
     ks = sorted({int(k) for k in rng.integers(1, min(n, 12) + 1, 4)})
     slow = chances(halves, ks, engine="numpy")
-    monkeypatch.setattr("divulge.neighbours._LISTED", int(rng.choice([5, 1000, 20_000_000])))
-    monkeypatch.setattr("divulge.links._SEARCHES", int(rng.choice([0, 8, 10_000])))  # look up always, or never
+    monkeypatch.setattr("divulge.kernels.neighbours.index._LISTED", int(rng.choice([5, 1000, 20_000_000])))
+    monkeypatch.setattr(
+        "divulge.kernels.linkage.record_linkage._SEARCHES", int(rng.choice([0, 8, 10_000]))
+    )  # look up always, or never
     for threads in (1, 3):
         assert np.array_equal(chances(halves, ks, engine="compiled", threads=threads), slow)
     turned = chances(halves[::-1], ks, engine="compiled")

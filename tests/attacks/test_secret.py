@@ -9,9 +9,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from divulge.attacks.secret import secret_of
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.attacks.inference._target import secret_of
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
 
 INF = math.inf
 NUMERIC = Schema((Column("t", "numeric"),))

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.common import SHOWN
-from divulge.errors import ColumnError, DivulgeError, SettingError
-from divulge.schema import Column, Schema
+from divulge.attacks.checks import SHOWN
+from divulge.core.errors import ColumnError, DivulgeError, SettingError
+from divulge.core.schema import Column, Schema
 
 KINDS = {"A": "categorical", "B": "categorical", "N": "numeric", "M": "numeric"}
 SCHEMA = Schema(tuple(Column(c, k) for c, k in KINDS.items()))

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.subgroups import FEWEST
-from divulge.schema import Column, Schema
+from divulge.attacks.inference.subgroups import FEWEST
+from divulge.core.schema import Column, Schema
 
 SCHEMA = Schema((Column("x", "numeric"), Column("t", "categorical")))
 

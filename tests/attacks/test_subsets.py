@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks import subsets
-from divulge.attacks.subsets import candidate_subsets
-from divulge.case import lay
+from divulge.attacks.distance import column_subsets as subsets
+from divulge.attacks.distance.column_subsets import candidate_subsets
+from divulge.case.case import lay
 
 TOWNS = [f"town{j}" for j in range(25)]
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.errors import ColumnError, SettingError
-from divulge.schema import Column, Schema
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.schema import Column, Schema
 
 cell = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from("xyz"), st.sampled_from(["u", "v", "w", None]))
 table = st.lists(cell, min_size=1, max_size=14)

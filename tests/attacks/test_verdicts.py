@@ -5,10 +5,10 @@ import math
 import pytest
 from msgspec.structs import replace
 
-from divulge.assessment import in_doubt, over_families
-from divulge.attacks.common import INFERENCE_ONLY, hold_back, verdict_of
-from divulge.estimate import Interval
-from divulge.result import Difference, Result, Risk
+from divulge.attacks.checks import INFERENCE_ONLY, hold_back, verdict_of
+from divulge.core.result import Difference, Result, Risk
+from divulge.run.assess import in_doubt, over_families
+from divulge.stats import Interval
 
 
 def interval(low, high):

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.case import lay
-from divulge.estimate import newcombe
-from divulge.schema import Bins, Column, Schema
+from divulge.case.case import lay
+from divulge.core.schema import Bins, Column, Schema
+from divulge.stats import newcombe
 
 LEVELS = [2, 3, 4, 5, 6, 8, 4, 4]
 SHARES = [0.5, 0.3, 0.2]

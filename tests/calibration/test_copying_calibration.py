@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks import subsets
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.attacks.distance import column_subsets as subsets
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
 
 KEYS = [f"k{j}" for j in range(6)]
 HALF = ("k0", "k1", "k2")

@@ -13,9 +13,9 @@ from scipy.spatial import cKDTree
 from scipy.stats import binomtest
 
 import divulge
-from divulge.attraction import attraction
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
+from divulge.stats.attraction import attraction
 
 
 def runs(quick, full):

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from divulge.attacks.exposure import people_of
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.attacks.membership.exposure import people_of
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
 
 SCHEMA = Schema(tuple(Column(f"c{j}", "numeric") for j in range(6)))
 MIXED = Schema((*SCHEMA.columns[:3], *(Column(f"c{j}", "categorical") for j in range(3, 6))))

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.correction import correct
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.attacks.multiplicity import correct
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
 
 KEYS = [f"x{j}" for j in range(6)]
 NUMBERS = Schema((*(Column(c, "numeric") for c in KEYS), Column("secret", "categorical")))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from divulge.attraction import attraction
-from divulge.comparison import Outcomes, compare
-from divulge.intervals import Interval
+from divulge.stats.attraction import attraction
+from divulge.stats.intervals import Interval
+from divulge.stats.two_sample import Outcomes, compare
 
 QUICK, FULL = 200, 4000
 

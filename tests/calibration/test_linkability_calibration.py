@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.case import lay
-from divulge.schema import Column, Schema
+from divulge.case.case import lay
+from divulge.core.schema import Column, Schema
 
 KEYS = [f"x{j}" for j in range(6)]
 HALVES = KEYS[:3], KEYS[3:]

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from divulge.estimate import Outcomes, residual_over
 from divulge.sdmetrics import CategoricalZeroCAP, DCROverfittingProtection
+from divulge.stats import Outcomes, residual_over
 
 SIZES = [pytest.param(40, id="quick"), pytest.param(200, id="full", marks=pytest.mark.full)]
 

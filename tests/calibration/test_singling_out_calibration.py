@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import binomtest
 
 import divulge
-from divulge.isolation import Fits, isolations, right
-from divulge.schema import Column, Schema
+from divulge.core.schema import Column, Schema
+from divulge.stats.isolation import Fits, isolations, right
 
 module = sys.modules[divulge.singling_out.run.__module__]  # its name is that of the function
 

@@ -23,7 +23,7 @@ import pytest
 from anonymeter_cases import cases
 
 import divulge
-from divulge.schema import Column, Schema
+from divulge.core.schema import Column, Schema
 
 GOLDEN = json.loads(Path(__file__).with_name("anonymeter_inference.json").read_text())["cases"]
 CASES = cases()

@@ -9,9 +9,9 @@ import pytest
 from dcr_cases import CASES
 
 import divulge
-from divulge.case import lay
-from divulge.distances import distances_of
-from divulge.schema import Column, Schema
+from divulge.case.case import lay
+from divulge.case.distances import distances_of
+from divulge.core.schema import Column, Schema
 
 GOLDEN = json.loads(Path(__file__).with_name("dcr.json").read_text())["cases"]
 KIND = {"numerical": "numeric", "categorical": "categorical", "boolean": "boolean", "datetime": "datetime"}

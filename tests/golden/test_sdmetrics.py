@@ -15,7 +15,7 @@ import pytest
 from sdmetrics_cases import CASES, Case
 
 import divulge
-from divulge.schema import Column, Schema
+from divulge.core.schema import Column, Schema
 
 GOLDEN = json.loads(Path(__file__).with_name("sdmetrics.json").read_text())["cases"]
 AGREE = [name for name, case in CASES.items() if not case.differs]

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from divulge.neighbours import Index
+from divulge.kernels.neighbours.index import Index
 from divulge.sdmetrics import gaps
 from divulge.sdmetrics.closest import baseline, overfitting
 from divulge.sdmetrics.columns import frame_of

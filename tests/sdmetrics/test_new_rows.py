@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from divulge.predicates import Conjunctions
+from divulge.kernels.predicates.predicates import Conjunctions
 from divulge.sdmetrics import new_rows as module
 from divulge.sdmetrics.new_rows import new_rows
 

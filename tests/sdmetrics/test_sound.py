@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import divulge
-from divulge.schema import Column, Schema
+from divulge.core.schema import Column, Schema
 from divulge.sdmetrics import (
     CategoricalCAP,
     CategoricalGeneralizedCAP,

@@ -1,26 +1,19 @@
-"""Floor 3: one file a family; importing this package enters every attack into the catalogue."""
+"""A folder a family, a file an attack; importing this package enters every attack into the catalogue."""
 
-from divulge.attacks import (
-    attribution,
-    copying,
-    disclosive,
-    distance,
-    exposure,
-    inference,
-    linkability,
-    nearest_tests,
-    singling_out,
-    uniqueness,
-)
-from divulge.attacks.catalogue import CATALOGUE, Attack
+from divulge.attacks.attribution import cap, disclosive
+from divulge.attacks.distance import copies, dcr, nearest_tests
+from divulge.attacks.identity import linkability, singling_out, uniqueness
+from divulge.attacks.inference import inference
+from divulge.attacks.membership import exposure
+from divulge.attacks.registry import CATALOGUE, Attack
 
 __all__ = [
     "CATALOGUE",
     "Attack",
-    "attribution",
-    "copying",
+    "cap",
+    "copies",
+    "dcr",
     "disclosive",
-    "distance",
     "exposure",
     "inference",
     "linkability",

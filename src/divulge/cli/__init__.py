@@ -10,7 +10,7 @@ import click
 
 from divulge.cli import assess, catalogue, compare, completion, gate, policy, render, split, tables
 from divulge.cli.root import cli
-from divulge.errors import DivulgeError
+from divulge.core.errors import DivulgeError
 
 __all__ = ["assess", "catalogue", "cli", "compare", "completion", "gate", "main", "policy", "render", "split", "tables"]
 
@@ -26,7 +26,7 @@ def main() -> None:
         _show(error)
         sys.exit(2)
     except DivulgeError as error:
-        from divulge.report.terminal import clean
+        from divulge.report.documents.terminal import clean
 
         click.echo(f"divulge: {clean(_told(str(error)))}", err=True)
         sys.exit(2)
@@ -63,7 +63,7 @@ def _told(message: str) -> str:
     """Return a message as it may be shown: on the way to an external edition no column and no file is named."""
     if not {"external", "--edition=external"} & set(sys.argv):
         return message
-    from divulge.report.masking import masked
+    from divulge.report.external.masking import masked
 
     given = [a.partition("=")[2] if a.startswith("-") else a for a in sys.argv[1:]]
     own = _own_words()

@@ -13,7 +13,7 @@ import click
 from divulge.cli.options import FILE, names, run_options, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import check_file, check_folder, command_line, deliver, finished_shown, progress_shown
-from divulge.errors import DivulgeError, SettingError
+from divulge.core.errors import DivulgeError, SettingError
 
 __all__ = ["assess", "demo"]
 
@@ -45,8 +45,8 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
-    from divulge.files import read
-    from divulge.neighbours import warm_up
+    from divulge.kernels.neighbours.index import warm_up
+    from divulge.tables.readers import read
 
     if [real, synthetic, holdout].count("-") > 1:
         raise SettingError("-: standard input can be one of the tables only.")
@@ -59,13 +59,13 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
 
 def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str | None] = ()) -> None:
-    from divulge.assessment import assess as run
-    from divulge.files import read_schema
-    from divulge.gate import parse_rule
-    from divulge.keeping import can_keep, discard
-    from divulge.policy import broken, judge_policy, read_policy
-    from divulge.report.edition import checked_reveal
-    from divulge.report.terminal import clean
+    from divulge.release.policy import broken, judge_policy, read_policy
+    from divulge.release.rules import parse_rule
+    from divulge.report.documents.terminal import clean
+    from divulge.report.external.edition import checked_reveal
+    from divulge.run.assess import assess as run
+    from divulge.run.checkpoints import can_keep, discard
+    from divulge.tables.readers import read_schema
 
     external = options["edition"] == "external"
     folder = Path(_folder(options["out"], external))
@@ -97,7 +97,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
         )  # fmt: skip
     report.data["command"] = command_line()
     if previous is not None:
-        from divulge.change import change
+        from divulge.release.baseline import change
 
         report.data["change"] = change(report.data, previous)
     if policy or options["fail_on"]:

@@ -12,10 +12,10 @@ import click
 from divulge.cli.options import FILE, FOLDER, names, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import command_line, printed, progress_shown, written
-from divulge.errors import DivulgeError, SettingError
+from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
-    from divulge.report.comparison import ComparisonReport
+    from divulge.report.comparison.report import ComparisonReport
 
 __all__ = ["compare"]
 
@@ -60,8 +60,8 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
 
     Exit status: 0 done, 2 unusable input, 3 a candidate failed (the others are reported).
     """
-    from divulge.comparing import compare as run
-    from divulge.files import read, read_schema
+    from divulge.run.compare import compare as run
+    from divulge.tables.readers import read, read_schema
 
     folder = Path(options["out"])
     if not options["out"].strip() or (folder.exists() and not folder.is_dir()):
@@ -124,11 +124,11 @@ def _has_label(text: str) -> bool:
 
 def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
-    from divulge.report.comparison_text import summary
+    from divulge.report.comparison.text import summary
 
     written(report, folder)
     if quiet:
-        from divulge.report.terminal import clean
+        from divulge.report.documents.terminal import clean
 
         for failure in report.failed:
             click.echo(f"divulge: {clean(failure['label'])} failed: {clean(failure['why'])}", err=True)

@@ -12,7 +12,7 @@ import click
 from divulge.cli.options import FILE
 from divulge.cli.root import cli
 from divulge.cli.show import check_file
-from divulge.errors import SettingError
+from divulge.core.errors import SettingError
 
 __all__ = ["gate", "write_junit"]
 
@@ -28,9 +28,9 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
     Exit status: 0 every condition is kept, 1 one is not, 2 unusable input.
     """
-    from divulge.policy import broken, judge_policy, read_policy
+    from divulge.release.policy import broken, judge_policy, read_policy
+    from divulge.report.documents.terminal import clean
     from divulge.report.report import Report
-    from divulge.report.terminal import clean
 
     if not policy_file and not fail_on:
         raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
@@ -49,7 +49,7 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
 def write_junit(path: str, data: Mapping[str, Any]) -> None:
     """Write an assessment as JUnit XML, to a temporary name first."""
-    from divulge.report.junit import junit
+    from divulge.report.documents.junit import junit
 
     text, target = junit(data), Path(path)
     try:
@@ -71,7 +71,7 @@ def _table(judged: Mapping[str, Any]) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from divulge.report.terminal import clean
+    from divulge.report.documents.terminal import clean
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for head in ("condition", "found", "kept"):

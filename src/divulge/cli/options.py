@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from divulge.errors import SettingError
+from divulge.core.errors import SettingError
 
 __all__ = ["FILE", "FOLDER", "names", "run_options", "table_options"]
 

@@ -17,12 +17,12 @@ def policy(check: str | None) -> None:
 
     A policy says beforehand what must hold before the synthetic table may leave the house.
     """
-    from divulge.policy import TEMPLATE, Policy, conditions, read_policy
+    from divulge.release.policy import TEMPLATE, Policy, conditions, read_policy
 
     if check is None:
         click.echo(TEMPLATE, nl=False)
         return
-    from divulge.report.terminal import clean
+    from divulge.report.documents.terminal import clean
 
     given = read_policy(check)
     asked = conditions(given)

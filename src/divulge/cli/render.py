@@ -10,7 +10,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.errors import SettingError
+from divulge.core.errors import SettingError
 
 __all__ = ["render"]
 

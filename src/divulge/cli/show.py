@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.errors import SettingError
+from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from divulge.assessment import Finished
-    from divulge.report.comparison import ComparisonReport
+    from divulge.report.comparison.report import ComparisonReport
     from divulge.report.report import Report
+    from divulge.run.assess import Finished
 
 __all__ = [
     "check_file",
@@ -98,7 +98,7 @@ def printed(data: Mapping[str, Any], summary: Callable[..., str]) -> None:
 
 def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
-    from divulge.report.terminal import summary
+    from divulge.report.documents.terminal import summary
 
     written(report, folder)
     if quiet:
@@ -143,7 +143,7 @@ def progress_shown(quiet: bool, *, names: bool = True) -> Iterator[Callable[[str
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from divulge.report.terminal import clean
+    from divulge.report.documents.terminal import clean
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

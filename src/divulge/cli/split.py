@@ -12,7 +12,7 @@ from divulge.cli.root import cli
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from divulge.splitting import Division
+    from divulge.run.holdout_split import Division
 
 __all__ = ["split"]
 
@@ -43,7 +43,7 @@ def split(table: str, out: str, **options: Any) -> None:
     Writes DIR/real.csv, to train on, and DIR/holdout.csv, which the synthesizer must never see. Who is drawn follows
     from the values and the seed, not from the order of rows. The cells come out as they went in.
     """
-    from divulge.splitting import next_command, split_file
+    from divulge.run.holdout_split import next_command, split_file
 
     found, real, holdout = split_file(table, out, **options)
     _show(found, real, holdout, options["unit"])
@@ -68,6 +68,6 @@ def _show(found: Division, real: Path, holdout: Path, unit: str | None) -> None:
 
 
 def _clean(text: object) -> str:
-    from divulge.report.terminal import clean
+    from divulge.report.documents.terminal import clean
 
     return clean(text)

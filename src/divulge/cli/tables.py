@@ -15,8 +15,8 @@ __all__ = ["schema"]
 @table_options
 def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
     """Write what was inferred about the columns of TABLE, and why, as TOML to edit and pass back with --schema."""
-    from divulge.case import lay
-    from divulge.files import read, read_schema
+    from divulge.case.case import lay
+    from divulge.tables.readers import read, read_schema
 
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None

@@ -1,1 +1,1 @@
-"""Floor 4: one dict is the truth; JSON, Markdown, HTML and the terminal are renderings of it."""
+"""One dict is the truth; JSON, Markdown, HTML and the terminal are renderings of it."""

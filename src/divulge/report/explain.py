@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from divulge.attacks import CATALOGUE
-from divulge.attacks.catalogue import EVERY, SHARED, Attack
-from divulge.errors import DivulgeError, SettingError
-from divulge.report.terminal import clean
+from divulge.attacks.registry import EVERY, SHARED, Attack
+from divulge.core.errors import DivulgeError, SettingError
+from divulge.report.documents.terminal import clean
 
 __all__ = ["PARTS", "Setting", "attack_of", "explain", "page", "record", "settings_of"]
 

@@ -4,45 +4,32 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
-from platform import machine, python_version, system
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 
 from divulge.attacks import CATALOGUE
-from divulge.attacks.common import SHOWN
-from divulge.attacks.search import Disclosing, KeySet
-from divulge.errors import SettingError, TableError
-from divulge.preconditions import CRITICAL, Check
-from divulge.result import Result, jsonable
-from divulge.schema import Schema
+from divulge.attacks.checks import SHOWN
+from divulge.attacks.key_sets import Disclosing, KeySet
+from divulge.case.preconditions import CRITICAL, Check
+from divulge.core.errors import SettingError, TableError
+from divulge.core.result import Result, jsonable
+from divulge.core.schema import Schema
+from divulge.report.environment import machine_words, package_versions
+from divulge.report.model import FORMAT, NOT_TESTED
 
 if TYPE_CHECKING:
-    from divulge.report.figure import Figure
+    from divulge.report.documents.figure import Figure
 
-__all__ = ["FORMAT", "NOT_TESTED", "Report", "other_edition"]
+__all__ = ["Report", "other_edition"]
 
-FORMAT = "divulge-assessment/1"
-
-NOT_TESTED = (
-    ("membership", "is somebody in the real table at all?"),
-    ("singling_out", "can a description that fits one synthetic row single out one person?"),
-    ("linkability", "can two sets of columns of one person be joined through the synthetic table?"),
-    ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
-)
-"""What is said not to be tested, unless an attack of that name is among the results."""
 
 _RECORDS = "records.parquet"
-
-_NEEDED = ("numpy", "polars", "numba", "scikit-learn", "scipy")
-"""Packages whose version may change a digit."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +97,8 @@ class Report:
             "change": None,
             "not_tested": _not_tested({r.attack for r in results}),
             "threat": msgspec.to_builtins(schema.threat),
-            "versions": _versions(),
-            "machine": _machine(),
+            "versions": package_versions(),
+            "machine": machine_words(),
             "attacks": {
                 name: {"family": a.family, "question": a.question, "needs": a.needs, "reference": a.reference}
                 for name, a in CATALOGUE.items()
@@ -161,7 +148,7 @@ class Report:
         return cls(data, (), frame)
 
     def external(self, reveal: Sequence[str] = ()) -> Report:
-        """Return the report for the recipient of the synthetic table (see `divulge.report.edition`).
+        """Return the report for the recipient of the synthetic table (see `divulge.report.external.edition`).
 
         Records, hashes of real and holdout, the command and the machine are left out, counts of fewer than 10 people
         are withheld, other numbers are rounded, and columns are numbered.
@@ -176,7 +163,7 @@ class Report:
         SettingError
             `reveal` names something else, or what this report does not hold any more.
         """
-        from divulge.report.edition import external
+        from divulge.report.external.edition import external
 
         return Report(external(self.data, reveal=reveal), (), None)
 
@@ -199,7 +186,7 @@ class Report:
         return pl.DataFrame([_row(r) for r in self.data["results"]], infer_schema_length=None)
 
     def records(self) -> pl.DataFrame:
-        """Return one row for each real record, most exposed first (see `divulge.records`)."""
+        """Return one row for each real record, most exposed first (see `divulge.run.records`)."""
         return pl.DataFrame() if self.record_frame is None else self.record_frame
 
     def to_csv(self, path: str | Path | None = None) -> str:
@@ -218,19 +205,19 @@ class Report:
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the report as Markdown, and write it when a path is given."""
-        from divulge.report.markdown import markdown
+        from divulge.report.documents.markdown import markdown
 
         return _written(markdown(self.data), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one offline HTML page, and write it when a path is given."""
-        from divulge.report.html import page
+        from divulge.report.documents.html import page
 
         return _written(page(self.data, _worst_records(self.record_frame)), path)
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the report as JUnit XML, and write it when a path is given."""
-        from divulge.report.junit import junit
+        from divulge.report.documents.junit import junit
 
         return _written(junit(self.data), path)
 
@@ -312,7 +299,7 @@ class Report:
         SettingError
             No result of that attack can be drawn.
         """
-        from divulge.report.figure import drawable, figure
+        from divulge.report.documents.figure import drawable, figure
 
         _known(property_name, list(dict.fromkeys(r["attack"] for r in drawable(self.data))))
         return figure(self.data, property_name)
@@ -327,7 +314,7 @@ class Report:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        from divulge.report.terminal import summary
+        from divulge.report.documents.terminal import summary
 
         return summary(self.data)
 
@@ -394,8 +381,8 @@ def _no_number(text: str) -> float:
 
 def _checked(data: Any, what: str) -> dict[str, Any]:
     """Return the content of an assessment, fields of a later version added; refuse what is none."""
-    from divulge.report.json_schema import fault
-    from divulge.report.view import LATER
+    from divulge.report.formatting import LATER
+    from divulge.report.schema import fault
 
     if not isinstance(data, dict) or not str(data.get("format", "")).startswith("divulge-assessment/"):
         raise SettingError(f"{what}: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
@@ -437,13 +424,13 @@ def _score(results: Sequence[Mapping[str, Any]]) -> float:
 
 def _attacks(data: Mapping[str, Any]) -> list[str]:
     """Return the attacks with a verdict, worst first."""
-    from divulge.report.view import judged
+    from divulge.report.formatting import judged
 
     return list(dict.fromkeys(r["attack"] for r in judged(data["results"]) if r["risk"]))
 
 
 def _worst(results: Sequence[Mapping[str, Any]]) -> str:
-    from divulge.report.view import judged
+    from divulge.report.formatting import judged
 
     return str(judged(results)[0]["verdict"])
 
@@ -458,7 +445,7 @@ _FORMULA = re.compile(r"[\s\u200b-\u200f\ufeff]*[=+\-@|%\uff0b\uff0d\uff1d\uff20
 
 def _harmless(text: str) -> str:
     """Return text that a spreadsheet takes for no formula, without control characters."""
-    from divulge.result import tidy
+    from divulge.core.result import tidy
 
     shown = tidy(text)
     return f"'{shown}" if _FORMULA.match(text) or _FORMULA.match(shown) or shown[:1] == "\ufffd" else shown
@@ -466,15 +453,6 @@ def _harmless(text: str) -> str:
 
 def _not_tested(run: set[str]) -> list[dict[str, str]]:
     return [{"what": w.replace("_", " "), "question": q} for w, q in NOT_TESTED if w not in run]
-
-
-def _versions() -> dict[str, str]:
-    return {"python": python_version(), **{name: version(name) for name in _NEEDED}}
-
-
-def _machine() -> str:
-    """Return what the run ran on: it may change times, and no digit."""
-    return f"{system()} {machine()}, {os.cpu_count()} processors"
 
 
 def _records_summary(

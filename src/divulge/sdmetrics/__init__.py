@@ -1,4 +1,4 @@
-"""Floor 5: SDMetrics' privacy metrics, same names, same calls, same scores; change one import.
+"""SDMetrics' privacy metrics, same names, same calls, same scores; change one import.
 
 ``from sdmetrics.single_table import CategoricalCAP`` becomes
 ``from divulge.sdmetrics.single_table import CategoricalCAP`` (or ``from divulge.sdmetrics import ...``). Scores are
@@ -16,62 +16,12 @@ Examples
 
 from __future__ import annotations
 
-from divulge.sdmetrics import catalogue
-from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
-from divulge.sdmetrics.base import SingleTableMetric, metric_classes
-from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
-from divulge.sdmetrics.classifiers import (
-    CategoricalKNNAttacker,
-    CategoricalNBAttacker,
-    CategoricalRFAttacker,
-    CategoricalSVMAttacker,
-)
-from divulge.sdmetrics.compute import compute_metrics
-from divulge.sdmetrics.errors import IncomputableMetricError
-from divulge.sdmetrics.goal import Goal
-from divulge.sdmetrics.guessing import CategoricalEnsembleAttacker
-from divulge.sdmetrics.numerical import (
-    InverseCDFCutoff,
-    InverseCDFDistance,
-    LossFunction,
-    LRAttacker,
-    MLPAttacker,
-    NumericalRadiusNearestNeighborAttacker,
-    SVRAttacker,
-)
+from divulge.sdmetrics import _public
+from divulge.sdmetrics import single_table as single_table
+from divulge.sdmetrics._public import *  # noqa: F403 # its names are listed there
+from divulge.sdmetrics.base import SingleTableMetric
 
-METRICS: dict[str, type[SingleTableMetric]] = metric_classes(catalogue.ROWS, __name__)
-"""The metrics by name."""
-globals().update(METRICS)
-
-__all__: list[str] = [
-    "METRICS",
-    "CAPAttacker",
-    "CategoricalEnsembleAttacker",
-    "CategoricalKNNAttacker",
-    "CategoricalNBAttacker",
-    "CategoricalPrivacyMetric",
-    "CategoricalRFAttacker",
-    "CategoricalSVMAttacker",
-    "GeneralizedCAPAttacker",
-    "Goal",
-    "IncomputableMetricError",
-    "InverseCDFCutoff",
-    "InverseCDFDistance",
-    "LRAttacker",
-    "LossFunction",
-    "MLPAttacker",
-    "NumericalPrivacyMetric",
-    "NumericalRadiusNearestNeighborAttacker",
-    "PrivacyAttackerModel",
-    "SVRAttacker",
-    "SingleTableMetric",
-    "ZeroCAPAttacker",
-    "compute_metrics",
-]
-__all__ += list(METRICS)
-
-from divulge.sdmetrics import single_table  # noqa: E402, F401 # it reads the names above
+__all__: list[str] = list(_public.__all__)
 
 
 def __getattr__(name: str) -> type[SingleTableMetric]:

@@ -1,4 +1,4 @@
-"""Floor 5: SDMetrics' attackers on categories: they learn the synthetic table and guess sensitive fields from keys.
+"""SDMetrics' attackers on categories: they learn the synthetic table and guess sensitive fields from keys.
 
 Each has `fit` and `predict` of one tuple, as in SDMetrics. The metrics ask `predict_many` for all distinct keys at
 once; an attacker that has only `predict`, such as a user's own, is asked key by key. Those of this file look rows up;
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.counts import joint
+from divulge.kernels.counts.contingency import joint
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, no_equal, same_dtype
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Floor 5: CategoricalCAP and its variants, DisclosureProtection and its estimate, as SDMetrics 0.32.0 has them."""
+"""CategoricalCAP and its variants, DisclosureProtection and its estimate, as SDMetrics 0.32.0 has them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from divulge.attacks.attribution import Unseen, cap_scores
-from divulge.counts import count, joint
+from divulge.attacks.attribution.cap import Unseen, cap_scores
+from divulge.kernels.counts.contingency import count, joint
 from divulge.sdmetrics.columns import Codes, Column, Frame, drawn_rows, equal_codes, frame_of, same_dtype
 from divulge.sdmetrics.discretize import binned, filled
 from divulge.sdmetrics.fields import CATEGORICAL, attack_tables, check_allowed, check_names, settings_of

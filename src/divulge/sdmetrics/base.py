@@ -1,4 +1,4 @@
-"""Floor 5: what a metric of SDMetrics is: a class without instances, here made from one row of a table.
+"""What a metric of SDMetrics is: a class without instances, here made from one row of a table.
 
 `metric_classes` turns rows into classes. Its calls bind arguments by the signature of the row's adapter, so that there
 is one place in which parameters are named.

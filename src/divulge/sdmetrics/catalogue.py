@@ -1,4 +1,4 @@
-"""Floor 5: the metrics, one row each, from which the classes are made.
+"""The metrics, one row each, from which the classes are made.
 
 A new metric is a row here, an adapter that gives SDMetrics' breakdown, and golden values. The wings "quality" and
 "diagnostic" are to come.

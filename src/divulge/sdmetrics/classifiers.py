@@ -1,4 +1,4 @@
-"""Floor 5: SDMetrics' attackers that train a classifier of scikit-learn on the synthetic table."""
+"""SDMetrics' attackers that train a classifier of scikit-learn on the synthetic table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.counts import joint
+from divulge.kernels.counts.contingency import joint
 from divulge.sdmetrics.attackers import Codes, Guesses, Ints, PrivacyAttackerModel, first_rows, one_row
 from divulge.sdmetrics.columns import Column, equal_codes, frame_of, objects_of, unhashable
 

@@ -1,4 +1,4 @@
-"""Floor 5: SDMetrics' two metrics of the distance to the closest record (DCR)."""
+"""SDMetrics' two metrics of the distance to the closest record (DCR)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.gower import Floats
+from divulge.kernels.neighbours.gower import Floats
 from divulge.sdmetrics.columns import Column, Frame, drawn_rows, equal_codes, frame_of
 from divulge.sdmetrics.gaps import in_seconds, measured_columns, searched, share_nearer
 from divulge.sdmetrics.metadata import columns_of, table_metadata

@@ -1,4 +1,4 @@
-"""Floor 5: the columns of a frame as SDMetrics sees them: raw values of one dtype, compared as Python compares.
+"""The columns of a frame as SDMetrics sees them: raw values of one dtype, compared as Python compares.
 
 The rest of divulge reads values by what they mean: the number 1 and the text "1" are one value, and missing is a value
 like any other. SDMetrics looks at dtypes and leaves equality to Python: 1, 1.0 and True are equal, "1" is another
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.frames import collect, table_of
+from divulge.tables.frames import collect, table_of
 
 __all__ = [
     "Codes",

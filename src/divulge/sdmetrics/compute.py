@@ -1,11 +1,11 @@
-"""Floor 5: several metrics on the same tables."""
+"""Several metrics on the same tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from divulge.errors import SettingError
+from divulge.core.errors import SettingError
 from divulge.sdmetrics.base import SingleTableMetric
 
 __all__ = ["compute_metrics"]

@@ -1,4 +1,4 @@
-"""Floor 5: how SDMetrics' DisclosureProtection makes categories: equal-width bins, and a text for missing values."""
+"""How SDMetrics' DisclosureProtection makes categories: equal-width bins, and a text for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floor 5: the error of SDMetrics that its users catch."""
+"""The error of SDMetrics that its users catch."""
 
 __all__ = ["IncomputableMetricError"]
 

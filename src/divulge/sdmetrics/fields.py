@@ -1,4 +1,4 @@
-"""Floor 5: which columns are key and which are sensitive, and whether their types suit a metric."""
+"""Which columns are key and which are sensitive, and whether their types suit a metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floor 5: distances between rows as SDMetrics measures them, to the last bit where the last bit decides.
+"""Distances between rows as SDMetrics measures them, to the last bit where the last bit decides.
 
 The distance of two rows is the mean over columns of |a - b| / range, at most 1, or of 0 and 1 for categories; the
 range is that of the reference table of each search. `neighbours.Index` finds the nearest rows. It adds the columns up
@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.gower import Floats, Rows, Ruler
-from divulge.hamming import nearest_distance
-from divulge.kernels import COMPILE_FROM
-from divulge.neighbours import Distinct, Index
+from divulge.kernels.counts.hamming import nearest_distance
+from divulge.kernels.neighbours.distinct import Distinct
+from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
+from divulge.kernels.neighbours.index import Index
+from divulge.kernels.runtime import COMPILE_FROM
 from divulge.sdmetrics.columns import Column, Frame, equal_codes
 from divulge.sdmetrics.metadata import as_datetimes
 

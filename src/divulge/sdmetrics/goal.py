@@ -1,4 +1,4 @@
-"""Floor 5: what is better, more or less; under the path that SDMetrics has for it."""
+"""What is better, more or less; under the path that SDMetrics has for it."""
 
 from enum import Enum
 

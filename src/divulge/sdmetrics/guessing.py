@@ -1,4 +1,4 @@
-"""Floor 5: the metrics of guessed categories: one attacker each, or a vote of several."""
+"""The metrics of guessed categories: one attacker each, or a vote of several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floor 5: the metadata that SDMetrics takes, in each of its shapes, and its checks of tables against it."""
+"""The metadata that SDMetrics takes, in each of its shapes, and its checks of tables against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floor 5: NewRowSynthesis: the share of synthetic rows that match no real row, from our own search.
+"""NewRowSynthesis: the share of synthetic rows that match no real row, from our own search.
 
 SDMetrics writes a query for every synthetic row and lets pandas evaluate it on the real table. Here each row becomes a
 predicate of `predicates.Conjunctions`: an interval of ranks for each column. The ends of the intervals are found with
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.predicates import Conjunctions, Predicates
+from divulge.kernels.predicates.conditions import Predicates
+from divulge.kernels.predicates.predicates import Conjunctions
 from divulge.sdmetrics.columns import Column, Frame, drawn_rows, equal_codes, frame_of
 from divulge.sdmetrics.gaps import numbers_of
 from divulge.sdmetrics.metadata import as_datetimes, checked_pair, no_sdtype, table_metadata

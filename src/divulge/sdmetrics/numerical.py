@@ -1,4 +1,4 @@
-"""Floor 5: SDMetrics' attackers on numbers, and the losses by which their guesses are judged.
+"""SDMetrics' attackers on numbers, and the losses by which their guesses are judged.
 
 As in `attackers`, each has a method for one tuple, as in SDMetrics, and one for many, which the metrics use.
 """

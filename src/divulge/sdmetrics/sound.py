@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.attribution import Unseen, cap_scores
-from divulge.attacks.common import SHOWN, marginal_baseline, record_result
-from divulge.attacks.distance import dcr, identical_match_share
-from divulge.case import Case, lay
-from divulge.counts import ContingencyTable
-from divulge.estimate import Interval, Outcomes, residual_over
-from divulge.preconditions import overlap
-from divulge.result import TOWARDS, Result
-from divulge.schema import Bins, Column, Schema, schema_from_sdv
+from divulge.attacks.attribution.cap import Unseen, cap_scores
+from divulge.attacks.checks import SHOWN, marginal_baseline, record_result
+from divulge.attacks.distance.dcr import dcr, identical_match_share
+from divulge.case.case import Case, lay
+from divulge.case.preconditions import overlap
+from divulge.core.result import TOWARDS, Result
+from divulge.core.schema import Bins, Column, Schema, schema_from_sdv
+from divulge.kernels.counts.contingency import ContingencyTable
 from divulge.sdmetrics.attribution import METHODS, check_counts, check_disclosure
 from divulge.sdmetrics.closest import check_draws
 from divulge.sdmetrics.columns import Frame, first_table, frame_of
@@ -32,6 +31,7 @@ from divulge.sdmetrics.discretize import binned
 from divulge.sdmetrics.fields import attack_tables
 from divulge.sdmetrics.metadata import as_datetimes, columns_of, table_metadata
 from divulge.sdmetrics.new_rows import checked_size, checked_tolerance, compared
+from divulge.stats import Interval, Outcomes, residual_over
 
 __all__ = ["LEVEL", "cap_sound", "disclosure_estimate_sound", "disclosure_sound", "new_rows_sound", "overfitting_sound"]
 
@@ -338,7 +338,7 @@ def _with_dates(table: Any, frame: Frame, dates: Sequence[Hashable], entries: Ma
         return table
     import polars as pl
 
-    from divulge.frames import collect, table_of
+    from divulge.tables.frames import collect, table_of
 
     read = collect(table_of(table, "table"))
     columns = {n: read.series(n) for n in read.columns}

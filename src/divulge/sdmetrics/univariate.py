@@ -1,4 +1,4 @@
-"""Floor 5: the distribution that SDMetrics chooses for a column of numbers.
+"""The distribution that SDMetrics chooses for a column of numbers.
 
 SDMetrics asks copulas for it (class `Univariate`): of eight families, each fitted, the one with the least statistic of
 Kolmogorov and Smirnov. The choice is written here on scipy alone, with the start values that give the same digits.

@@ -1,4 +1,4 @@
-"""Floor 5: the path under which SDMetrics has the class above its metrics."""
+"""The path under which SDMetrics has the class above its metrics."""
 
 from divulge.sdmetrics.base import SingleTableMetric
 

@@ -1,12 +1,12 @@
-"""Floor 5: the path under which SDMetrics has its privacy metrics and attackers."""
+"""The path under which SDMetrics has its privacy metrics and attackers."""
 
 from __future__ import annotations
 
-import divulge.sdmetrics as _package
+from divulge.sdmetrics import _public
 from divulge.sdmetrics.base import SingleTableMetric
 
-__all__: list[str] = [name for name in _package.__all__ if name != "compute_metrics"]
-globals().update({name: getattr(_package, name) for name in __all__})
+__all__: list[str] = [name for name in _public.__all__ if name != "compute_metrics"]
+globals().update({name: getattr(_public, name) for name in __all__})
 
 
 def __getattr__(name: str) -> type[SingleTableMetric]:

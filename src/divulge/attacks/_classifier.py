@@ -1,0 +1,59 @@
+"""Learnt guessers: scikit-learn models on coded columns, imported when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+
+__all__ = ["predict_proba", "predict_target"]
+
+_WHICH = {"real": 0, "synthetic": 1, "holdout": 2}
+
+
+def predict_target(case: Case, keys: Sequence[str], target: str, *, fit_on: str, ask: str) -> NDArray[np.int32]:
+    """Return the target code that a model trained on one table gives each row of another, shape (n_rows,)."""
+    classes, share = predict_proba(case, keys, target, fit_on=fit_on, ask=ask)
+    return np.asarray(classes[share.argmax(axis=1)], dtype=np.int32)
+
+
+def predict_proba(
+    case: Case, keys: Sequence[str], target: str, *, fit_on: str, ask: str
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the target codes that the model knows and its probability of each for each row asked.
+
+    A histogram gradient boosting on the codes of the keys (bins keep their order; categories are categories up to
+    254 of them, numbers beyond). Rows are put into the order of their codes first, so that the order in which they
+    came changes nothing.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    names = sorted(keys)
+    x = _matrix(case, names, fit_on)
+    y = case.codes(target)[_WHICH[fit_on]]
+    order = np.lexsort([y, *x.T])
+    x, y = x[order], y[order]
+    asked = _matrix(case, names, ask)
+    if len(np.unique(y)) == 1:
+        return y[:1], np.ones((len(asked), 1))
+    model = HistGradientBoostingClassifier(
+        max_iter=50,
+        categorical_features=[
+            case.schema[n].kind in ("categorical", "boolean") and case.n_codes(n) < 255 for n in names
+        ],
+        early_stopping=False,
+        random_state=int(case.rng("model").integers(2**31)),
+    )
+    with threadpool_limits(1):  # sums over threads would depend on their number
+        model.fit(x, y)
+        return model.classes_.astype(np.int32), model.predict_proba(asked)
+
+
+def _matrix(case: Case, names: Sequence[str], role: str) -> NDArray[np.float64]:
+    columns = [case.codes(n)[_WHICH[role]].astype(float) for n in names]
+    # codes run from 0 (missing): missing must be nan for the model
+    return np.stack([np.where(c == 0, np.nan, c) for c in columns], axis=1)

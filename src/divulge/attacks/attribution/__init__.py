@@ -1,0 +1,1 @@
+"""What a synthetic table says of a target, given keys."""

@@ -1,0 +1,334 @@
+"""What the attacks share: checks of keys and target, scores per cell to a result, verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
+from divulge.core.schema import check_columns
+from divulge.kernels.counts.contingency import ContingencyTable
+from divulge.stats import (
+    Comparison,
+    Interval,
+    Outcomes,
+    compare,
+    wilson,
+)
+from divulge.stats.isolation import Isolation
+
+Floats = NDArray[np.float64]
+
+ACCEPTABLE = 0.05
+SHOWN = "part of a full copy of the real table that would show here"
+"""Key of a result's context; an upper limit is worth that much less where it is below 1."""
+GRID = np.linspace(0.05, 1.0, 20)
+
+
+def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> tuple[tuple[str, ...], list[str]]:
+    """Return the keys as a tuple and notes about kinds that make poor keys.
+
+    Raises
+    ------
+    SettingError
+        No keys, a key named twice, a text where a list is meant, or the target among them.
+    ColumnError
+        A column that the tables do not have.
+    """
+    if isinstance(keys, str):
+        raise SettingError(f"keys: got the text {keys!r}. hint: pass a list, keys=[{keys!r}].")
+    if not isinstance(keys, Iterable):
+        raise SettingError(f"keys: a {type(keys).__name__} is no list of columns.")
+    keys = tuple(keys)
+    if not keys:
+        raise SettingError("keys: none given. hint: name the columns that the attacker knows.")
+    if len(set(keys)) < len(keys):
+        raise SettingError("keys: a column is named twice. hint: name each once.")
+    check_columns("keys", keys, case.columns)
+    if target is not None:
+        if not isinstance(target, str):
+            raise SettingError("target: expected the name of one column.")
+        check_columns("target", [target], case.columns)
+        if target in keys:
+            raise SettingError(f"target: {target!r} is among the keys. hint: what is known cannot be the secret.")
+    notes = []
+    for name in (*keys, *([target] if target else [])):
+        kind = case.schema[name].kind
+        if kind in ("identifier", "text", "constant"):
+            notes.append(
+                f"column {name!r} is of kind {kind} ({case.schema[name].why}) and was used because it was named"
+            )
+    return keys, notes
+
+
+def binned_note(case: Case, columns: Sequence[str]) -> list[str]:
+    """Return how the columns were binned, one sentence each."""
+    return [f"column {c!r}: {how}" for c, how in case.bins_in_words(columns).items()]
+
+
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise a `SettingError` when a setting is none of the allowed ones."""
+    if value not in allowed:
+        raise SettingError(f"{name}: not a known setting. hint: one of {', '.join(map(str, allowed))}.")
+
+
+def outcomes(case: Case, table: ContingencyTable, scores: Floats, role: str) -> Outcomes:
+    """Return the scores of the people of a table, from scores per cell.
+
+    Without units equal records are merged; with units each row keeps its own.
+    """
+    which = {"real": 0, "holdout": 2}[role]
+    units = case.units(role)
+    if units is None:
+        counts = (table.o, table.s, table.c)[which]
+        occupied = counts > 0
+        return Outcomes(scores[occupied], counts[occupied])
+    rows = table.cells[which]
+    assert rows is not None  # units are refused for tables that live elsewhere
+    return Outcomes(scores[rows], cluster=units)
+
+
+def record_result(
+    case: Case,
+    table: ContingencyTable,
+    scores: Floats,
+    *,
+    attack: str,
+    variant: str,
+    keys: tuple[str, ...],
+    target: str | None,
+    baseline: Baseline | None = None,
+    settings: dict[str, Any] | None = None,
+    context: dict[str, float | None] | None = None,
+    notes: Sequence[str] = (),
+    judged: bool = True,
+) -> Result:
+    """Return the result of an attack that gives each record a score in [0, 1], nan where it skips the record.
+
+    `judged=False` leaves the comparison with strangers out: rates only.
+    """
+    step = f"{attack} {variant} {'+'.join(sorted(keys))} {target}"
+    members = outcomes(case, table, scores, "real")
+    plain = Result(
+        attack=attack,
+        variant=variant,
+        keys=keys,
+        target=target,
+        settings=settings or {},
+        real=rate_of(members),
+        baseline=baseline,
+        context=context or {},
+        notes=tuple(notes),
+        individual=individual(table, scores),
+    )
+    if not case.has_holdout:
+        return replace(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)
+    strangers = outcomes(case, table, scores, "holdout")
+    plain = replace(plain, holdout=rate_of(strangers), curves=_curves(members, strangers))
+    if not judged:
+        return plain
+    comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
+    return judge(plain, comparison, case.level)
+
+
+def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
+    """Return the score of each record, None where the rows live elsewhere."""
+    real, _, holdout = table.cells
+    if real is None:
+        return None
+    return Individual(real=scores[real], holdout=scores[holdout] if table.has_holdout and holdout is not None else None)
+
+
+def rate_of(outcome: Outcomes) -> Rate:
+    """Return hits, number and rate as the result format has them."""
+    n, hits = outcome.n, outcome.hits
+    return Rate(hits=hits, n=n, rate=hits / n if n else None)
+
+
+def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[float]]:
+    curves = {"at_least": GRID.round(2).tolist(), "members": survival(members)}
+    if strangers is not None:
+        curves["strangers"] = survival(strangers)
+    return curves
+
+
+def survival(outcome: Outcomes) -> list[float]:
+    """Return the share of people who score at least each value of the grid."""
+    defined = ~np.isnan(outcome.value)
+    value = outcome.value[defined]
+    count = np.ones(len(value)) if outcome.count is None else outcome.count[defined].astype(float)
+    total = count.sum()
+    if not total:
+        return []
+    n_reached = np.searchsorted(GRID - 1e-12, value, side="right")  # levels that each value is at least
+    exactly = np.bincount(n_reached, weights=count, minlength=len(GRID) + 1)
+    return [float(x) for x in exactly[::-1].cumsum()[::-1][1:] / total]
+
+
+def judge(
+    result: Result,
+    comparison: Comparison,
+    level: float,
+    acceptable: float = ACCEPTABLE,
+) -> Result:
+    """Return the result with difference, risk, p-value, smallest detectable excess and verdict."""
+    band = comparison.leak_free(level)
+    difference, risk = comparison.difference, comparison.risk
+    result = replace(
+        result,
+        difference=Difference(value=finite(difference.value), low=finite(difference.low), high=finite(difference.high)),
+        risk=Risk(
+            value=finite(risk.value),
+            low=finite(risk.low),
+            high=finite(risk.high),
+            low_simultaneous=finite(risk.low),
+            high_simultaneous=finite(risk.high),
+            level=level,
+            method=comparison.method,
+            leak_free_low=finite(band.low),
+            leak_free_high=finite(band.high),
+        ),
+        comparison=comparison,
+        p_value=finite(comparison.p_value),
+        p_adjusted=finite(comparison.p_value),
+        smallest_detectable=finite(comparison.detectable()),
+    )
+    return conclude(result, difference, risk, acceptable)
+
+
+def conclude(result: Result, difference: Interval, risk: Interval, acceptable: float) -> Result:
+    """Return the result with simultaneous bounds, score and verdict; the verdict follows the simultaneous bounds."""
+    assert result.risk is not None and result.difference is not None
+    alpha = 1 - result.risk.level
+    shown = result.context.get(SHOWN, 1.0)
+    largest = acceptable * max(0.0, 1.0 if shown is None else shown)
+    verdict = verdict_of(difference, risk, result.p_adjusted, alpha, largest)
+    notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
+    if verdict == "cannot tell" and largest < risk.high <= acceptable:
+        notes.append(
+            f"{CANNOT_TELL}: of a full copy of the real table only {max(0.0, shown or 0.0):.3f} would show here, so "
+            f"that a copied fraction of {acceptable:g} could not be told from none"
+        )
+    elif verdict == "cannot tell":
+        notes.append(_size_note(result, risk, acceptable))
+    if verdict == "none found" and _beats_prior(result):
+        notes.append(INFERENCE_ONLY)
+    high = result.risk.high
+    if high is not None and not 0 <= high <= 1:
+        notes.append(BOUNDED)
+    visible = 1.0 if shown is None else min(1.0, shown)
+    return replace(
+        result,
+        verdict=verdict,
+        score=None if high is None or visible <= 0 else 100 * (1 - min(1.0, max(0.0, high / visible))),
+        notes=tuple(notes),
+        difference=replace(
+            result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
+        ),
+        risk=replace(result.risk, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
+    )
+
+
+def hold_back(result: Result, why: str) -> Result:
+    """Return the result with its verdict turned into "cannot tell", and the reason."""
+    notes = [n for n in result.notes if not n.startswith((CANNOT_TELL, INFERENCE_ONLY))]
+    return replace(result, verdict="cannot tell", notes=(*notes, f"{CANNOT_TELL}: {why}"))
+
+
+CANNOT_TELL = "cannot tell"
+INFERENCE_ONLY = (
+    "inference without disclosure: the attack is right about strangers too, more often than the prior; "
+    "what it learns is about the population, not about the people in the table"
+)
+BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
+_VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED)
+
+
+def verdict_of(
+    difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float, acceptable: float
+) -> Verdict:
+    """Return the verdict that simultaneous bounds allow.
+
+    A finding needs three: lower bounds of difference and risk above 0, and an adjusted p-value of at most alpha. With
+    very unequal sizes and few hits Newcombe's bound alone is above 0 too often, and of fractional scores the bounds of
+    difference and risk can lie on two sides of 0.
+    """
+    if difference.low > 0 and risk.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
+        return "excess found"
+    suspect = difference.value > 0 and p_adjusted is not None and p_adjusted <= alpha
+    if np.isfinite(risk.high) and risk.high <= acceptable and not difference.low > 0 and not suspect:
+        return "none found"
+    return "cannot tell"
+
+
+def _beats_prior(result: Result) -> bool:
+    prior, strangers = result.baseline, result.holdout
+    if result.target is None:
+        return False  # its baseline is chance, and nothing that somebody knows
+    if prior is None or prior.rate is None or strangers is None or not strangers.n:
+        return False
+    return wilson(strangers.hits, strangers.n).low > prior.rate
+
+
+def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
+    people = (result.comparison.real.n, result.comparison.holdout.n)
+    if not all(people):
+        return f"{CANNOT_TELL}: nobody is left that the attack reaches"
+    if not np.isfinite(risk.high):
+        return f"{CANNOT_TELL}: strangers are always hit, so that the risk is undefined"
+    # the half-width shrinks with the root of the size; 1.1 at least, because now it was too wide
+    more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
+    n, m = (int(np.ceil(more * x)) for x in people)
+    if isinstance(result.comparison, Isolation):
+        return (
+            f"{CANNOT_TELL}: the interval is too wide; about {n:,} guesses as independent as these would bring the "
+            f"upper limit to {acceptable:g} where there is no excess; more people give more guesses"
+        )
+    also = ", and as many more synthetic rows," if counts_rows(result) else ""
+    return (
+        f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
+        f"{also} would bring the upper limit to {acceptable:g} where there is no excess"
+    )
+
+
+def shown_by(members: Floats, strangers: Floats) -> float | None:
+    """Return the residual that scores of a full copy would have; None where strangers would always be hit."""
+    p, q = (math.fsum(x.tolist()) / max(1, len(x)) for x in (members, strangers))
+    return max(0.0, (p - q) / (1 - q)) if q < 1 else None
+
+
+def finite(value: float) -> float | None:
+    """Return a number for the result format: None where it is nan or infinite."""
+    return float(value) if np.isfinite(value) else None
+
+
+def marginal_baseline(table: ContingencyTable) -> Baseline:
+    """Return the success of guessing in proportion to the target's own distribution in the real table."""
+    margin = table.target_margin(table.o)
+    n = table.n_o
+    return Baseline(
+        rate=float((margin.astype(float) ** 2).sum() / n**2),
+        what="guessing in proportion to how often each value occurs",
+    )
+
+
+def modal_baseline(table: ContingencyTable) -> Baseline:
+    """Return the success of naming the commonest value of the real table for everybody."""
+    return Baseline(rate=float(table.target_margin(table.o).max() / table.n_o), what="naming the commonest value")
+
+
+def require(case: Case, what: str, columns: Sequence[str], kinds: Sequence[str]) -> None:
+    """Raise a `ColumnError` when a column is of none of the kinds."""
+    for name in columns:
+        if case.schema[name].kind not in kinds:
+            raise ColumnError(
+                f"{what}: column {name!r} is of kind {case.schema[name].kind}. hint: needs one of {', '.join(kinds)}; "
+                "set the kind in the schema if it was inferred wrongly."
+            )

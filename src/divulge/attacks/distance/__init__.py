@@ -1,0 +1,1 @@
+"""How near synthetic rows lie to people: distances and copies."""

@@ -1,0 +1,353 @@
+"""Copies: people whose record, or part of it, stands in the synthetic table, compared with strangers whose record does.
+
+"exact" is equality in every column; "near" is a synthetic row within a radius; "near on N columns" is the same on part
+of the columns, which a distance over all of them does not see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec.structs import replace
+
+from divulge.attacks.checks import (
+    GRID,
+    Floats,
+    judge,
+    one_of,
+    rate_of,
+    record_result,
+    survival,
+)
+from divulge.attacks.distance.column_subsets import candidate_subsets
+from divulge.attacks.registry import Words, attack
+from divulge.case.case import Case
+from divulge.case.distances import Distances, distance_columns, distances_of
+from divulge.core.errors import SettingError
+from divulge.core.result import Individual, Result
+from divulge.core.schema import check_columns
+from divulge.stats import Outcomes, compare
+
+__all__ = ["copies"]
+
+QUANTILE = 0.01
+"""Of the strangers' distances to their nearest real record: so near come this many of them by chance."""
+_VARIANTS = ("exact", "near", "subsets")
+_EVERYBODY = 0.75  # a set of columns on which more people than this are matched hardly tells them apart
+
+
+_COPIES_WORDS = Words(
+    says="I find a person's record, or a telling part of it, in the synthetic table.",
+    knows="The person's record, or some columns of it, and recognises it when he sees it.",
+    data=(
+        "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
+        "and leave out identifiers, the unit and ignored columns; each identifier is compared by itself. Near "
+        "copies leave out constants and free text as well, and need every row in memory."
+    ),
+    formula=(
+        "exact: p = share of people whose record equals a synthetic row\n"
+        "near: p = share of people who have a synthetic row within the radius\n"
+        "near on N columns: the same on one set of columns, for each set that a search found\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "distance = mean over columns of |a - b| / range for numbers (at most 1), 0 or 1 for the rest\n"
+        "radius = 1% quantile of the distances of holdout rows to their nearest real row (or, without one,\n"
+        "of real rows to their nearest other one), unless given. p_T: members, p_C: strangers."
+    ),
+    reading=(
+        "A rate of 0 means that nobody is matched, 1 that everybody is. Risk 0 means that strangers are matched as "
+        "often, which in coarse tables is often; 1 that every member is; a negative risk that strangers are matched "
+        "more often. Strangers are the only baseline. Limits and verdicts of all results hold together (max-T). A "
+        "real identifier in the synthetic table is a leak by itself; one that looks like a row number has no "
+        "verdict."
+    ),
+    silent=(
+        "Copies with more noise than the radius do not show.",
+        "Sets of columns that the search passed over are not tested.",
+        "It does not say whether a match tells anything new about the person.",
+        "Without a holdout a copy cannot be told from a coincidence.",
+    ),
+)
+
+
+@attack(
+    family="copying",
+    question="Somebody's whole record, or part of it, stands in the synthetic table.",
+    needs="nothing; a holdout says how many matches chance gives",
+    reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
+    words=_COPIES_WORDS,
+)
+def copies(
+    case: Case,
+    *,
+    columns: Sequence[str] | None = None,
+    variants: Sequence[str] = _VARIANTS,
+    radius: float | None = None,
+) -> tuple[Result, ...]:
+    """Return the share of records that a synthetic row equals or comes near, members against strangers.
+
+    "exact": a synthetic row equals the record in every column. Values are compared as they are, not binned; missing
+    equals missing. Identifiers, the unit and ignored columns are left out, and each identifier gets a result of its
+    own: a real identifier in the synthetic table is a leak by itself, unless it is a row number.
+
+    "near": a synthetic row lies within a radius of the record, under the mixed distance; free text and constant
+    columns are left out. "near on N columns", one result for each set of columns (in `keys`): the same on part of the
+    columns. The sets are searched with members and strangers in one pot ; in small
+    tables of up to 7 columns all sets of 3 or more are tested. Bounds, p-values and verdicts of the results hold
+    together (max-T).
+
+    Parameters
+    ----------
+    columns
+        Compare these columns alone, exactly and nearly; None takes all that are left and searches subsets.
+    variants
+        Which of "exact", "near" and "subsets" to run. Near copies need every row in memory.
+    radius
+        Distance, a mean over columns in [0, 1], up to which a synthetic row is near. None takes, for each set of
+        columns, the 1% quantile of the holdout's distances to their nearest real record; without a holdout, of the
+        real records' distances to their nearest other one.
+
+    Raises
+    ------
+    SettingError
+        No column to compare; an unknown variant; a radius outside [0, 1].
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"age": [20.5, 23.5, 40.5], "sex": ["f", "m", "f"]})
+    >>> synthetic = pl.DataFrame({"age": [21.0, 23.0], "sex": ["f", "f"]})
+    >>> exact, near = copies(real, synthetic, radius=0.05)
+    >>> exact.real.hits, near.real.hits
+    (0.0, 1.0)
+    """
+    if isinstance(variants, str):
+        raise SettingError(f"variants: got the text {variants!r}. hint: pass a list, variants=[{variants!r}].")
+    if not variants:
+        raise SettingError(f"variants: none given. hint: any of {', '.join(_VARIANTS)}.")
+    for variant in variants:
+        one_of("variants", variant, _VARIANTS)
+    if radius is not None and not 0 <= radius <= 1:
+        raise SettingError(f"radius: {radius} is outside [0, 1]. hint: it is a mean over columns.")
+    compared, identifiers = _compared(case, columns)
+    found = []
+    if "exact" in variants:
+        if compared:
+            note = f"identifiers were left out of the comparison: {', '.join(map(repr, identifiers))}"
+            found.append(
+                _exact(case, compared, "exact" if columns is None else "columns", [note] if identifiers else [])
+            )
+        found += [_identifier(case, name) for name in identifiers]
+    if set(variants) & {"near", "subsets"}:
+        found = _with_near(case, columns, variants, radius, found)
+    if not found:
+        raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
+    return tuple(found)
+
+
+def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
+    """Return the columns of an exact comparison, and the identifiers that are compared alone."""
+    if columns is not None:
+        if isinstance(columns, str):
+            raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
+        check_columns("columns", columns, case.columns)
+        return list(columns), ()
+    identifiers = case.schema.names("identifier")
+    left_out = {*identifiers, *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
+    return [c for c in case.columns if c not in left_out], identifiers
+
+
+# ---------------------------------------------------------------- exact
+
+
+def _identifier(case: Case, name: str) -> Result:
+    """Return how many real identifiers the synthetic table has; row numbers recur by themselves and are not judged."""
+    notes, judged = ["a real identifier that the synthetic table has"], True
+    facts = case.facts(name)
+    if facts.integer and facts.span < 1.05 * facts.n_distinct:
+        judged = False
+        notes.append("whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given")
+    return _exact(case, [name], f"identifier {name}", notes, judged)
+
+
+def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str], judged: bool = True) -> Result:
+    table = case.contingency(columns, (), binned=False)
+    scores = (table.s_key > 0)[table.key].astype(float)
+    n_copied = int(table.s[(table.o > 0)].sum())
+    every = n_copied == table.n_s and table.n_s == table.n_o and (table.o == table.s).all()
+    return record_result(
+        case,
+        table,
+        scores,
+        attack="copies",
+        variant=variant,
+        keys=tuple(columns) if variant == "columns" else (),
+        target=None,
+        judged=judged,
+        settings={"columns": len(columns)},
+        context={
+            "share of synthetic rows that equal a real row": n_copied / max(table.n_s, 1),
+            "share of real rows that equal another real row": float(table.o[table.o > 1].sum() / table.n_o),
+        },
+        notes=[*notes, *([_RELEASED] if every else [])],
+    )
+
+
+_RELEASED = "the synthetic table is the real table, row for row"
+
+
+# ---------------------------------------------------------------- near
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Near:
+    """Who has a synthetic row within the radius, on some columns."""
+
+    columns: tuple[str, ...]
+    radius: float
+    by_chance: str
+    """Where the radius comes from."""
+    real: Floats
+    """Shape (n_real,), 0 or 1."""
+    holdout: Floats | None
+    """Shape (n_holdout,)."""
+
+    @property
+    def share(self) -> float:
+        """Of members and strangers together who are matched."""
+        both = self.real if self.holdout is None else np.concatenate([self.real, self.holdout])
+        return float(both.mean()) if len(both) else 0.0
+
+
+def _with_near(
+    case: Case, columns: Sequence[str] | None, variants: Sequence[str], radius: float | None, found: list[Result]
+) -> list[Result]:
+    """Return the results with those of near copies, on all columns and on subsets; or with the reason in a note."""
+    if not case.in_memory:
+        return _noted(found, "near copies were not searched: they need every row in memory. hint: collect the tables")
+    usable = case.schema.usable()
+    if columns is None and not usable:
+        return _noted(found, "near copies were not searched: no column enters a distance")
+    used = tuple(columns) if columns is not None else distance_columns(case)[0]
+    used = distance_columns(case, used)[0]
+    texts = [c for c in _compared(case, columns)[0] if c not in used and case.schema[c].kind != "constant"]
+    notes = [f"left out of the distance: {', '.join(map(repr, texts))}"] if texts else []
+    notes += [_RELEASED] if any(_RELEASED in r.notes for r in found) else []
+    searched: list[str] = []
+    parts: list[Result] = []
+    if "subsets" in variants and columns is None:
+        subsets, sentence = candidate_subsets(case, used)
+        parts, few = _on_subsets(case, subsets, radius, notes[-1:] if _RELEASED in notes else [])
+        searched = [sentence, *few]
+    if "near" in variants or not found:
+        whole = _near(case, used, radius, keep=columns is None)
+        variant = "near" if columns is None else f"near on {len(used)} column{'s' * (len(used) > 1)}"
+        keys = () if columns is None else used
+        found = [*found, _near_result(case, whole, variant, keys, [*notes, *searched], case.draws)]
+    elif searched:
+        found = _noted(found, searched[0])
+    return [*found, *parts]
+
+
+def _noted(results: list[Result], note: str) -> list[Result]:
+    """Return the results with a note on the first of them."""
+    return [replace(r, notes=(*r.notes, note)) if i == 0 else r for i, r in enumerate(results)]
+
+
+def _on_subsets(
+    case: Case, subsets: Sequence[tuple[str, ...]], radius: float | None, notes: Sequence[str]
+) -> tuple[list[Result], list[str]]:
+    """Return a result for each set of columns that tells people apart, in the order of their names."""
+    near = [_near(case, s, radius) for s in subsets]
+    telling = sorted((n for n in near if n.share <= _EVERYBODY), key=lambda n: (len(n.columns), n.columns))
+    out = [_near_result(case, n, f"near on {len(n.columns)} columns", n.columns, notes, 0) for n in telling]
+    left = len(near) - len(telling)
+    few = [f"{left} of these sets match more than {_EVERYBODY:.0%} of all people and were left out"] if left else []
+    return out, few
+
+
+def _near(case: Case, columns: Sequence[str], radius: float | None, keep: bool = False) -> _Near:
+    """Return who is matched nearly; `keep` shares the searches with other attacks on these columns."""
+    used = tuple(sorted(columns))
+    if case.has_holdout:
+        chance = "the 1% quantile of the holdout's distances to their nearest real record"
+    else:
+        chance = "the 1% quantile of the real records' distances to their nearest other one, for want of a holdout"
+    if radius is not None:
+        chance = "as given"
+    if radius == 0 or (radius is None and _equal_enough(case, used)):
+        return _equal(case, used, chance)
+    distances = distances_of(case, used) if keep else Distances(case, used)
+    if radius is None:
+        radius = _quantile(distances.nearest("holdout" if case.has_holdout else "real", "real").distances[:, 0])
+    roles = ("real", "holdout") if case.has_holdout else ("real",)
+    # distances that are equal but for rounding count as equal: the unit of a column must not decide
+    limit = radius * (1 + 1e-9) + 1e-12
+    real, *rest = ((distances.nearest(r, "synthetic").distances[:, 0] <= limit).astype(float) for r in roles)
+    return _Near(used, radius, chance, real, rest[0] if rest else None)
+
+
+def _rank(n: int) -> int:
+    """Return which of n sorted distances is the quantile: an observed one, so that no arithmetic enters."""
+    return max(1, math.ceil(QUANTILE * n - 1e-9))
+
+
+def _quantile(distances: Floats) -> float:
+    if not len(distances):
+        return 0.0
+    k = _rank(len(distances)) - 1
+    found = float(np.partition(distances, k)[k])
+    return float(f"{found:.9g}") if math.isfinite(found) else 0.0  # a single real record has no other one
+
+
+def _equal_enough(case: Case, columns: Sequence[str]) -> bool:
+    """Return whether so many strangers equal a real record that the radius is 0."""
+    table = case.contingency(columns, (), binned=False)
+    if case.has_holdout:
+        return table.n_c == 0 or int(table.c[table.o > 0].sum()) >= _rank(table.n_c)
+    return int(table.o[table.o > 1].sum()) >= _rank(table.n_o)
+
+
+def _equal(case: Case, columns: tuple[str, ...], chance: str) -> _Near:
+    table = case.contingency(columns, (), binned=False)
+    matched = (table.s > 0).astype(float)
+    real, _, holdout = table.cells
+    assert real is not None
+    return _Near(
+        columns, 0.0, chance, matched[real], matched[holdout] if case.has_holdout and holdout is not None else None
+    )
+
+
+def _near_result(
+    case: Case, near: _Near, variant: str, keys: tuple[str, ...], notes: Sequence[str], draws: int
+) -> Result:
+    told = f"near: a synthetic row at a distance of at most {near.radius:.4g} (mean over columns, at most 1), "
+    told += near.by_chance
+    if near.radius == 0:
+        told += "; at 0 a near copy is an exact one on the columns compared"
+    members = Outcomes(near.real, cluster=case.units("real"))
+    context: dict[str, float | None] = {"radius": near.radius}
+    plain = Result(
+        attack="copies",
+        variant=variant,
+        keys=keys,
+        settings={"columns": len(near.columns), "radius": near.radius},
+        real=rate_of(members),
+        context=context,
+        notes=(told, *notes),
+        curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
+        individual=Individual(real=near.real, holdout=near.holdout),
+        verdict="no holdout",
+    )
+    if near.holdout is None:
+        return plain
+    strangers = Outcomes(near.holdout, cluster=case.units("holdout"))
+    plain = replace(plain, holdout=rate_of(strangers), curves=plain.curves | {"strangers": survival(strangers)})
+    rng = case.rng(f"copies near {'+'.join(near.columns)}")
+    comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
+    return judge(plain, comparison, case.level)
+
+
+# ---------------------------------------------------------------- one family

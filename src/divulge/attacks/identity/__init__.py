@@ -1,0 +1,1 @@
+"""Who is alone, singled out or linked."""

@@ -1,0 +1,555 @@
+"""Singling out: descriptions made from the synthetic table alone that fit exactly one person of the real one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import CANNOT_TELL, SHOWN, finite, judge
+from divulge.attacks.registry import Words, attack
+from divulge.case.case import Case
+from divulge.case.distances import check_count, distance_columns
+from divulge.case.invariant_order import Canonical
+from divulge.core.errors import SettingError
+from divulge.core.hashing import code_hashes
+from divulge.core.result import Baseline, Group, Individual, Rate, Result
+from divulge.kernels.predicates.conditions import Predicates
+from divulge.kernels.predicates.predicates import Conjunctions
+from divulge.stats import Comparison
+from divulge.stats.isolation import (
+    Fits,
+    Isolation,
+    by_chance,
+    chance,
+    fit_alone,
+    isolations,
+    right,
+    shown_of_a_copy,
+    singled_out,
+    total,
+)
+
+__all__ = ["singling_out"]
+
+Ints = NDArray[np.int64]
+
+MOST = 64
+"""A guess that fits more people than this, of two tables of equal size, has weight 0: it singles out nobody, whatever
+the labels. Where the tables differ in size it may fit more of all people, as many of a part of equal size."""
+_UNIVARIATE = "univariate"
+_NUMBERS_OF_COLUMNS = (1, 2, 3, 4, 5)
+_FAIR = 2.0  # a column takes part in at most twice its fair share of the guesses asked for
+_FIRST_BATCH, _LARGEST_BATCH = 20_000, 500_000
+_LISTED_SETS = 100_000
+_SHOWN_SETS = 10
+_FEWEST = 20
+_OVERLAP = (
+    "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
+    "independent guesses as the permutations of labels show"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Coded:
+    """The tables as ranks, column by column in the order of names."""
+
+    columns: tuple[str, ...]
+    ordered: NDArray[np.bool_]
+    """Shape (n_columns,): numbers and datetimes, which guesses bound instead of naming a value."""
+    top: NDArray[np.int32]
+    """Shape (n_columns,): the largest rank of a number; values that are none have ranks beyond."""
+    records: NDArray[np.int32]
+    """Shape (n_records, n_columns): the distinct synthetic rows, in canonical order."""
+    people: NDArray[np.int32]
+    """Shape (n_real + n_holdout, n_columns)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Guesses:
+    """Predicates that fit one synthetic record each."""
+
+    predicates: Predicates
+    record: Ints
+    tries: int
+    left_out: int
+    """Guesses that were not kept because one of their columns had its share."""
+
+
+_SINGLING_OUT_WORDS = Words(
+    says="From the synthetic table alone I wrote down a description that fits exactly one person in your data.",
+    knows="The whole synthetic table, and nothing about any person.",
+    data=(
+        "Columns of numbers, dates or categories, every row in memory; a holdout for risk and verdict. Constants, "
+        "identifiers and free text are left out unless named."
+    ),
+    formula=(
+        "guess = conditions on some columns that together fit exactly one distinct synthetic row\n"
+        "right = the guess fits exactly one person of the table\n"
+        "p_T, p_C = share of guesses that are right about members, about strangers, at equal size n\n"
+        "a random n of the N people of a larger table, c of whom fit, hold exactly one with chance h\n"
+        "h = c C(N - c, n - 1) / C(N, n)\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline: n w (1 - w)^(n - 1), the chance of a guess of weight w that knows nothing of the table\n"
+        "C(a, b): ways to choose b of a. A guess that fits too many people counts as failed."
+    ),
+    reading=(
+        "The rate is a share of guesses, not of people: 1 means that every guess fits exactly one member, 0 that "
+        "none does. The baseline is what descriptions that fit as many people would give by chance, and in large "
+        "tables is at most 0.37. Risk 0 means that strangers are singled out as often, 1 that every guess singles "
+        "out a member, and a negative risk that strangers are singled out more often. The context counts the "
+        "distinct people behind the guesses."
+    ),
+    silent=(
+        "Other descriptions than conjunctions of values and bounds may single out more.",
+        "That a description fits one person does not say what else is learnt about that person.",
+        "Guesses overlap in whom they fit: intervals count fewer independent guesses than were made.",
+    ),
+)
+
+
+@attack(
+    family="singling out",
+    question="Does a description made from the synthetic table fit exactly one person in the real table?",
+    needs="two columns of any kind; a holdout to say anything about disclosure",
+    reference="Article 29 Working Party (2014), Opinion 05/2014; Cohen and Nissim (2020); Giomi et al. (2023).",
+    words=_SINGLING_OUT_WORDS,
+)
+def singling_out(
+    case: Case,
+    *,
+    n_columns: int | str | Sequence[int | str] | None = None,
+    columns: Sequence[str] | None = None,
+    guesses: int = 2000,
+    tries: int = 5_000_000,
+    weight_at_most: float | None = None,
+) -> tuple[Result, ...]:
+    """Return how many guesses single out a member, and how many a stranger, for each number of columns.
+
+    A guess is a conjunction of conditions that fits exactly one distinct synthetic row: it is made from that table
+    alone. It is right when it fits exactly one person. Members and strangers are compared at equal size: of the larger
+    table, the chance counts that a random part as large as the smaller one holds exactly one person who fits. Hits are
+    guesses, each made once (one condition a column, one guess for each synthetic record and column set); how many
+    distinct people they single out is in `context`, and by column set in `groups`; `individual` says whom some guess
+    fits alone in the person's own table, whatever its size. With `unit` a guess must fit exactly
+    one person or household.
+
+    Guesses of several columns take a random synthetic record and random columns: equal to the record's category or
+    missing, and for numbers at least its value where that is above the median of the synthetic table, else at most.
+    Univariate guesses name values that occur once, missing where one row misses, and the smallest and largest number.
+
+    Parameters
+    ----------
+    n_columns
+        "univariate", a number of columns from 1 on, or several of these; None takes "univariate" and 1 to 5.
+    columns
+        Columns to describe people by; None takes all but constants, identifiers and free text.
+    guesses
+        Guesses wanted for each number of columns. One column takes part in at most twice its fair share of them.
+    tries
+        Descriptions tried on the synthetic table to find them; where there are no more than this, each is tried once.
+    weight_at_most
+        Keep guesses that fit at most this share of all people (Cohen and Nissim's weight); None keeps all. A guess that
+        fits more than 64 people counts as a failure.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"age": [21.5, 35.5, 62.5, 80.5], "job": ["nurse", "baker", "nurse", "nurse"]})
+    >>> found, = singling_out(real, real, n_columns=2)
+    >>> found.real.hits, found.real.n
+    (3.0, 3)
+    """
+    check_count("guesses", guesses)
+    check_count("tries", tries)
+    if weight_at_most is not None and not (isinstance(weight_at_most, Real) and 0 < weight_at_most <= 1):
+        raise SettingError(f"weight_at_most: {weight_at_most!r} is outside (0, 1]. hint: a share of all people.")
+    used, notes = distance_columns(case, columns)
+    notes = [n.replace("of the distance", "of the guesses") for n in notes]
+    wanted = _wanted(n_columns, len(used))
+    coded = _coded(case, used)
+    index = Conjunctions(coded.records, progress=case.progress)
+    made = [_made(case, coded, index, w, guesses, tries) for w in wanted]
+    predicates = Predicates.concatenate([g.predicates for g in made])
+    people, n_members = _people(case)
+    is_member = np.arange(int(people.max(initial=-1)) + 1) < n_members
+    fits = _fits(coded, predicates, people, made, weight_at_most, _most(is_member), case)
+    plain = Result(
+        attack="singling_out",
+        settings={
+            "columns": list(used) if columns is not None else len(used),
+            "guesses": guesses,
+            "tries": tries,
+            "most people": fits.most,
+            "weight at most": weight_at_most,
+        },
+        notes=(*notes, *([_OVERLAP] if case.has_holdout else [])),
+    )
+    each = right(fits, is_member)[: 1 + case.has_holdout]
+    described = [
+        _described(replace(plain, variant=_name(w)), coded, predicates, g, fits, which, each, is_member, people)
+        for w, g, which in zip(wanted, made, fits.groups, strict=True)
+    ]
+    if not case.has_holdout:
+        return tuple(replace(r, verdict="no holdout") for r in described)
+    found = isolations(fits, is_member, level=case.level, rng=case.rng("singling_out labels"))
+    copied = [shown_of_a_copy(fits, which, is_member) if len(which) else None for which in fits.groups]
+    return tuple(_judged(r, c, shown, case.level) for r, c, shown in zip(described, found, copied, strict=True))
+
+
+def _wanted(n_columns: int | str | Sequence[int | str] | None, n_usable: int) -> list[int]:
+    """Return the numbers of columns, 0 for univariate."""
+    if n_columns is None:
+        return [0, *(k for k in _NUMBERS_OF_COLUMNS if k <= n_usable)]
+    several = isinstance(n_columns, Iterable) and not isinstance(n_columns, str)
+    asked: list[Any] = list(cast(Iterable[Any], n_columns)) if several else [n_columns]
+    if not asked:
+        raise SettingError("n_columns: none given. hint: 3, or [1, 2, 3], or leave it out for all.")
+    out = []
+    for value in asked:
+        if value == _UNIVARIATE:
+            out.append(0)
+            continue
+        if isinstance(value, str):
+            raise SettingError('n_columns: not a known text. hint: "univariate", or a number of columns.')
+        check_count("n_columns", value)
+        if value > n_usable:
+            raise SettingError(f"n_columns: {value} of {n_usable} usable column(s). hint: at most {n_usable}.")
+        out.append(int(value))
+    if len(set(out)) < len(out):
+        raise SettingError("n_columns: a number is named twice. hint: name each once.")
+    return sorted(out)
+
+
+def _name(n_columns: int) -> str:
+    return _UNIVARIATE if n_columns == 0 else f"{n_columns} column{'s' if n_columns > 1 else ''}"
+
+
+# ---------------------------------------------------------------- the tables as ranks
+
+
+def _coded(case: Case, columns: Sequence[str]) -> _Coded:
+    if not case.in_memory:
+        raise SettingError(
+            "singling_out: needs every row in memory, and a table lives elsewhere. "
+            "hint: collect it first (.collect(), .pl())."
+        )
+    columns = tuple(sorted(columns))
+    tables: list[list[NDArray[np.int32]]] = [[] for _ in case.tables]
+    ordered, top = [], []
+    for column in columns:
+        ranks, highest = _ranks(case, column)
+        ordered.append(highest > 0)
+        top.append(highest)
+        for table, codes in zip(tables, case.codes(column, binned=False), strict=True):
+            table.append(ranks[codes])
+    synthetic = np.stack(tables[1], axis=1)
+    # distinct first: how often a row is written must not enter the order of draws
+    distinct = np.unique(code_hashes(tables[1]), return_index=True)[1]
+    order = Canonical(case, columns, tables=(1,), rows={1: distinct}).order(1)
+    people = np.concatenate([np.stack(tables[t], axis=1) for t in range(len(tables)) if t != 1])
+    return _Coded(columns, np.array(ordered), np.array(top, dtype=np.int32), synthetic[order], people)
+
+
+def _ranks(case: Case, column: str) -> tuple[NDArray[np.int32], int]:
+    """Return the rank of each level code, 0 for missing, and the largest rank of a number; 0 for categories."""
+    n = case.n_codes(column, binned=False)
+    if case.schema[column].kind not in ("numeric", "datetime"):
+        return np.arange(n, dtype=np.int32), 0
+    numbers = case.pooled(column).numbers()
+    is_number = ~np.isnan(numbers)
+    ranks = np.zeros(n, dtype=np.int32)
+    distinct, place = np.unique(numbers[is_number], return_inverse=True)
+    ranks[1:][is_number] = place + 1
+    ranks[1:][~is_number] = len(distinct) + 1 + np.arange(int((~is_number).sum()))
+    return ranks, len(distinct)
+
+
+# ---------------------------------------------------------------- guesses
+
+
+def _made(case: Case, coded: _Coded, index: Conjunctions, n_columns: int, guesses: int, tries: int) -> _Guesses:
+    """Return guesses that fit one synthetic record each, none twice, with a cap on every column."""
+    rng = case.rng(f"singling_out {_name(n_columns)}")
+    d = len(coded.columns)
+    cap = math.ceil(guesses * min(1.0, _FAIR * max(1, n_columns) / d))
+    source = _Univariate(coded, rng) if n_columns == 0 else _Tries(coded, n_columns, tries, rng)
+    used = np.zeros(d, dtype=np.int64)
+    seen: set[tuple[int, bytes]] = set()
+    kept: list[tuple[Predicates, Ints]] = []
+    tried, n_kept, left_out, size = 0, 0, 0, _FIRST_BATCH
+    while n_kept < guesses and len((batch := source.batch(size))[1]):
+        predicates, record, n_tried = batch
+        take: list[int] = []
+        for i in np.flatnonzero(index.count(predicates, most=1) == 1).tolist():
+            own = predicates.column[i]
+            guess = int(record[i]), own.tobytes()
+            if guess in seen:
+                continue
+            seen.add(guess)
+            if (used[own] >= cap).any():
+                left_out += 1
+                continue
+            used[own] += 1
+            take.append(i)
+            if n_kept + len(take) == guesses:
+                n_tried = min(n_tried, i + 1)
+                break
+        tried += n_tried
+        n_kept += len(take)
+        kept.append((predicates.take(take), record[take]))
+        size = int(min(_LARGEST_BATCH, max(_FIRST_BATCH, 1.2 * (guesses - n_kept) * tried / max(1, n_kept))))
+    records = np.concatenate([np.zeros(0, dtype=np.int64), *(r for _, r in kept)])
+    return _Guesses(Predicates.concatenate([p for p, _ in kept]), records, tried, left_out)
+
+
+class _Tries:
+    """Random synthetic records with random columns; all there are, in random order, where these are few."""
+
+    def __init__(self, coded: _Coded, k: int, tries: int, rng: np.random.Generator) -> None:
+        self._coded, self._k, self._rng = coded, k, rng
+        n, d = coded.records.shape
+        self._n_sets = math.comb(d, k)
+        few = self._n_sets <= _LISTED_SETS
+        self._sets = np.array(list(combinations(range(d), k)), dtype=np.int64) if few else None
+        self._every = rng.permutation(n * self._n_sets) if few and n * self._n_sets <= tries else None
+        self._left = tries if self._every is None else len(self._every)
+        self._below = _lower_median(coded)
+
+    def batch(self, size: int) -> tuple[Predicates, Ints, int]:
+        """Return the next predicates, the record of each, and how many tries they are; none when all were made."""
+        size = min(size, self._left)
+        n, d = self._coded.records.shape
+        if self._every is not None:
+            first = len(self._every) - self._left
+            record, chosen = np.divmod(self._every[first : first + size], self._n_sets)
+        else:
+            record = self._rng.integers(0, n, size)
+            chosen = self._rng.integers(0, min(self._n_sets, _LISTED_SETS), size)
+        self._left -= size
+        columns = _drawn(d, self._k, size, self._rng) if self._sets is None else self._sets[chosen]
+        return _conditions(self._coded, self._below, record, columns), record, size
+
+
+class _Univariate:
+    """Conditions on one column that name a value of one record alone, all of them, in random order.
+
+    Of the smallest and the largest number the bound is kept and not the value: it says the same of that record.
+    """
+
+    def __init__(self, coded: _Coded, rng: np.random.Generator) -> None:
+        self._coded, self._rng, self._done = coded, rng, False
+
+    def batch(self, size: int) -> tuple[Predicates, Ints, int]:
+        """Return all predicates at the first call, whatever the size; then none."""
+        del size
+        parts = [_alone(self._coded.records[:, j], int(top)) for j, top in enumerate(self._coded.top)]
+        record, low, high = (np.concatenate(a) for a in zip(*parts, strict=True))
+        column = np.repeat(np.arange(len(parts)), [len(p[0]) for p in parts])
+        order = np.lexsort((column, record))[self._rng.permutation(len(record))]
+        if self._done:
+            order = order[:0]
+        self._done = True
+        low, high = (x[order, None].astype(np.int32) for x in (low, high))
+        predicates = Predicates(column[order, None], low, high, np.ones(len(order), dtype=np.int64))
+        n_values = sum(len(np.unique(self._coded.records[:, j])) for j in range(len(parts)))
+        return predicates, record[order], n_values + 2 * int(self._coded.ordered.sum())
+
+
+def _alone(ranks: NDArray[np.int32], top: int) -> tuple[Ints, Ints, Ints]:
+    """Return the records whose value of a column nobody shares, and the lowest and highest rank that say so."""
+    record = np.flatnonzero(np.bincount(ranks)[ranks] == 1)
+    low, high = (ranks[record].astype(np.int64) for _ in range(2))
+    numbers = ranks[(ranks > 0) & (ranks <= top)]
+    if len(numbers):
+        smallest, largest = low == numbers.min(), high == numbers.max()
+        low[smallest], high[largest] = 1, top
+    return record, low, high
+
+
+def _drawn(d: int, k: int, size: int, rng: np.random.Generator) -> Ints:
+    """Return random sets of k of many columns, ascending, shape (size, k)."""
+    out = np.sort(rng.integers(0, d, (size, k)), axis=1)
+    while len(again := np.flatnonzero((np.diff(out, axis=1) == 0).any(axis=1))):
+        out[again] = np.sort(rng.integers(0, d, (len(again), k)), axis=1)
+    return out
+
+
+def _lower_median(coded: _Coded) -> NDArray[np.int32]:
+    """Return for each column of numbers the rank of the lower of the middle two synthetic values."""
+    out = np.zeros(len(coded.columns), dtype=np.int32)
+    for j in np.flatnonzero(coded.ordered):
+        ranks = coded.records[:, j]
+        ranks = np.sort(ranks[(ranks > 0) & (ranks <= coded.top[j])])
+        out[j] = ranks[(len(ranks) - 1) // 2] if len(ranks) else 0
+    return out
+
+
+def _conditions(coded: _Coded, below: NDArray[np.int32], record: Ints, columns: Ints) -> Predicates:
+    """Return one predicate for each record and its columns, shape (m, k)."""
+    ranks = coded.records[record[:, None], columns]
+    bounded = coded.ordered[columns] & (ranks > 0) & (ranks <= coded.top[columns])
+    above = ranks > below[columns]
+    low = np.where(bounded & ~above, 1, ranks).astype(np.int32)
+    high = np.where(bounded & above, coded.top[columns], ranks).astype(np.int32)
+    return Predicates(columns, low, high, np.full(len(columns), columns.shape[1]))
+
+
+# ---------------------------------------------------------------- whom they fit
+
+
+def _people(case: Case) -> tuple[Ints, int]:
+    """Return the person or household of each row (real, then holdout), and how many of these are members."""
+    n, m = case.n_rows("real"), case.n_rows("holdout")
+    if case.unit is None:
+        return np.arange(n + m), n
+    members = np.unique(cast(Ints, case.units("real")), return_inverse=True)[1]
+    strangers = case.units("holdout")
+    n_members = int(members.max(initial=-1)) + 1
+    if strangers is None:
+        return members, n_members
+    return np.concatenate([members, n_members + np.unique(strangers, return_inverse=True)[1]]), n_members
+
+
+def _most(is_member: NDArray[np.bool_]) -> int:
+    """Return how many people a guess may fit: `MOST`, and more where a table is larger than the other."""
+    n, m = int(is_member.sum()), int((~is_member).sum())
+    return math.ceil(MOST * (n + m) / (2 * min(n, m))) if n and m else MOST
+
+
+def _fits(
+    coded: _Coded,
+    predicates: Predicates,
+    people: Ints,
+    made: Sequence[_Guesses],
+    weight_at_most: float | None,
+    most: int,
+    case: Case,
+) -> Fits:
+    """Return whom each guess fits, rows of one person together, and which guesses make up each number of columns."""
+    n_people, rows_each = int(people.max(initial=-1)) + 1, int(np.bincount(people).max(initial=1))
+    rows = Conjunctions(coded.people, progress=case.progress).matches(predicates, most=most * rows_each)
+    guess = np.repeat(np.arange(len(predicates)), np.diff(rows.start))
+    guess, fitting = np.divmod(np.unique(guess * n_people + people[rows.rows]), max(1, n_people))
+    number = np.bincount(guess, minlength=len(predicates))
+    number[np.diff(rows.start) < rows.count] = most + 1
+    few = number <= most
+    light = np.ones(len(number), dtype=bool) if weight_at_most is None else number <= weight_at_most * n_people
+    edges = np.cumsum([0, *(len(g.record) for g in made)])
+    return Fits(
+        count=number,
+        start=np.append(0, np.cumsum(np.where(few, number, 0))),
+        people=fitting[few[guess]],
+        most=most,
+        record=np.concatenate([g.record for g in made]),
+        groups=tuple(a + np.flatnonzero(light[a:b]) for a, b in pairwise(edges)),
+    )
+
+
+# ---------------------------------------------------------------- results
+
+
+def _described(
+    plain: Result,
+    coded: _Coded,
+    predicates: Predicates,
+    made: _Guesses,
+    fits: Fits,
+    which: Ints,
+    each: Sequence[NDArray[np.float64]],
+    is_member: NDArray[np.bool_],
+    people: Ints,
+) -> Result:
+    """Return rates, people and column sets of one number of columns, without the comparison."""
+    n, m, n_rows = int(is_member.sum()), int((~is_member).sum()), len(people)
+    hits = [h[which] for h in each]
+    persons = [singled_out(fits, which, is_member, members=side) for side in (True, False)[: 1 + bool(m)]]
+    alone = fit_alone(fits, which, is_member)[people].astype(np.float64)
+    n_real = int((people < n).sum())
+    sets = np.sort(predicates.column[which][:, : max(1, int(predicates.n[which].max(initial=1)))], axis=1)
+    columns, of_set = (
+        np.unique(sets, axis=0, return_inverse=True) if len(which) else (sets, np.zeros(0, dtype=np.int64))
+    )
+    takes_part = np.bincount(sets.ravel(), minlength=1)
+    count = fits.count[which]
+    context: dict[str, float | None] = {
+        "tries": float(made.tries),
+        "synthetic records described": float(len(np.unique(fits.record[which]))),
+        "distinct people singled out": total(persons[0]),
+        f"guesses that fit more than {fits.most} people": float((count > fits.most).sum()),
+        "guesses that fit nobody": float((count == 0).sum()),
+        "largest share of one column": float(takes_part.max()) / len(which) if len(which) else None,
+    }
+    size = min(n, m) if m else n
+    formula = f"n w (1 - w)^(n - 1) at n = {size:,}"
+    rule = f"{formula}, a guess of weight w that knows nothing of the table"
+    rate = chance(count, n + m, size, fits.most) if len(which) else None
+    if m:
+        context |= {"distinct people singled out, strangers": total(persons[1]), "n w (1 - w)^(n - 1)": rate}
+        rule = f"a guess that knows nothing of the table, {formula}, exactly for finitely many people"
+        rate = by_chance(count, n + m, size, fits.most) if len(which) else None
+    return replace(
+        plain,
+        real=_rate(hits[0]),
+        holdout=_rate(hits[1]) if m else None,
+        baseline=Baseline(rate=rate, what=rule),
+        context=context,
+        groups=_by_set(coded, columns, of_set.ravel(), hits),
+        notes=(*plain.notes, *_remarks(made, plain.settings["guesses"], len(which))),
+        individual=Individual(real=alone[:n_real], holdout=alone[n_real:n_rows] if m else None),
+    )
+
+
+def _remarks(made: _Guesses, wanted: int, kept: int) -> list[str]:
+    notes = []
+    found = len(made.record)
+    if found < wanted:
+        notes.append(f"{found:,} guesses found of {wanted:,} wanted, in {made.tries:,} tries")
+    if made.left_out:
+        notes.append(f"{made.left_out:,} guesses were left out because one of their columns had its share of guesses")
+    if kept < found:
+        notes.append(f"{found - kept:,} guesses were left out because they fit more people than the weight allows")
+    return notes
+
+
+def _by_set(coded: _Coded, sets: NDArray[Any], of_set: Ints, hits: Sequence[NDArray[np.float64]]) -> tuple[Group, ...]:
+    """Return the column sets whose guesses single out most members."""
+    tried = np.bincount(of_set, minlength=len(sets))
+    sums = [np.bincount(of_set, weights=h, minlength=len(sets)) for h in hits]
+    best = np.lexsort((np.arange(len(sets)), -tried, -sums[0].round(9)))[:_SHOWN_SETS]
+    return tuple(
+        Group(
+            of="column set",
+            name=" + ".join(coded.columns[c] for c in sets[i]),
+            real=_of(float(sums[0][i]), int(tried[i])),
+            holdout=_of(float(sums[1][i]), int(tried[i])) if len(sums) > 1 else None,
+        )
+        for i in best.tolist()
+    )
+
+
+def _rate(hits: NDArray[np.float64]) -> Rate:
+    return _of(total(hits), len(hits))
+
+
+def _of(hits: float, n: int) -> Rate:
+    return Rate(hits=hits, n=n, rate=hits / n if n else None)
+
+
+def _judged(result: Result, found: Isolation, shown: float | None, level: float) -> Result:
+    if found.real.n < _FEWEST:
+        why = f"{CANNOT_TELL}: fewer than {_FEWEST} guesses could be made, too few to compare members with strangers"
+        return replace(result, verdict="cannot tell", notes=(*result.notes, why))
+    context = result.context | {
+        "expected under permuted labels": finite(found.expected),
+        "independent guesses": found.effective,
+        SHOWN: shown,
+    }
+    return judge(replace(result, context=context), cast(Comparison, found), level)

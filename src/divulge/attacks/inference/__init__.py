@@ -1,0 +1,1 @@
+"""Targets guessed from all that is known."""

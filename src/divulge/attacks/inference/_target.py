@@ -1,0 +1,152 @@
+"""What the attacker wants to know: the truth about each person, and when a guess of it is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+
+__all__ = ["TOLERANCE", "Secret", "secret_of"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+TOLERANCE = 0.05
+"""Part of the spread between the 5% and the 95% quantile by which a guessed number may be off."""
+_ROUNDING = 1e-9
+_HUGE = 1e300  # beyond it a difference may overflow; a power of two changes no digit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Secret:
+    """The target column, value by value."""
+
+    name: str
+    numbers: Floats
+    """Shape (n_levels + 1,): the value of each code as a number; nan for missing and for what is no number. All nan
+    for a categorical target."""
+    tolerance: float
+    """A guessed number is right when it is off by at most this; 0 for a categorical target."""
+    share: float
+    """The tolerance as part of the spread."""
+    synthetic: Codes
+    """Shape (n_synthetic,): code of each synthetic row; 0 is missing."""
+    people: Codes
+    """Shape (n_real + n_holdout,): the truth about each person, real rows first."""
+    people_counts: NDArray[np.int64]
+    """Shape (n_levels + 1,): people who have each code."""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether a guess may be off by a tolerance."""
+        return not bool(np.isnan(self.numbers).all())
+
+    @property
+    def n_codes(self) -> int:
+        """Codes run from 0 (missing) to n_codes - 1."""
+        return len(self.numbers)
+
+    def right(self, truth: Codes, guess: Codes) -> NDArray[np.bool_]:
+        """Return whether guessed codes are right: equal, or numbers that differ by at most the tolerance."""
+        with np.errstate(invalid="ignore"):  # infinite less infinite
+            error = np.abs(self.numbers[truth] - self.numbers[guess])
+        return np.asarray((truth == guess) | (error <= self._reach()))
+
+    def window(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return an order of the codes in which the right guesses of each code are one run.
+
+        Returns
+        -------
+        order
+            Shape (n_codes,): codes, numbers ascending, then the others.
+        first, last
+            Shape (n_codes,): a guess is right for truth c when its place in `order` is in [first[c], last[c]).
+        """
+        order = np.argsort(self.numbers, kind="stable")  # nan last
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        first, last = place.copy(), place + 1
+        known = np.flatnonzero(np.isfinite(self.numbers))
+        ascending = self.numbers[order[: int((~np.isnan(self.numbers)).sum())]]
+        reach = self._reach()
+        first[known] = np.minimum(first[known], np.searchsorted(ascending, self.numbers[known] - reach, side="left"))
+        last[known] = np.maximum(last[known], np.searchsorted(ascending, self.numbers[known] + reach, side="right"))
+        return order, first, last
+
+    def constant(self) -> float:
+        """Return the share of people that the best constant guess is right about; it may be any number."""
+        order, _, _ = self.window()
+        below = np.append(0, np.cumsum(self.people_counts[order]))
+        most = int(self.people_counts.max())
+        numbers = self.numbers[order]
+        first = np.flatnonzero(np.isfinite(numbers))
+        if len(first):
+            # the guess stands in the middle of a run of numbers, which may be no value itself
+            last = np.searchsorted(numbers[first], numbers[first] + 2 * self._reach(), side="right")
+            most = max(most, int((below[first[0] + last] - below[first]).max()))
+        return most / max(1, int(self.people_counts.sum()))
+
+    def by_prior(self) -> float:
+        """Return the share that is right when guesses are drawn in proportion to how often each value occurs."""
+        order, first, last = self.window()
+        below = np.append(0, np.cumsum(self.people_counts[order]))
+        n = max(1, int(self.people_counts.sum()))
+        return float((self.people_counts * (below[last] - below[first])).sum()) / n**2
+
+    def in_words(self) -> str:
+        """Return the rule by which a guess counts as right."""
+        if not self.is_numeric:
+            return "a guess is right when it is the value itself; missing is a value"
+        if self.tolerance == 0:
+            return (
+                "a guess is right when it is the value itself: the tolerance is 0, or the middle nine tenths of "
+                "people have one value; missing is a value"
+            )
+        return (
+            f"a guess is right when it is off by at most {self.share:g} of the spread between the 5% and the 95% "
+            "quantile of real and holdout together; missing is a value"
+        )
+
+    def _reach(self) -> float:
+        return self.tolerance * (1 + _ROUNDING)
+
+
+def secret_of(case: Case, target: str, tolerance: float = TOLERANCE) -> Secret:
+    """Return the target of a case; numbers and datetimes may be missed by part of their spread.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from divulge.case.case import lay
+    >>> people = pl.DataFrame({"age": [20.5 + i for i in range(60)]})
+    >>> found = secret_of(lay(people, people), "age")
+    >>> round(found.tolerance, 2), found.right(np.array([1]), np.array([3])).tolist()
+    (2.7, [True])
+    """
+    pooled = case.pooled(target)
+    codes = case.codes(target, binned=False)
+    people = np.concatenate([codes[i] for i in range(len(codes)) if i != 1])
+    counts = np.bincount(people, minlength=pooled.levels.len() + 1)
+    numbers = np.full(len(counts), np.nan)
+    reach = 0.0
+    if case.schema[target].kind in ("numeric", "datetime"):
+        numbers[1:] = pooled.numbers()
+        if np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0) > _HUGE:
+            numbers *= 2.0**-8
+        reach = tolerance * _spread(numbers, counts)
+    return Secret(target, numbers, reach, tolerance, codes[1], people, counts)
+
+
+def _spread(numbers: Floats, counts: NDArray[np.int64]) -> float:
+    """Return the distance between the 5% and the 95% quantile of people who have a finite number."""
+    known = np.flatnonzero(np.isfinite(numbers) & (counts > 0))
+    if len(known) < 2:
+        return 0.0
+    order = known[np.argsort(numbers[known], kind="stable")]
+    cumulated = np.cumsum(counts[order])
+    n = int(cumulated[-1])
+    low, high = (numbers[order[np.searchsorted(cumulated, (q * n + 99) // 100)]] for q in (5, 95))
+    return float(high - low)

@@ -1,0 +1,366 @@
+"""Inference: somebody who knows most of a person's record guesses the rest from the synthetic table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import ACCEPTABLE, Floats, checked_keys, judge, one_of, rate_of, shown_by
+from divulge.attacks.inference._boosting import model_answers, reference_answers
+from divulge.attacks.inference._guesses import Answers
+from divulge.attacks.inference._target import TOLERANCE, Secret, secret_of
+from divulge.attacks.inference.subgroups import by_subgroup
+from divulge.attacks.registry import Words, attack
+from divulge.case.case import Case
+from divulge.case.distances import Distances, check_count, distance_columns
+from divulge.core.errors import SettingError
+from divulge.core.hashing import code_hashes, once
+from divulge.core.result import Baseline, Individual, Result
+from divulge.core.schema import check_columns
+from divulge.kernels.neighbours.gower import Field, Rows, fit_ruler
+from divulge.kernels.neighbours.index import Index
+from divulge.kernels.neighbours.knn_vote import Answered, Values, answers, of_a_copy
+from divulge.kernels.runtime import in_threads
+from divulge.stats import Outcomes, compare
+from divulge.stats.selective_prediction import abstaining
+
+__all__ = ["OF_A_COPY", "UNTAUGHT", "WAYS", "inference"]
+
+Ints = NDArray[np.int64]
+
+WAYS = ("nearest record", "CAP", "k-vote", "model")
+"""Ways to guess; the first is the headline, fixed before any data."""
+UNTAUGHT = WAYS[:3]
+"""Those that train no model."""
+OF_A_COPY = "risk that a full copy of the real table would have"
+"""Key of the context. Unlike the part of a copy that shows it does not enter the verdict: what is guessed about
+strangers as often is inference without disclosure."""
+_BLIND = (
+    "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
+    "right about strangers as well, and says nothing about copies"
+)
+_BY_RECORD = ("nearest record", "CAP")
+"""Ways in which the row of one's own record answers."""
+_HOW = {
+    "nearest record": "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
+    "CAP": "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with "
+    "equal chance",
+    "k-vote": "the {k} nearest synthetic rows vote, with all that tie with the last of them; a number collects the "
+    "votes within the tolerance",
+}
+
+
+_INFERENCE_WORDS = Words(
+    says="I know the rest of a person's record, and read the missing column off the synthetic table.",
+    knows=(
+        "All other columns that can be compared, or the keys if given, of one person; and the whole synthetic table."
+    ),
+    data=(
+        "Two columns or more, of numbers, dates or categories, every row in memory; a holdout for risk and verdict. "
+        "The nearest record and the k that vote are found by a distance over the known columns, numbers as they "
+        "are; CAP takes numbers binned."
+    ),
+    formula=(
+        "right = equal, or for numbers off by at most tolerance * (95% quantile - 5% quantile)\n"
+        "score of a person = chance that the answer is right, over all ties\n"
+        "p_T, p_C = mean score of members, of strangers\n"
+        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "baseline = share of people for whom the best single answer is right\n"
+        "ways: nearest synthetic row; rows that agree in most known columns (CAP); vote of the k nearest;\n"
+        "a model trained on the synthetic table. Quantiles are of real and holdout together."
+    ),
+    reading=(
+        "The rate is the share of people guessed right: 1 is everybody, 0 nobody. The baseline is one answer for "
+        "everybody; a rate above it that strangers share is inference without disclosure. Risk 0 means that "
+        "strangers are guessed right as often, 1 that every member is, and a negative risk that strangers are "
+        "guessed right more often. The context has a model that never saw the synthetic table, and precision, "
+        "recall, PRC and ALC of an attacker who guesses only where he is sure."
+    ),
+    silent=(
+        "A better learner, or an attacker who knows other columns, may be right more often.",
+        "What is inferred about strangers as well is not counted as risk, though it may be unwelcome.",
+        "A mean over people hides groups; the groups of the headline way show values of the target and its tails.",
+    ),
+)
+
+
+@attack(
+    family="inference",
+    question="Can somebody who knows the rest of a record guess this column from the synthetic table?",
+    needs="two columns; a holdout to say anything about disclosure",
+    reference=(
+        "Article 29 Working Party (2014), Opinion 05/2014; Giomi et al. (2023); Taub et al. (2018) for CAP; Francis "
+        "and Wagner (2025) for attackers who abstain."
+    ),
+    words=_INFERENCE_WORDS,
+)
+def inference(
+    case: Case,
+    *,
+    target: str | Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+    ways: Sequence[str] | None = None,
+    k: int = 10,
+    tolerance: float = TOLERANCE,
+    subgroups: Sequence[str] = (),
+) -> tuple[Result, ...]:
+    """Return how often the target is guessed right about members and about strangers, by four ways to guess.
+
+    "nearest record" (the headline): the nearest synthetic row answers. "CAP": a row that agrees with most known
+    columns does, numbers binned. "k-vote": the k nearest rows vote. "model": a gradient boosting model, trained on the
+    synthetic table, answers. Every person is asked about, with every tie in expectation. Each target has a search of
+    its own, over the known columns alone.
+
+    A guess of a category is right when it is the value; missing is a value. A guess of a number is right when it is
+    off by at most `tolerance` of the spread between the 5% and the 95% quantile of real and holdout together.
+
+    `baseline` is the best answer that is the same for everybody; `context` has what the same learner knows that was
+    trained on other people and never saw the synthetic table, and precision, recall, PRC and ALC of an attacker who
+    guesses only where he is sure. `groups` has the parts for people of each value of the target, or each tenth.
+
+    Parameters
+    ----------
+    target
+        What the attacker wants: a column, several, or None for every column that can be attacked, in turn.
+    keys
+        What he knows; None is every other column that can be compared.
+    ways
+        Some of "nearest record", "CAP", "k-vote", "model"; None is all.
+    k
+        Rows that vote.
+    tolerance
+        Of a guessed number, as part of its spread.
+    subgroups
+        Columns whose values tell further groups of people apart.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"age": [20.5, 30.5, 40.5, 50.5], "job": ["nurse", "baker", "nurse", "baker"]})
+    >>> found, = inference(real, real, target="job", ways=["nearest record"])
+    >>> found.real.rate, found.baseline.rate
+    (1.0, 0.5)
+    """
+    ways = _checked(case, ways, k, tolerance, subgroups)
+    pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
+
+    def about(one: str) -> list[Result]:
+        return _about(case, one, keys, ways, k, tolerance, subgroups)
+
+    return tuple(r for results in in_threads(about, _targets(case, target, keys), pairs) for r in results)
+
+
+def _checked(
+    case: Case, ways: Sequence[str] | None, k: int, tolerance: float, subgroups: Sequence[str]
+) -> tuple[str, ...]:
+    check_count("k", k)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
+        raise SettingError(f"tolerance: a {type(tolerance).__name__} is no number. hint: 0.05 is the default.")
+    if not 0 <= tolerance < 1:
+        raise SettingError(f"tolerance: {tolerance} is outside [0, 1). hint: 0.05 is the default.")
+    check_columns("subgroups", _listed("subgroups", subgroups), case.columns)
+    wanted = WAYS if ways is None else _listed("ways", ways)
+    for way in wanted:
+        one_of("ways", way, WAYS)
+    if not wanted:
+        raise SettingError(f"ways: none given. hint: some of {', '.join(WAYS)}.")
+    return tuple(w for w in WAYS if w in wanted)
+
+
+def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Return a setting that is a list of names, each once."""
+    if isinstance(given, str):
+        raise SettingError(f"{name}: got the text {given!r}. hint: pass a list, {name}=[{given!r}].")
+    if not isinstance(given, Iterable):
+        raise SettingError(f"{name}: a {type(given).__name__} is no list. hint: pass a list of names.")
+    out = tuple(given)
+    if len(set(out)) < len(out):
+        raise SettingError(f"{name}: a name is given twice. hint: name each once.")
+    return out
+
+
+def _targets(case: Case, target: str | Sequence[str] | None, keys: Sequence[str] | None) -> list[str]:
+    if isinstance(target, str):
+        return [target]
+    if target is not None:
+        wanted = list(_listed("target", target))
+        if not wanted:
+            raise SettingError("target: none given. hint: name a column that the attacker wants.")
+        return wanted
+    usable = [t for t in case.schema.usable() if t not in (keys or ())]
+    if not usable:
+        raise SettingError(
+            "target: no column is left to attack: all are known, constant, identifiers, free text, unit or ignored. "
+            "hint: name the target, or set kinds in the schema."
+        )
+    return usable
+
+
+def _about(
+    case: Case,
+    target: str,
+    keys: Sequence[str] | None,
+    ways: Sequence[str],
+    k: int,
+    tolerance: float,
+    subgroups: Sequence[str],
+) -> list[Result]:
+    """Return one result for each way to guess one target."""
+    known, notes = _known(case, target, keys)
+    secret = secret_of(case, target, tolerance)
+    reference = reference_answers(case, known, secret) if "model" in ways else None
+    context: dict[str, float | None] = {"guessing in proportion to how often each value occurs": secret.by_prior()}
+    plain = Result(
+        attack="inference",
+        keys=() if keys is None else tuple(keys),
+        target=target,
+        settings={"known": len(known), "tolerance": tolerance},
+        baseline=Baseline(rate=secret.constant(), what="naming one value for everybody, the best one"),
+        context=context | _rates(case, reference),
+        notes=(secret.in_words(), *notes),
+        verdict="no holdout",
+    )
+    done: dict[str, Answers] = {}
+    out = []
+    for way in ways:
+        if way not in done:
+            done |= _guessed(case, known, secret, way, k)
+        settings = plain.settings | ({"k": k} if way == "k-vote" else {})
+        described = replace(plain, variant=way, settings=settings, notes=(done[way].what, *plain.notes))
+        if case.has_holdout and way in _BY_RECORD:
+            shown = _shown(case, known, secret, done[way].right, binned=way == "CAP")
+            described = replace(described, context=described.context | {OF_A_COPY: shown})
+            if shown is not None and shown <= ACCEPTABLE:
+                described = replace(described, notes=(*described.notes, _BLIND))
+        out.append(_result(case, described, secret, done[way], reference, subgroups if way == WAYS[0] else None))
+    return out
+
+
+def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[str, ...], list[str]]:
+    if keys is not None:
+        return checked_keys(case, keys, target)
+    check_columns("target", [target], case.columns)
+    used, notes = distance_columns(case)
+    known = tuple(c for c in used if c != target)
+    if not known:
+        raise SettingError("inference: no column is left that the attacker could know. hint: name keys.")
+    return known, notes
+
+
+# ---------------------------------------------------------------- ways to guess
+
+
+def _guessed(case: Case, known: Sequence[str], secret: Secret, way: str, k: int) -> dict[str, Answers]:
+    """Return the answers of one way to guess, and of another that comes with it."""
+    if way == "model":
+        return {"model": model_answers(case, known, secret)}
+    return _by_agreement(case, known, secret) if way == "CAP" else _by_distance(case, known, secret, k)
+
+
+def _by_distance(case: Case, known: Sequence[str], secret: Secret, k: int) -> dict[str, Answers]:
+    d = Distances(case, known)
+    kept = _kept(case, known, secret)
+    index = Index(d.ruler, d.rows("synthetic").take(kept), progress=case.progress)
+    found = _asked(index, d.rows("people"), secret, kept, k)
+    # rounded: distances in another unit of a number differ in their last digits, and sort people apart
+    sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
+    return {
+        "nearest record": Answers(found.nearest, sure, _HOW["nearest record"]),
+        "k-vote": Answers(found.vote, found.share, _HOW["k-vote"].format(k=k)),
+    }
+
+
+def _by_agreement(case: Case, known: Sequence[str], secret: Secret) -> dict[str, Answers]:
+    fields = [Field(c, None, case.codes(c)) for c in known]
+    ruler, rows = fit_ruler(fields, ranges_of=[0])
+    kept = _kept(case, known, secret)
+    people = Rows.stack([r for i, r in enumerate(rows) if i != 1])
+    found = _asked(Index(ruler, rows[1].take(kept), progress=case.progress), people, secret, kept, 1)
+    return {"CAP": Answers(found.nearest, found.share, _HOW["CAP"])}
+
+
+def _asked(index: Index, people: Rows, secret: Secret, kept: Ints, k: int) -> Answered:
+    return answers(index, people, _values(secret, kept), k)
+
+
+def _values(secret: Secret, kept: Ints) -> Values:
+    order, first, last = secret.window()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
+
+
+def _kept(case: Case, known: Sequence[str], secret: Secret) -> Ints:
+    """Return the synthetic rows that count: a table written out twice says no more than once."""
+    names = tuple(sorted([*known, secret.name]))
+    key = ("kept once", names)
+    if key not in case.remembered:
+        case.remembered[key] = once(_hashes(case, names, binned=False)[1])
+    return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+
+
+def _hashes(case: Case, names: Sequence[str], *, binned: bool) -> list[NDArray[np.uint64]]:
+    """Return for each table a hash of each row's codes."""
+    columns = [case.codes(c, binned=binned) for c in names]
+    return [code_hashes(of_table) for of_table in zip(*columns, strict=True)]
+
+
+def _shown(case: Case, known: Sequence[str], secret: Secret, right: Floats, *, binned: bool) -> float | None:
+    """Return the residual that a full copy of the real table would have; who has no member's record keeps his score."""
+    hashes = _hashes(case, sorted(known), binned=binned)
+    n = case.n_rows("real")
+    nobody = np.zeros(0, dtype=np.int64)
+    copied = of_a_copy(np.concatenate([hashes[0], hashes[2]]), n, _values(secret, nobody))
+    copied = np.where(np.isnan(copied), right, copied)
+    return shown_by(copied[:n], copied[n:])
+
+
+# ---------------------------------------------------------------- results
+
+
+def _result(
+    case: Case,
+    plain: Result,
+    secret: Secret,
+    found: Answers,
+    reference: Answers | None,
+    subgroups: Sequence[str] | None,
+) -> Result:
+    """Return one way's result; groups of people where columns for them are given."""
+    n = case.n_rows("real")
+    sides = [found.right[:n], found.right[n:]]
+    units = [case.units(role) for role in ("real", "holdout")]
+    members, strangers = (Outcomes(s, cluster=u) for s, u in zip(sides, units, strict=True))
+    sure = abstaining(
+        found.right,
+        found.sure,
+        np.arange(len(found.right)) < n,
+        case.rng(f"abstaining {plain.variant} {plain.target}"),
+        reference=None if reference is None else (reference.right, reference.sure),
+        level=case.level if case.unit is None else None,
+    )
+    plain = replace(
+        plain,
+        real=rate_of(members),
+        individual=Individual(real=sides[0], holdout=sides[1] if case.has_holdout else None),
+        context=plain.context | dict(sure.context),
+        curves=dict(sure.curves),
+    )
+    if subgroups is not None:
+        plain = replace(plain, groups=by_subgroup(case, secret, found.right, subgroups))
+    if not case.has_holdout:
+        return plain
+    step = f"inference {plain.variant} {'+'.join(sorted(plain.keys))} {plain.target}"
+    comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
+    return judge(replace(plain, holdout=rate_of(strangers)), comparison, case.level)
+
+
+def _rates(case: Case, reference: Answers | None) -> dict[str, float | None]:
+    """Return what somebody gets right who learnt from other people and never saw the synthetic table."""
+    if reference is None:
+        return {}
+    who = "strangers" if case.has_holdout else "other members"
+    return {f"model trained on {who}, about members": Outcomes(reference.right[: case.n_rows("real")]).rate}

@@ -1,0 +1,216 @@
+"""Which columns would an attacker want to know? Key sets ranked by the synthetic table alone; minimal disclosing sets.
+
+Ranking looks at the synthetic table only, so that testing the best sets on real people afterwards is not a
+selection on the outcome: one max-T over all kept pairs is then valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.kernels.counts.contingency import Ints, combine, ranks
+from divulge.kernels.counts.disclosure import disclosed
+
+Floats = NDArray[np.float64]
+
+__all__ = ["Disclosing", "KeySet", "minimal_disclosing", "ranked_key_sets"]
+
+_SECONDS = 8.0  # of one core, for the key sets of one size
+_SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # seconds a set, a row, a row and target
+_COMPILE_SECONDS = 0.1  # more than this is worth loading the compiler
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """A key set for one target, and the share of synthetic rows in classes of one target value."""
+
+    keys: tuple[str, ...]
+    target: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosing:
+    """A key set that discloses a target for some people, none of whose subsets does."""
+
+    keys: tuple[str, ...]
+    target: str
+    n_disclosed: int
+    """Real records whose synthetic class has one target, and it is their own."""
+    share: float
+    """The same, of all real records."""
+    synthetic_share: float
+    """Share of synthetic rows in classes of one target."""
+
+
+class _Grouper:
+    """Groups rows of real and synthetic by key sets, and asks about all targets at once."""
+
+    def __init__(self, case: Case, names: Sequence[str], targets: Sequence[str], with_real: bool) -> None:
+        self.n_real = case.n_rows("real") if with_real else 0
+        self.sizes = {n: case.n_codes(n) for n in names}
+        # synthetic rows first, then real ones
+        self.codes = {n: np.concatenate([case.codes(n)[1], case.codes(n)[0][: self.n_real]]) for n in names}
+        self.n_synthetic = case.n_rows("synthetic")
+        self.targets = {t: case.codes(t) for t in targets}
+
+    def ask(self, keys: tuple[str, ...], targets: Sequence[str], compile_it: bool) -> tuple[Ints, Ints]:
+        """Return per target the synthetic rows in pure classes and the real rows they name rightly."""
+        ids, capacity = combine([self.codes[k] for k in keys], [self.sizes[k] for k in keys])
+        distinct, group = ranks(ids, capacity)
+        m = self.n_synthetic
+        synthetic = np.stack([self.targets[t][1] for t in targets])
+        real = np.stack([self.targets[t][0][: self.n_real] for t in targets])
+        return disclosed(group[:m], group[m:], len(distinct), synthetic, real, compile_it=compile_it)
+
+
+def _pool_map(
+    jobs: int, function: Callable[[tuple[str, ...]], tuple[Ints, Ints]], items: Iterable[tuple[str, ...]]
+) -> Iterator[tuple[Ints, Ints]]:
+    if jobs == 1:
+        yield from map(function, items)
+        return
+    waiting = iter(items)
+    with ThreadPoolExecutor(jobs) as pool:
+        # handfuls: a task of its own for each of thousands of small sets costs more than the sets
+        while some := list(islice(waiting, 64 * jobs)):
+            shares = [some[i::jobs] for i in range(jobs)]
+            done = [iter(part) for part in pool.map(lambda part: list(map(function, part)), shares)]
+            yield from (next(done[i % jobs]) for i in range(len(some)))
+
+
+def ranked_key_sets(
+    case: Case, targets: Sequence[str], *, keep: int = 20, max_columns: int = 3, jobs: int = 1
+) -> tuple[list[KeySet], list[str]]:
+    """Return the best key sets for each target, and notes on what the search left out.
+
+    Parameters
+    ----------
+    targets
+        Columns that are wanted in turn; every other usable column may be known.
+    keep
+        Key sets kept for each target.
+    max_columns
+        Columns in a key set at most.
+
+    Returns
+    -------
+    list of KeySet
+        By target, best first: largest share of synthetic rows in classes of one target value, then fewer
+        columns, then column names.
+    """
+    names = sorted(case.schema.usable())
+    grouper = _Grouper(case, names, targets, with_real=False)
+    cost = _SET_COST + case.n_rows("synthetic") * (_ROW_COST + _TARGET_COST * len(targets))
+    compile_it = sum(comb(len(names), k) for k in range(1, max_columns + 1)) * cost > _COMPILE_SECONDS
+    looked_at: list[tuple[str, ...]] = []
+    shares = np.empty((0, len(targets)))
+    notes: list[str] = []
+    for size in range(1, max_columns + 1):
+        sets, cut = _candidates(names, size, looked_at, shares, int(_SECONDS / cost))
+        if cut:
+            notes.append(
+                f"key sets of {size} columns: the {len(sets):,} that extend the best smaller ones were looked at"
+            )
+        asked = {s: own for s in sets if (own := [t for t in targets if t not in s])}
+
+        def ask(keys: tuple[str, ...], asked: dict[tuple[str, ...], list[str]] = asked) -> tuple[Ints, Ints]:
+            return grouper.ask(keys, asked[keys], compile_it)
+
+        place = {t: j for j, t in enumerate(targets)}
+        found = np.full((len(asked), len(targets)), -1.0)
+        for row, ((_, own), (pure, _)) in enumerate(zip(asked.items(), _pool_map(jobs, ask, asked), strict=True)):
+            found[row, [place[t] for t in own]] = pure / grouper.n_synthetic
+        looked_at += asked
+        shares = np.concatenate([shares, found])
+    return [k for j, t in enumerate(targets) for k in _best(looked_at, shares[:, j], t, keep)], notes
+
+
+def _best(sets: Sequence[tuple[str, ...]], shares: Floats, target: str, keep: int) -> list[KeySet]:
+    """Return the sets of largest share; sets stand by size and name, and a stable sort keeps that order in ties."""
+    order = np.argsort(-shares, kind="stable")[:keep]
+    return [KeySet(sets[i], target, float(shares[i])) for i in order if shares[i] >= 0]
+
+
+def _candidates(
+    names: Sequence[str], size: int, looked_at: Sequence[tuple[str, ...]], shares: Floats, limit: int
+) -> tuple[list[tuple[str, ...]], bool]:
+    """Return the key sets of one size to look at, and whether there are more of them than the limit allows."""
+    if comb(len(names), size) <= max(limit, len(names)):
+        return list(combinations(names, size)), False
+    smaller = [i for i, s in enumerate(looked_at) if len(s) == size - 1]
+    # by rank within each target, so that targets that many sets give away do not crowd the others out
+    rank = np.argsort(np.argsort(-shares[smaller], axis=0, kind="stable"), axis=0).min(axis=1)
+    out: dict[tuple[str, ...], None] = {}
+    for i in np.argsort(rank, kind="stable"):
+        parent = looked_at[smaller[i]]
+        out.update(dict.fromkeys(tuple(sorted({*parent, n})) for n in names if n not in parent))
+        if len(out) >= limit:
+            break
+    return sorted(out)[:limit] if len(out) <= limit else sorted(list(out)[:limit]), True
+
+
+def minimal_disclosing(
+    case: Case,
+    targets: Sequence[str],
+    *,
+    max_columns: int = 5,
+    at_least: float = 0.01,
+    jobs: int = 1,
+) -> tuple[list[Disclosing], list[str]]:
+    """Return the minimal key sets that disclose a target for at least a share of the real records.
+
+    A set discloses a record when all synthetic rows with its key have one target and it is the record's own
+    (DiSCO). Sets are visited by size; a set is looked at only when none of its subsets discloses. This describes
+    the table; it is no test, and nothing is compared with strangers.
+
+    Returns
+    -------
+    list of Disclosing
+        By target, then number of columns, then share, largest first.
+    """
+    names = sorted(case.schema.usable())
+    grouper = _Grouper(case, names, targets, with_real=True)
+    n_real = case.n_rows("real")
+    cost = _SET_COST + (case.n_rows("synthetic") + n_real) * (_ROW_COST + _TARGET_COST * len(targets))
+    compile_it = comb(len(names), 2) * cost > _COMPILE_SECONDS
+    found: dict[str, list[Disclosing]] = {t: [] for t in targets}
+    notes: list[str] = []
+    spent = 0.0
+    for size in range(1, max_columns + 1):
+        spent += comb(len(names), size) * cost
+        if spent > 4 * _SECONDS:
+            n_sets = comb(len(names), size)
+            notes.append(f"the search for minimal sets stopped before {size} columns: {n_sets:,} sets are too many")
+            break
+        open_ = {
+            s: own
+            for s in combinations(names, size)
+            if (own := [t for t in targets if t not in s and not _covered(s, found[t])])
+        }
+
+        def ask(keys: tuple[str, ...], open_: dict[tuple[str, ...], list[str]] = open_) -> tuple[Ints, Ints]:
+            return grouper.ask(keys, open_[keys], compile_it)
+
+        for (keys, own), (pure, right) in zip(open_.items(), _pool_map(jobs, ask, open_), strict=True):
+            for target, n_pure, n_right in zip(own, pure, right, strict=True):
+                if n_right >= max(at_least * n_real, 1):
+                    share = float(n_right) / n_real
+                    found[target].append(
+                        Disclosing(keys, target, int(n_right), share, float(n_pure) / grouper.n_synthetic)
+                    )
+    ordered = [d for t in targets for d in sorted(found[t], key=lambda d: (len(d.keys), -d.n_disclosed, d.keys))]
+    return ordered, notes
+
+
+def _covered(keys: tuple[str, ...], found: Sequence[Disclosing]) -> bool:
+    own = set(keys)
+    return any(own.issuperset(d.keys) for d in found)

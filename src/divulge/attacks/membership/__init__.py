@@ -1,0 +1,1 @@
+"""Who is in the training table, and who is exposed."""

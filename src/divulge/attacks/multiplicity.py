@@ -1,0 +1,103 @@
+"""Many tests on the same people: results corrected for the number of comparisons of their attack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, isfinite
+from typing import Any, cast
+
+import numpy as np
+from msgspec.structs import replace
+
+from divulge.attacks.checks import ACCEPTABLE, conclude, finite
+from divulge.case.case import Case
+from divulge.core.result import Result, label
+from divulge.stats import Comparison, Family, holm, max_t, resample
+from divulge.stats.intervals import normal_quantile
+from divulge.stats.isolation import Isolation
+
+__all__ = ["correct"]
+
+_WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
+
+
+def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABLE) -> list[Result]:
+    """Return the results with simultaneous bounds, adjusted p-values and verdicts: one family for each attack name."""
+    out = list(results)
+    families: dict[str, list[int]] = {}
+    for i, result in enumerate(results):
+        if result.comparison is not None:
+            families.setdefault(result.attack, []).append(i)
+    for name, members in families.items():
+        family, comparisons = _family(case, name, [results[i] for i in members])
+        for j, i in enumerate(members):
+            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable)
+    return out
+
+
+def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[Comparison]]:
+    comparisons = [r.comparison for r in results]
+    # column order must change no digit: the tests stand in the order of their names
+    order = sorted(range(len(results)), key=lambda i: label(results[i]))
+    if all(isinstance(c, Isolation) for c in comparisons):
+        return _permuted_family([cast(Isolation, c) for c in comparisons], case.level), comparisons
+    scores = [results[i].individual for i in order]
+    rows = case.n_rows("real") + case.n_rows("holdout")
+    if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:
+        return _holm_family(results, case.level), comparisons
+    members = np.stack([s.real for s in scores if s is not None], axis=1)
+    strangers = np.stack([s.holdout for s in scores if s is not None and s.holdout is not None], axis=1)
+    clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
+    back = np.argsort(order)
+    if any("normal limit" in c.method for c in comparisons):
+        quick = [comparisons[i] for i in order]
+        drawn = resample(members, strangers, quick, rng=case.rng(f"resample {name}"), **clusters)
+        comparisons = [drawn[i] for i in back]
+    family = max_t(members, strangers, level=case.level, rng=case.rng(f"family {name}"), **clusters)
+    return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back]), comparisons
+
+
+def _permuted_family(found: list[Isolation], level: float) -> Family:
+    """Return the max-T correction of comparisons that were permuted together already."""
+    from scipy.special import ndtr
+
+    p = np.array([c.p_value for c in found])
+    tested = np.isfinite(p)
+    if not tested.any():
+        return Family(normal_quantile(level), level, np.full(len(p), np.nan), p)
+    largest = np.sort(np.max([np.abs(c.permuted) for c in found], axis=0))
+    seen = np.array([c.z for c in found])
+    together = (1 + len(largest) - np.searchsorted(largest, seen - 1e-9)) / (len(largest) + 1)
+    place = min(len(largest), ceil(level * (len(largest) + 1) - 1e-9))
+    critical = max(normal_quantile(level), float(largest[place - 1]))
+    each = max(level, 1 - 2 * float(ndtr(-critical)))
+    return Family(critical, each, np.where(tested, np.maximum(p, together), np.nan), p)
+
+
+def _holm_family(results: list[Result], level: float) -> Family:
+    """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
+    p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
+    each = 1 - (1 - level) / len(results)
+    return Family(normal_quantile(each), each, holm(p), p)
+
+
+def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:
+    difference, risk = comparison.at(family.level_each)
+    band = comparison.leak_free(family.level_each)
+    p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
+    assert result.risk is not None
+    result = replace(
+        result,
+        p_value=p if isfinite(p) else result.p_value,
+        p_adjusted=adjusted if isfinite(adjusted) else None,
+        comparison=comparison,
+        risk=replace(
+            result.risk,
+            low=finite(comparison.risk.low),
+            high=finite(comparison.risk.high),
+            method=comparison.method,
+            leak_free_low=finite(band.low),
+            leak_free_high=finite(band.high),
+        ),
+    )
+    return conclude(result, difference, risk, acceptable)

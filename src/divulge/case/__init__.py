@@ -1,0 +1,1 @@
+"""Three tables with one schema and shared codes."""

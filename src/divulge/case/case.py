@@ -1,0 +1,352 @@
+"""The table is laid. A `Case` holds the three tables under one schema and one set of codes, and remembers."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.schema import Column, Facts, Schema, check_columns, infer
+from divulge.kernels.counts.binning import Coding, fit_coding
+from divulge.kernels.counts.contingency import ContingencyTable, count, joint
+from divulge.kernels.runtime import in_threads
+from divulge.tables.frames import PooledColumn, Table, collect, pool, profiles, table_of
+
+__all__ = ["COLLECTED", "LEFT_OUT", "Case", "infer_schema", "lay"]
+
+_ROLES = ("real", "synthetic", "holdout")
+COLLECTED = "the tables were read into memory"
+LEFT_OUT = "column(s) that not all tables have are left out"
+_KEPT_BYTES = 2**28  # of counted tables: hundreds for an ordinary survey, two or three for millions of rows
+
+
+@dataclass(frozen=True)
+class Case:
+    """Three tables of the same columns, coded alike. Attacks ask it for arrays and never see a frame."""
+
+    tables: tuple[Table, ...]
+    """real, synthetic, and holdout when there is one."""
+    columns: tuple[str, ...]
+    """Columns that all tables have, in the order of the real one."""
+    schema: Schema
+    missing: tuple[str, ...]
+    seed: int
+    level: float
+    notes: tuple[str, ...]
+    draws: int = 2000
+    """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
+    progress: Callable[[int, int], None] = lambda done, total: None
+    """Told how far a long search is: rows done, rows in all."""
+    named: bool = False
+    """Whether subgroups may be called by their values, which are data: somebody asked for it."""
+    remembered: dict[Any, Any] = field(default_factory=dict)
+    """What a higher floor computed about this case and may need again."""
+    _pooled: dict[str, PooledColumn] = field(default_factory=dict)
+    _coded: dict[str, Coding] = field(default_factory=dict)
+    _codes: dict[tuple[str, bool], tuple[NDArray[np.int32], ...]] = field(default_factory=dict)
+    _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
+    _kept: list[int] = field(default_factory=lambda: [0])
+    """Bytes of the counted tables, in a list of one."""
+
+    @property
+    def has_holdout(self) -> bool:
+        """There are people that the synthesizer never saw."""
+        return len(self.tables) == 3
+
+    @property
+    def in_memory(self) -> bool:
+        """All rows are here, so that values per record can be given."""
+        return all(t.frame is not None for t in self.tables)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says which rows belong to one person or household."""
+        units = self.schema.with_role("unit")
+        return units[0] if units else None
+
+    def collected(self, why: str) -> Case:
+        """Return the case with all rows in memory, and a note that says so."""
+        if self.in_memory:
+            return self
+        tables = tuple(collect(t) for t in self.tables)
+        note = f"{COLLECTED}: {why}"
+        return Case(
+            tables, self.columns, self.schema, self.missing, self.seed, self.level, (*self.notes, note), self.draws,
+            self.progress,
+        )  # fmt: skip
+
+    def n_rows(self, role: str) -> int:
+        """Return the rows of a table, 0 when there is none."""
+        i = _ROLES.index(role)
+        return self.tables[i].n_rows if i < len(self.tables) else 0
+
+    def rng(self, step: str) -> np.random.Generator:
+        """Return the generator of one step: a child of the seed that depends on the step's name alone."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(step.encode()),)))
+
+    def pooled(self, column: str) -> PooledColumn:
+        """Return the levels of a column over all tables, and the codes of each row."""
+        if column not in self._pooled:
+            check_columns("columns", [column], self.columns)
+            self._pooled[column] = pool(self.tables, column, self.missing)
+        return self._pooled[column]
+
+    def coding(self, column: str) -> Coding:
+        """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
+        if column not in self._coded:
+            pooled = self.pooled(column)
+            people = pooled.counts[0] + (pooled.counts[2] if self.has_holdout else 0)
+            self._coded[column] = fit_coding(self.schema[column], pooled.numbers(), people[1:])
+        return self._coded[column]
+
+    def codes(self, column: str, *, binned: bool = True) -> tuple[NDArray[np.int32], ...]:
+        """Return the code of each row of each table; `binned=False` keeps every value apart.
+
+        Raises
+        ------
+        SettingError
+            The rows live elsewhere.
+        """
+        key = (column, binned)
+        if key not in self._codes:
+            # without bins each level is its own code: no need to look a million of them up
+            coding = self.coding(column).map if binned and self.coding(column).bins else None
+            out = []
+            for table, codes in zip(self.tables, self.pooled(column).codes, strict=True):
+                if codes is None:
+                    raise SettingError(
+                        f"{table.role}: this measure needs every row in memory, and the table is counted where it "
+                        "lives. hint: collect it first (.collect(), .pl())."
+                    )
+                out.append(codes if coding is None else coding[codes])
+            self._codes[key] = tuple(out)
+        return self._codes[key]
+
+    def n_codes(self, column: str, *, binned: bool = True) -> int:
+        """Return how many codes a column has, code 0 (missing) included."""
+        return self.coding(column).n_codes if binned else self.pooled(column).levels.len() + 1
+
+    def contingency(self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True) -> ContingencyTable:
+        """Return the counts of keys x targets over the three tables.
+
+        Several targets count as one: all must be right at once. No target counts keys alone.
+        `binned=False` compares values as they are.
+        """
+        targets = (target,) if isinstance(target, str) else tuple(target)
+        # sorted: the order in which columns are named must change no digit
+        request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)
+        if request not in self._counted:
+            table = self._count(*request)
+            self._kept[0] += table.nbytes
+            while self._counted and self._kept[0] > _KEPT_BYTES:
+                self._kept[0] -= self._counted.pop(next(iter(self._counted))).nbytes
+            self._counted[request] = table
+        return self._counted[request]
+
+    def _count(self, keys: tuple[str, ...], targets: tuple[str, ...], binned: bool) -> ContingencyTable:
+        names = keys + targets
+        weights: list[NDArray[np.int64] | None]
+        if self.in_memory:
+            rows = [[self.codes(n, binned=binned)[i] for n in names] for i in range(len(self.tables))]
+            weights = [None] * len(rows)
+        else:
+            rows, weights = self._count_elsewhere(names, binned)
+        while len(rows) < 3:
+            rows.append([np.zeros(0, dtype=np.int32) for _ in names])
+            weights.append(None)
+        sizes = [self.n_codes(n, binned=binned) for n in names]
+        n = len(keys)
+        if targets:
+            target, n_targets = joint([r[n:] for r in rows], sizes[n:])
+        else:
+            target, n_targets = [np.zeros(len(r[0]), dtype=np.int32) for r in rows], 1
+        return count([r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout)
+
+    def _count_elsewhere(
+        self, names: tuple[str, ...], binned: bool
+    ) -> tuple[list[list[NDArray[np.int32]]], list[NDArray[np.int64] | None]]:
+        rows: list[list[NDArray[np.int32]]] = []
+        weights: list[NDArray[np.int64] | None] = []
+        for i, table in enumerate(self.tables):
+            codes: list[NDArray[np.int32]] = []
+            if table.frame is None:
+                raw, weight = profiles(table, names)
+                codes = [self.pooled(n).encode(s) for n, s in zip(names, raw, strict=True)]
+            else:
+                codes = [c for n in names if (c := self.pooled(n).codes[i]) is not None]
+                weight = np.ones(table.n_rows, dtype=np.int64)
+            rows.append([self.coding(n).map[c] if binned else c for n, c in zip(names, codes, strict=True)])
+            weights.append(weight)
+        return rows, weights
+
+    def units(self, role: str) -> NDArray[np.int64] | None:
+        """Return the person or household of each row of a table; None when each row is its own.
+
+        A row whose unit is missing is its own unit.
+        """
+        if self.unit is None or role not in _ROLES[: len(self.tables)]:
+            return None
+        codes = self.codes(self.unit, binned=False)[_ROLES.index(role)].astype(np.int64)
+        alone = codes == 0
+        codes[alone] = -1 - np.arange(int(alone.sum()))
+        return codes
+
+    def facts(self, column: str, which: int = 0) -> Facts:
+        """Return what was counted about one column of one table (0 real, 1 synthetic, 2 holdout)."""
+        return facts_of(self.pooled(column), which)
+
+    def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
+        """Return the value, or the range of values, that a code stands for. It is data."""
+        pooled = self.pooled(column)
+        inside = np.flatnonzero(self.coding(column).map == code) if binned else np.array([code])
+        inside = inside[inside > 0]
+        if not len(inside):
+            return "missing"
+        first, last = (str(pooled.levels[int(i) - 1]) for i in (inside[0], inside[-1]))
+        return first if first == last else f"{first} to {last}"
+
+    def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
+        """Return a frame of equal rows, given by counting codes; a bin is shown by its commonest level."""
+        data = {}
+        for column, code in codes.items():
+            pooled, coding = self.pooled(column), self.coding(column)
+            inside = np.flatnonzero(coding.map == code)
+            level = int(inside[np.argmax(np.sum(pooled.counts, axis=0)[inside])])
+            value = pl.Series([None], dtype=pooled.levels.dtype) if level == 0 else pooled.levels[[level - 1]]
+            data[column] = value.new_from_index(0, n_rows)
+        return pl.DataFrame(data)
+
+    def bins_in_words(self, columns: Sequence[str]) -> dict[str, str]:
+        """Return how each binned column was cut."""
+        return {c: self.coding(c).bins for c in columns if self.coding(c).bins}
+
+
+def facts_of(pooled: PooledColumn, which: int) -> Facts:
+    """Return the facts of one column in one table, from its levels and their counts."""
+    counts = pooled.counts[which]
+    used = counts[1:] > 0
+    numbers = pooled.numbers()[used]
+    finite = numbers[np.isfinite(numbers)]
+    n_distinct = int(used.sum())
+    length, spaces = 0.0, False
+    if pooled.family == "text" and n_distinct:
+        text = pooled.levels.filter(pl.Series(used))
+        weight = counts[1:][used]
+        length = float((text.str.len_chars().to_numpy() * weight).sum() / weight.sum())
+        spaces = bool(text.str.contains(" ").any())
+    is_number = ~np.isnan(numbers)
+    return Facts(
+        name=pooled.name,
+        family=pooled.family,
+        integer=pooled.integer,
+        n_rows=int(counts.sum()),
+        n_missing=int(counts[0]),
+        n_distinct=n_distinct,
+        number_share=float(is_number.mean()) if n_distinct else 0.0,
+        n_not_numbers=int((~is_number).sum()),
+        mean_length=length,
+        has_spaces=spaces,
+        span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
+    )
+
+
+def lay(
+    real: Any,
+    synthetic: Any = None,
+    holdout: Any = None,
+    *,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Case:
+    """Return the `Case` of two or three tables: columns matched, kinds inferred, roles given.
+
+    Raises
+    ------
+    FrameError, TableError, ColumnError, SettingError
+        A table that cannot be read; no column in common; an unknown unit or ignored column; a level outside
+        (0.5, 1); a seed that is negative.
+    """
+    for name, value in (("level", level), ("seed", seed)):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not (whole or (name == "level" and isinstance(value, (float, np.floating)))):
+            raise SettingError(
+                f"{name}: a {type(value).__name__} is no {'number' if name == 'level' else 'whole number'}."
+            )
+    if not 0.5 < level < 1:
+        raise SettingError(f"level: {level} is outside (0.5, 1). hint: 0.95 gives 95% intervals.")
+    if seed < 0:
+        raise SettingError(f"seed: {seed} is negative. hint: use a whole number from 0 on.")
+    given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
+    tables = tuple(table_of(native, role) for native, role in given)
+    shared = set.intersection(*(set(t.columns) for t in tables))
+    columns = tuple(c for c in tables[0].columns if c in shared)
+    if not columns:
+        raise ColumnError(
+            f"the tables have no column in common: real has {_some(tables[0].columns)}, "
+            f"synthetic has {_some(tables[1].columns)}. hint: columns are matched by name; rename them."
+        )
+    notes = [n for t in tables for n in t.notes]
+    for table in tables:
+        extra = [c for c in table.columns if c not in shared]
+        if extra:
+            notes.append(f"{table.role}: {len(extra)} {LEFT_OUT}: {_some(extra)}")
+    named = [unit] if unit else []
+    check_columns("unit", named, columns)
+    check_columns("ignore", list(ignore), columns)
+    case = Case(tables, columns, Schema(()), tuple(missing), seed, level, ())
+    inferred = []
+    if case.in_memory:  # an engine elsewhere has threads of its own, and may not be asked from two at once
+        in_threads(case.pooled, columns, tables[0].n_rows)
+    for column in columns:
+        progress(column)
+        inferred.append(_inferred(case, column))
+    notes += [f"column {c!r} {case.pooled(c).note}" for c in columns if case.pooled(c).note]
+    full = Schema(tuple(inferred))
+    if schema is not None:
+        known = {c.name for t in tables for c in schema.columns if c.name in t.columns}
+        check_columns("schema", [c.name for c in schema.columns if c.name not in known], columns)
+        full = full.override(Schema(tuple(c for c in schema.columns if c.name in columns), schema.threat))
+    full = full.give_roles(unit=named, ignore=ignore)
+    if len(full.with_role("unit")) > 1:
+        raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
+    # the codings and codes of a case start anew: they depend on the kinds
+    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), _pooled=case._pooled)
+
+
+def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
+    """Return what is inferred about the columns of one table, to edit and pass as `schema`.
+
+    Examples
+    --------
+    >>> infer_schema(pl.DataFrame({"sex": ["f", "m"]}))["sex"].kind
+    'categorical'
+    """
+    given = table_of(table, "real")
+    return lay(given, given, missing=missing).schema
+
+
+def _inferred(case: Case, column: str) -> Column:
+    facts = case.facts(column)
+    found = infer(facts)
+    if (
+        facts.n_distinct <= 1
+        and found.kind == "constant"
+        and any(case.facts(column, i).n_distinct > 1 for i in range(1, len(case.tables)))
+    ):
+        return Column(column, "constant", found.why + ", though not in every table")
+    return found
+
+
+def _some(names: Sequence[str], n: int = 10) -> str:
+    return ", ".join(map(repr, names[:n])) + (f" and {len(names) - n} more" if len(names) > n else "")

@@ -1,0 +1,275 @@
+"""The distances of a case: which columns count, under which ruler, and searches that are remembered.
+
+Ranges are those of real and holdout together, fixed once for every search, so that a distance to members and a
+distance to strangers are lengths on one ruler. "people" are the real rows followed by the holdout rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case, lay
+from divulge.core.errors import SettingError
+from divulge.core.schema import Schema, check_columns
+from divulge.kernels.neighbours.distinct import Distinct
+from divulge.kernels.neighbours.gower import Field, Floats, Rows, fit_ruler
+from divulge.kernels.neighbours.index import Index, Nearest
+from divulge.tables.frames import collect, table_of
+
+__all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
+
+Ints = NDArray[np.int64]
+_NUMBERS = ("numeric", "datetime")
+_TABLES = ("real", "synthetic", "holdout")
+
+
+def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[str]]:
+    """Return the columns that a distance compares, and notes about those it leaves out.
+
+    None takes all but constants, identifiers, free text, the unit and ignored columns: a column in which every value
+    is different adds the same 1 to every distance and hides the rest.
+
+    Raises
+    ------
+    SettingError
+        No column is left, one is named twice, or a text stands where a list is meant.
+    ColumnError
+        A column that the tables do not have.
+    """
+    if columns is not None:
+        if isinstance(columns, str):
+            raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
+        if not isinstance(columns, Iterable):
+            raise SettingError(f"columns: a {type(columns).__name__} is no list of columns.")
+        columns = list(columns)
+        check_columns("columns", columns, case.columns)
+        if len(set(columns)) < len(columns):
+            raise SettingError("columns: a column is named twice. hint: name each once.")
+        if not columns:
+            raise SettingError("columns: none given. hint: leave it out to compare all that can be compared.")
+        return tuple(columns), []
+    used = tuple(case.schema.usable())
+    if not used:
+        raise SettingError(
+            "distance: no column to compare: all are constant, identifiers, free text, unit or ignored. "
+            "hint: `divulge schema` shows why; set kinds there."
+        )
+    away = {"unit", "ignore"}
+    out = [c for c in case.columns if c not in used and not away & set(case.schema[c].roles)]
+    notes = [f"left out of the distance: {', '.join(f'{c!r} ({case.schema[c].kind})' for c in out)}"] if out else []
+    return used, notes
+
+
+class Distances:
+    """Nearest neighbours between the tables of a case, each search done once."""
+
+    def __init__(
+        self,
+        case: Case,
+        columns: Sequence[str],
+        weights: Mapping[str, float] | None = None,
+        ranges_of: Sequence[int] | None = None,
+    ) -> None:
+        if not case.in_memory:
+            raise SettingError(
+                "distance: this measure needs every row in memory, and a table lives elsewhere. "
+                "hint: collect it first (.collect(), .pl())."
+            )
+        weights = weights or {}
+        people = [i for i in range(len(case.tables)) if i != 1]
+        fields = [_field(case, c, float(weights.get(c, 1.0))) for c in columns]
+        self.ruler, rows = fit_ruler(fields, ranges_of=people if ranges_of is None else ranges_of)
+        self.columns = tuple(sorted(columns))
+        self._rows = dict(zip(_TABLES, rows, strict=False))
+        self._rows["people"] = Rows.stack([rows[i] for i in people])
+        self._index: dict[str, Index] = {}
+        self._progress = case.progress
+        self._found: dict[Any, Any] = {}
+
+    def rows(self, role: str) -> Rows:
+        """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
+        return self._rows[role]
+
+    def n_rows(self, role: str) -> int:
+        """Return how many rows a table has; 0 when there is none."""
+        return len(self._rows[role]) if role in self._rows else 0
+
+    def nearest(self, queries: str, reference: str, k: int = 1) -> Nearest:
+        """Return the k nearest rows of one table for each row of another; a row is never its own neighbour.
+
+        More neighbours that were found before answer for fewer, distances and rows alike; `n_ties` is that of the
+        k asked for.
+        """
+        key = ("nearest", queries, reference, k)
+        if key not in self._found:
+            self._found[key] = self.index(reference).nearest(self._rows[queries], k, own=self._own(queries, reference))
+        return self._found[key]  # type: ignore[no-any-return] # the key says what it is
+
+    def index(self, role: str) -> Index:
+        """Return the index of a table's rows."""
+        if role not in self._index:
+            self._index[role] = Index(self.ruler, self._rows[role], progress=self._progress)
+        return self._index[role]
+
+    def attraction(self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None) -> Floats:
+        """Return how much each person attracts: the synthetic rows whose nearest person they are, ties shared.
+
+        Parameters
+        ----------
+        chosen
+            Shape (n_synthetic,): count these synthetic rows alone; None counts all.
+        closer_than
+            Shape (n_real + n_holdout,): a person attracts only rows closer than this; None sets no limit.
+
+        Returns
+        -------
+        ndarray
+            Shape (n_real + n_holdout,); without a limit it adds up to the number of synthetic rows counted.
+        """
+        return self.index("people").attraction(self._rows["synthetic"], chosen, closer_than)
+
+    def alike(self) -> tuple[Ints, Ints]:
+        """Return for each distinct record of a person how many members and how many strangers have it."""
+        if "alike" not in self._found:
+            distinct = Distinct.of(self._rows["people"], always=True)
+            of_row = distinct.of_each
+            n, size = self.n_rows("real"), len(distinct.times)
+            self._found["alike"] = np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
+        return self._found["alike"]  # type: ignore[no-any-return] # the key says what it is
+
+    def _own(self, queries: str, reference: str) -> Ints | None:
+        n = self.n_rows(queries)
+        if queries == reference:
+            return np.arange(n)
+        if reference == "people" and queries in ("real", "holdout"):
+            return np.arange(n) + (self.n_rows("real") if queries == "holdout" else 0)
+        if queries == "people" and reference in ("real", "holdout"):
+            own = np.arange(n) - (self.n_rows("real") if reference == "holdout" else 0)
+            return np.where((own >= 0) & (own < self.n_rows(reference)), own, -1)
+        return None
+
+
+def distances_of(
+    case: Case, columns: Sequence[str] | None = None, weights: Mapping[str, float] | None = None
+) -> Distances:
+    """Return the distances of a case over some columns; the case remembers those over its default columns.
+
+    Raises
+    ------
+    SettingError
+        The rows live elsewhere; no column to compare.
+    """
+    used = tuple(sorted(distance_columns(case, columns)[0]))
+    key = (used, tuple(sorted((weights or {}).items())))
+    if key not in case.remembered:
+        case.remembered[key] = Distances(case, used, weights)
+    return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+
+
+class Neighbours(NamedTuple):
+    """The nearest rows of one table for each row of another."""
+
+    distances: Floats
+    """Shape (n_queries, k), ascending, in [0, 1]; infinite where the reference has fewer than k rows."""
+    indices: Ints
+    """Shape (n_queries, k): row numbers in the reference, the lowest first among ties; -1 where there are fewer."""
+    n_ties: Ints
+    """Shape (n_queries,): how many reference rows lie exactly at the last of the k distances."""
+
+
+def nearest(
+    queries: Any,
+    reference: Any,
+    k: int = 1,
+    *,
+    ranges_from: Any = None,
+    columns: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    schema: Schema | None = None,
+    missing: Sequence[str] = (),
+) -> Neighbours:
+    """Return the k nearest rows of one table for each row of another, exactly.
+
+    The distance is Gower's: the mean over the shared columns of |a - b| / range, at most 1, for numbers and
+    datetimes, and of 0 or 1 for categories; missing against missing is 0, missing against a value 1.
+
+    Parameters
+    ----------
+    queries, reference
+        Frames of any kind that divulge reads; columns are matched by name.
+    k
+        Neighbours of each query.
+    ranges_from
+        A frame whose smallest and largest values fix the ranges; None pools both tables. For several searches to be
+        comparable they must share it.
+    columns
+        The columns to compare. None takes all that both tables have but constants, identifiers and free text.
+    weights
+        Weight of a column, by name; 1 where it is not given, 0 leaves a column out.
+    schema, missing
+        Kinds of columns where they should not be inferred; texts that stand for missing.
+
+    Raises
+    ------
+    DivulgeError
+        A table that cannot be read, k below 1, no column in common, an unknown column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [20.5, 40.5, 60.5], "sex": ["f", "m", "m"]})
+    >>> found = nearest(pl.DataFrame({"age": [44.5], "sex": ["m"]}), people)
+    >>> found.distances.tolist(), found.indices.tolist(), found.n_ties.tolist()
+    ([[0.05]], [[1]], [1])
+
+    References
+    ----------
+    Gower (1971), A general coefficient of similarity and some of its properties.
+    """
+    check_count("k", k)
+    tables = [table_of(reference, "reference"), table_of(queries, "queries")]
+    given = [i for i, frame in enumerate((reference, queries)) if frame is ranges_from]
+    if ranges_from is not None and not given:
+        tables.append(table_of(ranges_from, "ranges_from"))
+        given = [2]
+    case = lay(*map(collect, tables), schema=schema, missing=missing)
+    used, _ = distance_columns(case, columns)
+    if weights:
+        _check_weights(weights, used)
+    found = Distances(case, used, weights, ranges_of=given or [0, 1])
+    near = found.nearest("synthetic", "real", k)
+    return Neighbours(near.distances, near.rows, near.n_ties)
+
+
+def check_count(name: str, value: object) -> None:
+    """Raise a `SettingError` for anything but a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise SettingError(f"{name}: a {type(value).__name__} is no whole number. hint: 1, 2, 3 and so on.")
+    if value < 1:
+        raise SettingError(f"{name}: {value} is below 1. hint: 1, 2, 3 and so on.")
+
+
+def _check_weights(weights: Mapping[str, float], columns: Sequence[str]) -> None:
+    if not isinstance(weights, Mapping):
+        hint = f"weights={{{columns[0]!r}: 2}}"
+        raise SettingError(f"weights: a {type(weights).__name__} names no columns. hint: pass a dict, {hint}.")
+    check_columns("weights", list(weights), columns)
+    for column, weight in weights.items():
+        if not isinstance(weight, (int, float, np.integer, np.floating)):
+            raise SettingError(f"weights: column {column!r} has a weight that is no number.")
+
+
+def _field(case: Case, column: str, weight: float) -> Field:
+    """Return one column as numbers or categories, as its kind says."""
+    pooled = case.pooled(column)
+    codes = case.codes(column, binned=False)
+    if case.schema[column].kind not in _NUMBERS:
+        return Field(column, None, codes, weight)
+    levels = np.concatenate([[np.nan], pooled.numbers()])
+    is_number = ~np.isnan(levels)
+    marks = np.where(is_number, 0, np.cumsum(~is_number)).astype(np.int32)  # missing is 1, then the other values
+    return Field(column, tuple(levels[c] for c in codes), tuple(marks[c] for c in codes), weight)

@@ -1,0 +1,1 @@
+"""The words that all others use: errors, schema, threat model, results, hashes."""

@@ -1,0 +1,346 @@
+"""What each column is and what it is for: kinds are inferred from facts, with the reason in a sentence."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
+
+__all__ = ["Bins", "Column", "Facts", "Kind", "Role", "Schema", "infer", "schema_from_sdv", "schema_from_toml"]
+
+Kind = Literal["categorical", "boolean", "numeric", "integer-coded", "datetime", "text", "identifier", "constant"]
+Role = Literal["key", "target", "unit", "ignore"]
+
+COUNTED: tuple[Kind, ...] = ("categorical", "boolean", "numeric", "integer-coded", "datetime")
+"""Kinds that may be keys and targets without being asked for by name."""
+
+FEW = 20
+"""Whole numbers with at most this many distinct values are categories."""
+
+_ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|ssn|code)($|[^a-z])|_id$|^id_|ids$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """How a continuous column is cut for counting."""
+
+    how: Literal["quantile", "width", "none"] = "quantile"
+    n: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: what it is, what it is for, and why we think so."""
+
+    name: str
+    kind: Kind
+    why: str = ""
+    roles: tuple[Role, ...] = ()
+    bins: Bins = Bins()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was counted about one column of the real table."""
+
+    name: str
+    family: str
+    integer: bool
+    n_rows: int
+    n_missing: int
+    n_distinct: int
+    """Distinct values, missing not counted."""
+    number_share: float
+    """Share of the distinct values of a text column that read as numbers."""
+    n_not_numbers: int
+    """Distinct values of a text column that do not read as numbers."""
+    mean_length: float
+    """Characters per value of a text column."""
+    has_spaces: bool
+    span: float
+    """Largest less smallest number; nan without numbers."""
+
+    @property
+    def all_differ(self) -> bool:
+        """Every row has a value of its own."""
+        return self.n_distinct == self.n_rows - self.n_missing and self.n_distinct > 1
+
+
+def infer(facts: Facts) -> Column:
+    """Return the kind of a column and the reason.
+
+    Examples
+    --------
+    >>> infer(Facts("age", "number", True, 1000, 0, 74, 0, 0, 0, False, 73)).kind
+    'numeric'
+    """
+    kind, why = _kind_of(facts)
+    if facts.n_missing and kind != "constant":
+        why += f"; {facts.n_missing} of {facts.n_rows} values missing"
+    return Column(facts.name, kind, why)
+
+
+def _kind_of(f: Facts) -> tuple[Kind, str]:
+    if f.n_distinct == 0:
+        return "constant", "every value is missing"
+    if f.n_distinct == 1 and not f.n_missing:
+        return "constant", "every row has the same value"
+    if f.family == "boolean":
+        return "boolean", "true and false"
+    if f.family == "datetime":
+        return "datetime", f"dates or times, {f.n_distinct} distinct"
+    if f.family == "number":
+        return _kind_of_number(f)
+    return _kind_of_text(f)
+
+
+def _kind_of_number(f: Facts) -> tuple[Kind, str]:
+    if not f.integer:
+        return "numeric", f"numbers with decimals, {f.n_distinct} distinct"
+    large_enough = f.n_rows - f.n_missing >= 50
+    if f.all_differ and large_enough and _ID_NAME.search(f.name):
+        return "identifier", f"{f.n_distinct} whole numbers that all differ, under the name of an identifier"
+    if f.all_differ and large_enough and f.span < 1.05 * f.n_distinct:
+        return "identifier", f"{f.n_distinct} whole numbers that all differ and leave hardly a gap: a row number"
+    if f.n_distinct <= FEW:
+        return "integer-coded", f"whole numbers with {f.n_distinct} distinct values, at most {FEW}: codes"
+    if f.all_differ and large_enough:
+        return "numeric", f"{f.n_distinct} whole numbers that all differ (set kind to identifier if they name a row)"
+    return "numeric", f"whole numbers with {f.n_distinct} distinct values, more than {FEW}"
+
+
+def _kind_of_text(f: Facts) -> tuple[Kind, str]:
+    present = f.n_rows - f.n_missing
+    share = f.n_distinct / present
+    if present >= 20 and share > 0.95:
+        if f.has_spaces and f.mean_length > 40:
+            return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average, nearly all different"
+        return "identifier", f"{f.n_distinct} distinct values in {present} rows: nearly all differ"
+    if f.number_share == 1 and f.n_distinct > FEW:
+        return "numeric", f"text that reads as numbers throughout, {f.n_distinct} distinct"
+    if f.number_share >= 0.8 and f.n_distinct > FEW:
+        return "numeric", (
+            f"numbers beside {f.n_not_numbers} other value(s), which stay categories of their own "
+            "(--missing turns codes into missing)"
+        )
+    if f.has_spaces and f.mean_length > 40 and share > 0.2:
+        return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average"
+    if f.n_distinct > 1000 and share > 0.5:
+        return "text", f"{f.n_distinct} distinct texts in {present} rows"
+    return "categorical", f"text with {f.n_distinct} distinct values"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of the tables, in the order of the real table, and what is stated about attacker and release."""
+
+    columns: tuple[Column, ...]
+    threat: Threat = NOT_STATED
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ColumnError(_unknown("schema", name, [c.name for c in self.columns]))
+
+    def names(self, *kinds: Kind) -> tuple[str, ...]:
+        """Return the names of the columns of these kinds (all kinds when none is given)."""
+        return tuple(c.name for c in self.columns if not kinds or c.kind in kinds)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns that have a role."""
+        return tuple(c.name for c in self.columns if role in c.roles)
+
+    def usable(self) -> tuple[str, ...]:
+        """Return the columns that may be keys or targets without being named: counted kinds, not unit, not ignored."""
+        return tuple(c.name for c in self.columns if c.kind in COUNTED and not {"unit", "ignore"} & set(c.roles))
+
+    def override(self, other: Schema) -> Schema:
+        """Return this schema with the columns that `other` also has, and what it states, taken from it."""
+        theirs = {c.name: c for c in other.columns}
+        unknown = set(theirs) - {c.name for c in self.columns}
+        if unknown:
+            name = sorted(unknown)[0]
+            raise ColumnError(_unknown("schema", name, [c.name for c in self.columns]))
+        return Schema(
+            tuple(
+                replace(theirs[c.name], why=theirs[c.name].why or c.why) if c.name in theirs else c
+                for c in self.columns
+            ),
+            self.threat if other.threat == NOT_STATED else other.threat,
+        )
+
+    def give_roles(self, **roles: Iterable[str]) -> Schema:
+        """Return this schema with roles added: `give_roles(unit=["household"])`."""
+        columns = {c.name: c for c in self.columns}
+        for role, names in roles.items():
+            for name in names:
+                column = self[name]
+                if role not in column.roles:
+                    columns[name] = replace(columns[name], roles=(*columns[name].roles, role))  # type: ignore[arg-type] # keyword names are roles
+        return Schema(tuple(columns.values()), self.threat)
+
+    def to_toml(self) -> str:
+        r"""Return the schema as TOML that can be edited and passed back, with the questions that no run can answer.
+
+        Examples
+        --------
+        >>> print(Schema((Column("age", "numeric", "whole numbers"),)).to_toml().partition("\n#")[0])
+        [columns.age]
+        kind = "numeric"
+        roles = []
+        bins = "quantile 10"
+        why = "whole numbers"
+        <BLANKLINE>
+        """
+        import tomli_w
+
+        body = {}
+        for c in self.columns:
+            entry: dict[str, Any] = {"kind": c.kind, "roles": list(c.roles)}
+            if c.kind in ("numeric", "datetime"):
+                entry["bins"] = "none" if c.bins.how == "none" else f"{c.bins.how} {c.bins.n}"
+            body[c.name] = entry | {"why": c.why}
+        return tomli_w.dumps({"columns": body}) + template(self.threat)
+
+
+def schema_from_toml(text: str, source: str = "schema") -> Schema:
+    r"""Return the schema that a TOML text describes: [columns.NAME], [attacker], [release], [decision], any of them.
+
+    Raises
+    ------
+    SettingError
+        The text is no TOML, or has an entry that no schema has.
+
+    Examples
+    --------
+    >>> schema_from_toml('[columns.age]\nkind = "numeric"\nroles = ["key"]').columns[0].roles
+    ('key',)
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingError(
+            f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from."
+        ) from None
+    known = ("columns", *TABLES)
+    columns = data.get("columns", {})
+    if not isinstance(columns, dict) or not set(known) & set(data):
+        raise SettingError(f"{source}: no [columns.NAME] entries. hint: `divulge schema real.csv` shows the form.")
+    for name in data:
+        if name not in known:
+            raise SettingError(f"{source}: unknown entry {name!r}. hint: a schema holds {', '.join(known)}.")
+    return Schema(
+        tuple(_column_from(name, entry, source) for name, entry in columns.items()), threat_from(data, source)
+    )
+
+
+def _column_from(name: str, entry: Any, source: str) -> Column:
+    if not isinstance(entry, dict):
+        raise SettingError(f"{source}: column {name!r}: expected kind, roles, bins, why. hint: see `divulge schema`.")
+    unknown = set(entry) - {"kind", "roles", "bins", "why"}
+    if unknown:
+        raise SettingError(
+            f"{source}: column {name!r}: unknown entry {sorted(unknown)[0]!r}. hint: use kind, roles, bins, why."
+        )
+    kind = entry.get("kind", "categorical")
+    if kind not in get_args(Kind):
+        raise SettingError(f"{source}: column {name!r}: unknown kind. hint: one of {', '.join(get_args(Kind))}.")
+    roles = tuple(entry.get("roles", ()))
+    if not set(roles) <= set(get_args(Role)):
+        raise SettingError(f"{source}: column {name!r}: unknown role. hint: any of {', '.join(get_args(Role))}.")
+    return Column(name, kind, str(entry.get("why", "")), roles, _bins_from(name, entry.get("bins"), source))
+
+
+def _bins_from(name: str, text: Any, source: str) -> Bins:
+    if text is None:
+        return Bins()
+    match = re.fullmatch(r"\s*(quantile|width|none)\s*(\d*)\s*", str(text))
+    if not match or (match[2] and not 2 <= int(match[2]) <= 1000):
+        raise SettingError(
+            f'{source}: column {name!r}: bins must be "quantile 10", "width 10" (2 to 1000 bins) or "none".'
+        )
+    return Bins(match[1], int(match[2] or 10))  # type: ignore[arg-type] # the pattern allows nothing else
+
+
+_SDV_KINDS: dict[str, Kind] = {
+    "numerical": "numeric",
+    "categorical": "categorical",
+    "ordinal": "categorical",
+    "boolean": "boolean",
+    "datetime": "datetime",
+    "id": "identifier",
+    "text": "text",
+}
+
+
+def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Schema:
+    """Return the schema of an SDV metadata dictionary: V1 single-table, V1 with "tables", or V2.
+
+    Only column types are read. Personal information types (name, address, ssn, ...) are identifiers. Value
+    lists and ranges, which V2 may hold, are left alone: they are real data.
+
+    Raises
+    ------
+    SettingError
+        Neither shape, or more than one table.
+
+    Examples
+    --------
+    >>> schema_from_sdv({"columns": {"age": {"sdtype": "numerical"}}}).columns[0].kind
+    'numeric'
+    """
+    if not isinstance(metadata, Mapping):
+        raise SettingError(f"{source}: SDV metadata must be a JSON object.")
+    table: Any = metadata
+    if "tables" in metadata:
+        tables = metadata["tables"]
+        if not isinstance(tables, Mapping) or len(tables) != 1:
+            found = len(tables) if isinstance(tables, Mapping) else "no"
+            raise SettingError(
+                f"{source}: {found} tables found. hint: divulge assesses one table; keep its entry alone."
+            )
+        table = next(iter(tables.values()))
+    columns = table.get("columns") if isinstance(table, Mapping) else None
+    if not isinstance(columns, Mapping):
+        raise SettingError(
+            f'{source}: no "columns" found. hint: pass SDV metadata (V1 or V2) or TOML of `divulge schema`.'
+        )
+    keys = table.get("primary_key") or []
+    primary = {keys} if isinstance(keys, str) else set(keys)
+    return Schema(tuple(_sdv_column(str(n), e, str(n) in primary) for n, e in columns.items()))
+
+
+def _sdv_column(name: str, entry: Any, primary: bool) -> Column:
+    sdtype = str(entry.get("sdtype", "categorical")) if isinstance(entry, Mapping) else str(entry)
+    if primary:
+        return Column(name, "identifier", "primary key of the SDV metadata", ("ignore",))
+    if sdtype in _SDV_KINDS:
+        kind = _SDV_KINDS[sdtype]
+    elif sdtype == "unknown":
+        kind = "categorical"
+    else:
+        kind = "identifier"
+    return Column(name, kind, f"sdtype {sdtype} of the SDV metadata")
+
+
+def check_columns(role: str, wanted: Sequence[str], known: Sequence[str]) -> None:
+    """Raise a `ColumnError` that names the first wanted column which is not known, and its nearest name."""
+    for name in wanted:
+        if name not in known:
+            raise ColumnError(_unknown(role, name, known))
+
+
+def _unknown(role: str, name: str, known: Sequence[str]) -> str:
+    import difflib
+
+    stripped = [k for k in known if k.strip().lower() == str(name).strip().lower()]
+    near = stripped or difflib.get_close_matches(str(name), known, n=1)
+    shown = ", ".join(map(repr, known[:30])) + (f" and {len(known) - 30} more" if len(known) > 30 else "")
+    hint = f"did you mean {near[0]!r}?" if near else "names are case-sensitive."
+    return f"{role}: no column {name!r}; there are {shown}. hint: {hint}"

@@ -1,0 +1,1 @@
+"""Compiled loops and their plain twins; arrays in, arrays out."""

@@ -1,0 +1,1 @@
+"""Counts of cells, bins, and keys that differ in few columns."""

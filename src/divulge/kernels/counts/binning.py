@@ -1,0 +1,102 @@
+"""Integer codes for counting, one coding a column, fitted on real and holdout, used by every table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.schema import Bins, Column
+
+__all__ = ["Coding", "fit_coding", "quantile_edges", "width_edges"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """How the levels of one column become codes for counting; code 0 is missing."""
+
+    map: NDArray[np.int32]
+    """Shape (n_levels + 1,): level code (0 is missing) -> counting code."""
+    n_codes: int
+    """Counting codes run from 0 to n_codes - 1."""
+    bins: str
+    """The bins in words, "" when each value is a category of its own."""
+    edges: NDArray[np.float64]
+    """Inner edges of the bins, right-closed; empty when there are none. They are data values."""
+
+
+def fit_coding(column: Column, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Coding:
+    """Return the coding of one column.
+
+    Parameters
+    ----------
+    column
+        Its kind decides: numbers and datetimes are binned as `column.bins` says, all else is a category.
+    numbers
+        Shape (n_levels,): the levels as numbers, nan where a level is none (it stays a category of its own).
+    counts
+        Shape (n_levels,): how often each level occurs in real and holdout together. Levels that only the
+        synthetic table has fall into the bin where they lie.
+
+    Examples
+    --------
+    >>> fit_coding(Column("age", "numeric", bins=Bins("width", 2)), np.arange(5.0), np.ones(5, int)).map
+    array([0, 1, 1, 1, 2, 2], dtype=int32)
+    """
+    n_levels = len(numbers)
+    binned = column.kind in ("numeric", "datetime") and column.bins.how != "none"
+    is_number = ~np.isnan(numbers)
+    if not binned or is_number.sum() <= column.bins.n:
+        return Coding(np.arange(n_levels + 1, dtype=np.int32), n_levels + 1, "", np.empty(0))
+    edges = _edges(column.bins, numbers[is_number], counts[is_number])
+    code = np.zeros(n_levels + 1, dtype=np.int32)
+    code[1:][is_number] = np.searchsorted(edges, numbers[is_number], side="left") + 1
+    n_others = int((~is_number).sum())
+    code[1:][~is_number] = len(edges) + 2 + np.arange(n_others)
+    how = f"{len(edges) + 1} {column.bins.how} bins of real and holdout, right-closed"
+    if n_others:
+        how += f", and {n_others} value(s) that are no number"
+    return Coding(code, len(edges) + 2 + n_others, how, edges)
+
+
+def _edges(bins: Bins, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    known = counts > 0
+    numbers, counts = numbers[known], counts[known]
+    if len(numbers) == 0:
+        return np.empty(0)
+    if bins.how == "width":
+        return width_edges(numbers, bins.n)
+    return quantile_edges(numbers, counts, bins.n)
+
+
+def quantile_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], n_bins: int) -> NDArray[np.float64]:
+    """Return the inner edges of quantile bins: data values (inverse of the distribution function), repeats merged.
+
+    Parameters
+    ----------
+    numbers
+        Distinct values, ascending, shape (n,).
+    counts
+        How often each occurs, shape (n,).
+    n_bins
+        Wanted number of bins; fewer come out where values repeat.
+
+    Examples
+    --------
+    >>> quantile_edges(np.array([1.0, 2, 3, 4]), np.array([1, 1, 1, 1]), 2)
+    array([2.])
+    """
+    cumulated = np.cumsum(counts)
+    # whole-number arithmetic: k * n / n_bins in floats would put an edge one value off
+    wanted = (np.arange(1, n_bins) * cumulated[-1] + n_bins - 1) // n_bins
+    edges = np.unique(numbers[np.searchsorted(cumulated, wanted)])
+    return np.asarray(edges[edges < numbers[-1]], dtype=np.float64)
+
+
+def width_edges(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    """Return the inner edges of bins of equal width between the smallest and the largest finite value."""
+    finite = numbers[np.isfinite(numbers)]
+    if len(finite) < 2:
+        return np.empty(0)
+    return np.asarray(np.linspace(finite[0], finite[-1], n_bins + 1)[1:-1], dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Two lists that meet in a synthetic row."""

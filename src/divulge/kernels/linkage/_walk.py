@@ -1,0 +1,97 @@
+"""The loop of `links` (compiled): through the near rows of one half, looking where each stands in the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from divulge.kernels._box_tree import exact
+from divulge.kernels.linkage._chance import chance
+from divulge.kernels.runtime import compiled
+
+__all__ = ["walk"]
+
+_chance = compiled(chance)
+
+
+@compiled
+def _find(values: Any, low: int, high: int, wanted: int) -> Any:
+    """Return where a value stands in values[low:high], which ascend, or -1."""
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and values[low] == wanted else -1
+
+
+@compiled
+def _nearer(places: Any, query: int, distance: float) -> Any:
+    """Return how many rows are nearer to a query than this distance: the first place of the rows at it."""
+    n = 0
+    while n < places.shape[1] and places[query, n] < distance:
+        n += 1
+    return n
+
+
+@compiled
+def walk(
+    first: int, last: int, pair: Any, place: Any, query: Any, other: Any, start: Any, rows: Any, distances: Any,
+    cell_start: Any, cell_other: Any, cell_count: Any, near: Any, few: Any, searches: int,
+    places: Any, other_places: Any, sure: Any, tied: Any, other_sure: Any, other_tied: Any,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
+    group: Any, group_weight: Any, total: float, ks: Any, swapped: bool, out: Any,
+) -> None:  # fmt: skip
+    """Fill in the chances of the pairs first to last, walking through the listed rows of the first of each pair.
+
+    met[i, j] counts the rows before which i rows are nearer in the half that is walked, and j in the other.
+    """
+    width = places.shape[1]
+    met = np.zeros((width, width), dtype=np.int64)
+    for x in range(first, last):
+        q, o = query[x], other[x]
+        limit = other_places[o, width - 1]
+        any_met = False
+        for e in range(start[place[x]], start[place[x] + 1]):
+            row = rows[e]
+            begin, end = cell_start[row], cell_start[row + 1]
+            look_up = few[o] >= 0 and few[o] * searches < end - begin
+            n = few[o] if look_up else end - begin
+            for c in range(n):
+                cell = _find(cell_other, begin, end, near[o, c]) if look_up else begin + c
+                if cell < 0:
+                    continue
+                d = exact(
+                    numbers, codes, reference_numbers, reference_codes, span, number_weight, group, group_weight,
+                    total, o, cell_other[cell],
+                )  # fmt: skip
+                if d <= limit:
+                    met[_nearer(places, q, distances[e]), _nearer(other_places, o, d)] += cell_count[cell]
+                    any_met = True
+        if not any_met:
+            continue
+        for column in range(len(ks)):
+            n, m = sure[q, column], other_sure[o, column]
+            both_sure, here, there = 0, 0, 0
+            for i in range(n):
+                here += met[i, m]
+                for j in range(m):
+                    both_sure += met[i, j]
+            for j in range(m):
+                there += met[n, j]
+            if both_sure > 0:
+                out[pair[x], column] = 1.0
+            elif swapped:
+                out[pair[x], column] = _chance(
+                    other_tied[o, column], ks[column] - m, tied[q, column], ks[column] - n, here, there, met[n, m]
+                )
+            else:
+                out[pair[x], column] = _chance(
+                    tied[q, column], ks[column] - n, other_tied[o, column], ks[column] - m, there, here, met[n, m]
+                )
+        for i in range(width):
+            for j in range(width):
+                met[i, j] = 0

@@ -1,0 +1,285 @@
+"""In how many synthetic rows two lists about one person meet, and how likely the nearest rows of each meet.
+
+One list has one half of the columns, the other list the other half. Of each list the k nearest rows are taken, all k
+from one search. Rows at the k-th distance share the last places: they are drawn at random, and a score is the chance
+that the two draws share a row. Rows are counted, never listed two by two: the smaller of the two sets of near rows is
+walked through, by cells of equal rows, and the distance of each to the other list says where it stands there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.hashing import once as kept_once
+from divulge.kernels.linkage._chance import chance
+from divulge.kernels.neighbours.distinct import Distinct, Progress
+from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
+from divulge.kernels.neighbours.index import Index, Listed, Reach
+from divulge.kernels.runtime import COMPILE_FROM
+
+__all__ = ["Half", "chances", "of_a_copy", "once"]
+
+Ints = NDArray[np.int64]
+_SEARCHES = 8  # looking a cell up in a sorted list takes as long as passing over so many
+
+
+class Half(NamedTuple):
+    """One half of the columns."""
+
+    ruler: Ruler
+    synthetic: Rows
+    """The same synthetic rows, in the same order, in both halves."""
+    people: Rows
+    """The same people in both halves."""
+
+
+class _Cells(NamedTuple):
+    """For each distinct row of one half the distinct rows of the other half that stand beside it."""
+
+    start: Ints
+    """Shape (n_distinct + 1,)."""
+    other: Ints
+    """Shape (n_cells,): distinct rows of the other half, ascending for each of this one."""
+    n_rows: Ints
+    """Shape (n_cells,): synthetic rows."""
+
+
+class _Side(NamedTuple):
+    """One half, searched."""
+
+    ruler: Ruler
+    near: Index
+    reach: Reach
+    cells: _Cells
+    sure: Ints
+    """Shape (n_distinct_people, n_k): rows strictly nearer than the k-th distance."""
+    tied: Ints
+    """Shape (n_distinct_people, n_k): rows at the k-th distance."""
+
+
+def once(halves: Sequence[Half]) -> Ints:
+    """Return which synthetic rows to keep so that a table written out several times counts once."""
+    return kept_once(_keys(*(Distinct.of(h.synthetic).of_each for h in halves)))
+
+
+def chances(
+    halves: Sequence[Half],
+    ks: Sequence[int],
+    *,
+    engine: str | None = None,
+    threads: int | None = None,
+    progress: Progress = lambda done, total: None,
+) -> Floats:
+    """Return how likely the k nearest synthetic rows on one half share a row with the k nearest on the other.
+
+    Parameters
+    ----------
+    halves
+        Two.
+    ks
+        Ascending, from 1 to the number of synthetic rows.
+    engine
+        "numpy" or "compiled" force one way of counting; None chooses.
+    threads
+        None takes all cores. They change no digit.
+
+    Returns
+    -------
+    ndarray
+        Shape (n_people, n_k), in [0, 1]; 0 and 1 where no tie is cut.
+
+    Examples
+    --------
+    A person at 0 on both halves, three synthetic rows: the first is nearest on one half, all tie on the other.
+
+    >>> from divulge.kernels.neighbours.gower import Field, fit_ruler
+    >>> def half(name, synthetic):
+    ...     marks = np.zeros(3, np.int32), np.zeros(1, np.int32)
+    ...     ruler, rows = fit_ruler([Field(name, (synthetic, np.zeros(1)), marks)], [0])
+    ...     return Half(ruler, *rows)
+    >>> one, other = half("x", np.array([1.0, 2.0, 3.0])), half("y", np.array([4.0, 4.0, 4.0]))
+    >>> chances([one, other], [1, 2]).round(9).tolist()
+    [[0.333333333, 1.0]]
+    """
+    first, second = (Index(h.ruler, h.synthetic, threads=threads, progress=progress) for h in halves)
+    reaches = first.reach(halves[0].people, max(ks)), second.reach(halves[1].people, max(ks))
+    one, other = (r.reference.of_each for r in reaches)
+    cells = _cells(one, other, len(reaches[0].reference.times)), _cells(other, one, len(reaches[1].reference.times))
+    sides = [
+        _Side(half.ruler, index, reach, of_half, *_places(reach, ks))
+        for half, index, reach, of_half in zip(halves, (first, second), reaches, cells, strict=True)
+    ]
+    people = [r.queries.of_each for r in reaches]
+    _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
+    pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
+    if engine is None:
+        engine = "numpy" if len(asked) * len(cells[0].other) < COMPILE_FROM else "compiled"
+    found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
+    return found[of_person]
+
+
+def of_a_copy(halves: Sequence[Half], n_members: int, ks: Sequence[int]) -> Floats:
+    """Return about how likely each person is linked when the members are the synthetic table.
+
+    Whoever has the record of a member on each half finds the members who share it, and they alone are taken; others
+    count as not linked.
+
+    Parameters
+    ----------
+    halves
+        Two; the first `n_members` people are the members.
+    n_members
+        At least 1.
+    ks
+        From 1 on.
+
+    Returns
+    -------
+    ndarray
+        Shape (n_people, n_k).
+    """
+    one, other = (Distinct.of(h.people, always=True).of_each for h in halves)
+    pair = np.unique(_keys(one, other), return_inverse=True)[1]
+    alike = [np.bincount(ids[:n_members], minlength=int(ids.max()) + 1)[ids] for ids in (one, other, pair)]
+    cases, of_person = np.unique(np.stack(alike, axis=1), axis=0, return_inverse=True)
+    out = np.zeros((len(cases), len(ks)))
+    for i, (a, b, both) in enumerate(cases.tolist()):
+        if both:
+            out[i] = [chance(a, min(k, a), b, min(k, b), 0, 0, both) for k in ks]
+    return np.asarray(out[of_person.ravel()])
+
+
+# ---------------------------------------------------------------- cells and places
+
+
+def _keys(one: Ints, other: Ints) -> Ints:
+    """Return one number for each pair, in the order of the pairs."""
+    return np.asarray(one * (int(other.max(initial=0)) + 1) + other)
+
+
+def _cells(one: Ints, other: Ints, n_distinct: int) -> _Cells:
+    _, first, count = np.unique(_keys(one, other), return_index=True, return_counts=True)
+    start = np.append(0, np.cumsum(np.bincount(one[first], minlength=n_distinct)))
+    return _Cells(start, other[first], count)
+
+
+def _places(reach: Reach, ks: Sequence[int]) -> tuple[Ints, Ints]:
+    """Return for each k how many rows are nearer than the k-th distance, and how many are at it."""
+    sure, tied = [], []
+    for k in ks:
+        at = reach.distances[:, k - 1 : k]
+        sure.append((reach.distances < at).sum(axis=1))
+        listed = (reach.distances <= at).sum(axis=1)
+        # beyond the last k more rows may tie with it
+        tied.append(np.where(at[:, 0] == reach.distances[:, -1], reach.n_rows, listed) - sure[-1])
+    return np.stack(sure, axis=1), np.stack(tied, axis=1)
+
+
+# ---------------------------------------------------------------- counting in numpy
+
+
+def _count_numpy(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int]) -> Floats:
+    """Count by matrices of all distances: the oracle of the compiled walk."""
+    cells = sides[0].cells
+    of_cell = np.repeat(np.arange(len(cells.start) - 1), np.diff(cells.start)), cells.other
+    out = np.zeros((len(pairs[0]), len(ks)))
+    for part in blocks(len(out), len(cells.other)):
+        far = [
+            pairwise(s.ruler, s.reach.queries.rows.take(p[part]), s.reach.reference.rows)[:, c]
+            for s, p, c in zip(sides, pairs, of_cell, strict=True)
+        ]
+        last = [s.reach.distances[p[part], -1:] for s, p in zip(sides, pairs, strict=True)]
+        pair, cell = np.nonzero((far[0] <= last[0]) & (far[1] <= last[1]))
+        one, other = far[0][pair, cell], far[1][pair, cell]
+        some = slice(part.start, part.start + len(far[0]))
+        n = len(far[0])
+
+        def rows(mask: NDArray[np.bool_], pair: Ints = pair, cell: Ints = cell, n: int = n) -> Ints:
+            return np.bincount(pair[mask], weights=cells.n_rows[cell[mask]], minlength=n).astype(np.int64)
+
+        for column, k in enumerate(ks):
+            at, at_other = (s.reach.distances[p[some][pair], k - 1] for s, p in zip(sides, pairs, strict=True))
+            sure, sure_other, tied, tied_other = one < at, other < at_other, one == at, other == at_other
+            kinds = [rows(tied & sure_other), rows(sure & tied_other), rows(tied & tied_other)]
+            for s, p in zip(reversed(sides), reversed(pairs), strict=True):
+                kinds = [s.tied[p[some], column], k - s.sure[p[some], column], *kinds]
+            distinct, which = np.unique(np.stack(kinds, axis=1), axis=0, return_inverse=True)
+            score = np.array([chance(*kind) for kind in distinct.tolist()])[which.ravel()]
+            out[some, column] = np.where(rows(sure & sure_other) > 0, 1.0, score)
+    return out
+
+
+# ---------------------------------------------------------------- counting by a compiled walk
+
+
+def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int], threads: int | None) -> Floats:
+    """Walk through the near rows of one half or the other, whichever has fewer cells."""
+    out = np.zeros((len(pairs[0]), len(ks)))
+    cost = [_cost(sides[i], sides[1 - i], pairs[i], pairs[1 - i]) for i in (0, 1)]
+    by_second = cost[1] < cost[0]
+    for i, mine in ((0, np.flatnonzero(~by_second)), (1, np.flatnonzero(by_second))):
+        walked, checked = sides[i], sides[1 - i]
+        if i:
+            mine = mine[np.argsort(pairs[1][mine], kind="stable")]
+        query, other = pairs[i][mine], pairs[1 - i][mine]
+        loop = _walk(walked, checked, ks, bool(i), out)
+        for listed in walked.near.up_to(walked.reach, np.unique(query)):
+            part = slice(*np.searchsorted(query, (listed.queries[0], listed.queries[-1] + 1)))
+            place = np.searchsorted(listed.queries, query[part])
+            _side_by_side(loop(listed, mine[part], place, query[part], other[part]), len(place), threads)
+    return out
+
+
+def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
+    """Return about how many cells a walk passes over for each pair."""
+    n_cells = np.diff(walked.cells.start)
+    near = walked.reach.nearest
+    listed = np.where(near >= 0, n_cells[near], 0).sum(axis=1)
+    everything = len(walked.cells.other)
+    cells = np.where(walked.reach.is_whole, listed, np.minimum(walked.reach.n_rows, everything))[query]
+    classes = np.where(walked.reach.is_whole, (near >= 0).sum(axis=1), np.minimum(walked.reach.n_rows, len(n_cells)))
+    lookups = (classes[query] * _SEARCHES) * (checked.reach.nearest >= 0).sum(axis=1)[other]
+    return np.asarray(np.where(checked.reach.is_whole[other], np.minimum(cells, lookups), cells))
+
+
+def _walk(
+    walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats
+) -> Callable[[Listed, Ints, Ints, Ints, Ints], Callable[[int, int], None]]:
+    from divulge.kernels.linkage._walk import walk
+
+    bounds, weights = checked.ruler.groups()
+    rows, asked, near = checked.reach.reference.rows, checked.reach.queries.rows, checked.reach.nearest
+    exact = (
+        np.ascontiguousarray(asked.numbers), np.ascontiguousarray(asked.codes),
+        np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
+        checked.ruler.span, checked.ruler.number_weight, bounds, weights, checked.ruler.total,
+    )  # fmt: skip
+    few = np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1)
+    places = (
+        np.ascontiguousarray(walked.reach.distances), np.ascontiguousarray(checked.reach.distances),
+        walked.sure, walked.tied, checked.sure, checked.tied,
+    )  # fmt: skip
+
+    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Callable[[int, int], None]:
+        def part(a: int, b: int) -> None:
+            walk(
+                a, b, pair, place, query, other, listed.start, listed.rows, listed.distances, *walked.cells,
+                near, few, _SEARCHES, *places, *exact, np.asarray(ks), swapped, out,
+            )  # fmt: skip
+
+        return part
+
+    return over
+
+
+def _side_by_side(work: Callable[[int, int], None], n: int, threads: int | None) -> None:
+    threads = threads or os.cpu_count() or 1
+    step = max(256, -(-n // (16 * threads)))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))

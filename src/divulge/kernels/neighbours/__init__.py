@@ -1,0 +1,1 @@
+"""Exact nearest records under one mixed distance."""

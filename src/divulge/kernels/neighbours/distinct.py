@@ -1,0 +1,82 @@
+"""Rows without their repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.hashing import value_hashes
+from divulge.kernels.neighbours.gower import Rows
+
+__all__ = ["Distinct", "Progress"]
+
+Ints = NDArray[np.int64]
+Progress = Callable[[int, int], None]
+"""Called with queries done and queries in all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Rows without their repeats, in the order of first appearance."""
+
+    rows: Rows
+    of_row: Ints | None
+    """Shape (n_rows,): which distinct row each row is; None when no row is left out."""
+    times: Ints
+    """Shape (n_distinct,): how many rows each stands for."""
+    start: Ints
+    """Shape (n_distinct + 1,): distinct row u stands for members[start[u] : start[u + 1]]."""
+    members: Ints
+    """Row numbers, ascending within a distinct row."""
+
+    @staticmethod
+    def of(rows: Rows, *, always: bool = False) -> Distinct:
+        """Return the distinct rows; where few repeat they are left in, unless `always`."""
+        n = len(rows)
+        hashes = _hash(rows)
+        _, first, of_hash, times = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
+        alone = len(first) > 0.95 * n and not (always and len(first) < n)
+        if alone or not _equal(rows, rows.take(first[of_hash])):  # two different rows with one hash: 1 in 2**64
+            numbers = np.arange(n + 1)
+            return Distinct(rows, None, np.ones(n, dtype=np.int64), numbers, numbers[:-1])
+        order = np.argsort(first)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[order] = np.arange(len(first))
+        of_row = rank[of_hash]
+        times = times[order].astype(np.int64)
+        members = np.argsort(of_row, kind="stable")
+        return Distinct(rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+
+    def first(self) -> Ints:
+        """Return the first row that each distinct row stands for."""
+        return self.members[self.start[:-1]]
+
+    @property
+    def of_each(self) -> Ints:
+        """Which distinct row each row is, also where no row is left out."""
+        return np.arange(len(self.times)) if self.of_row is None else self.of_row
+
+    def which(self, rows: Ints) -> Ints:
+        """Return the distinct row of each row number; -1 stays -1."""
+        return rows if self.of_row is None else np.where(rows < 0, -1, self.of_row[rows])
+
+
+def _hash(rows: Rows) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of each row: that of every entry, salted by its column, added up."""
+    out = np.zeros(len(rows), dtype=np.uint64)
+    columns = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]
+    columns += [rows.codes[:, j].astype(np.float64) for j in range(rows.codes.shape[1])]
+    for first in range(0, len(rows), 16_384):  # stay in cache
+        part = slice(first, first + 16_384)
+        for j, column in enumerate(columns):
+            values = column[part] + 0.0
+            values[np.isnan(values)] = np.nan  # with one bit pattern
+            out[part] += value_hashes(values.view(np.uint64), j)
+    return out
+
+
+def _equal(a: Rows, b: Rows) -> bool:
+    return bool(np.array_equal(a.codes, b.codes) and np.array_equal(a.numbers, b.numbers, equal_nan=True))

@@ -1,0 +1,211 @@
+"""The mixed (Gower) distance between rows of numbers and categories, and its plain numpy form.
+
+The distance of two rows is the weighted mean over columns of: |a - b| / range, at most 1, for numbers; 0 or 1 for
+categories; missing against missing 0, missing against a value 1. A `Ruler` fixes ranges and weights once, for all
+tables. The sum runs over the numbers in column order, in float64 and from the raw values (scaling first would break
+ties in the last bit), then over the categories by weight: whichever way a neighbour is found, this one formula gives
+its distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.errors import SettingError
+
+__all__ = ["Field", "Rows", "Ruler", "encode_rows", "fit_ruler", "pairwise"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+_HUGE = 1e300  # beyond it a difference may overflow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """One column, over one or more tables, as the distance sees it."""
+
+    name: str
+    numbers: tuple[Floats, ...] | None
+    """Per table, shape (n_rows,): the numbers, nan where there is none; None for a category."""
+    codes: tuple[Codes, ...]
+    """Per table, shape (n_rows,): the category. Beside numbers: 0 for a number, 1 for missing, from 2 on values
+    that are no number."""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of one table: numbers and categories side by side.
+
+    A number that is missing is nan and contributes nothing; a code column beside it marks it, and the mismatch of
+    marks contributes the weight of the column.
+    """
+
+    numbers: Floats
+    """Shape (n_rows, n_numbers), C order."""
+    codes: Codes
+    """Shape (n_rows, n_codes), C order."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: NDArray[np.int64]) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.numbers[rows], self.codes[rows])
+
+    @staticmethod
+    def stack(parts: Sequence[Rows]) -> Rows:
+        """Return the rows of several tables, one after the other."""
+        return Rows(np.concatenate([p.numbers for p in parts]), np.concatenate([p.codes for p in parts]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ruler:
+    """Ranges and weights: what makes distances of different tables comparable."""
+
+    low: Floats
+    """Shape (n_numbers,): smallest value of the tables that fix the range."""
+    span: Floats
+    """Shape (n_numbers,): the range, above 0 and finite."""
+    number_weight: Floats
+    """Shape (n_numbers,)."""
+    code_weight: Floats
+    """Shape (n_codes,), ascending, so that equal weights stand together."""
+    total: float
+    """Sum of the weights of the columns; a distance is divided by it."""
+
+    def groups(self) -> tuple[NDArray[np.int64], Floats]:
+        """Return where runs of equal weight begin and end among the code columns, and the weights."""
+        starts = np.flatnonzero(np.r_[True, np.diff(self.code_weight) != 0]) if len(self.code_weight) else np.empty(0)
+        bounds = np.append(starts, len(self.code_weight)).astype(np.int64)
+        return bounds, self.code_weight[bounds[:-1]]
+
+
+def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler, tuple[Rows, ...]]:
+    """Return the ruler of some columns and the rows of every table under it.
+
+    Parameters
+    ----------
+    fields
+        The columns. Their order changes no digit: they are put in the order of their names.
+    ranges_of
+        The tables that fix the ranges. A column without a range there (constant, or never a number) is compared as
+        a category: equal or not.
+
+    Raises
+    ------
+    SettingError
+        No column, or none with a positive weight; a weight that is negative or not finite.
+
+    Examples
+    --------
+    >>> age = Field("age", (np.array([20.0, 60.0]), np.array([30.0])), (np.zeros(2, np.int32), np.zeros(1, np.int32)))
+    >>> ruler, (a, b) = fit_ruler([age], ranges_of=[0])
+    >>> pairwise(ruler, a, b).tolist()
+    [[0.25], [0.75]]
+    """
+    for field in fields:
+        if not (np.isfinite(field.weight) and field.weight >= 0):
+            raise SettingError(f"weights: column {field.name!r} has a weight that is negative or no number.")
+    if sum(float(f.weight) for f in fields) > _HUGE:
+        raise SettingError("weights: they are too large to be added up. hint: only their ratios matter.")
+    used = sorted((f for f in fields if f.weight > 0), key=lambda f: f.name)
+    if not used:
+        raise SettingError("distance: no column to compare: there is none, or every weight is 0.")
+    numbers: list[tuple[Floats, ...]] = []
+    low, span, number_weight = [], [], []
+    codes: list[tuple[float, tuple[Codes, ...]]] = []
+    for field in used:
+        if field.numbers is None:
+            codes.append((field.weight, field.codes))
+            continue
+        values = _tamed(field.numbers)
+        known = np.concatenate([values[i] for i in ranges_of])
+        known = known[np.isfinite(known)]
+        least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+        if not most - least > 0:
+            codes.append((field.weight, _as_categories(values, field.codes)))
+            continue
+        numbers.append(values)
+        low.append(least)
+        span.append(most - least)
+        number_weight.append(field.weight)
+        if any(c.any() for c in field.codes):
+            codes.append((field.weight, field.codes))
+    codes.sort(key=lambda c: c[0])
+    n_tables = len(used[0].codes)
+    rows = tuple(
+        Rows(
+            _columns([n[i] for n in numbers], len(used[0].codes[i]), np.float64),
+            _columns([c[i] for _, c in codes], len(used[0].codes[i]), np.int32),
+        )
+        for i in range(n_tables)
+    )
+    total = float(np.sum([f.weight for f in used]))
+    low_, span_, number, code = (
+        np.array(x, dtype=np.float64) for x in (low, span, number_weight, [w for w, _ in codes])
+    )
+    return Ruler(low_, span_, number, code, total), rows
+
+
+def encode_rows(parts: Sequence[Floats]) -> tuple[Codes, ...]:
+    """Return codes of numbers taken as categories, one code a distinct value over all parts; nan is 0."""
+    distinct, inverse = np.unique(np.concatenate(parts), return_inverse=True)
+    inverse = inverse + 1
+    inverse[np.isnan(distinct)[inverse - 1]] = 0
+    return tuple(np.split(inverse.astype(np.int32), np.cumsum([len(p) for p in parts])[:-1]))
+
+
+def _as_categories(values: tuple[Floats, ...], marks: tuple[Codes, ...]) -> tuple[Codes, ...]:
+    """Return one code for each distinct number, and others for the marks."""
+    codes = encode_rows(values)
+    n_marks = 1 + max((int(m.max(initial=0)) for m in marks), default=0)
+    return tuple((c * n_marks + m).astype(np.int32) for c, m in zip(codes, marks, strict=True))
+
+
+def _tamed(values: tuple[Floats, ...]) -> tuple[Floats, ...]:
+    """Return numbers whose differences do not overflow; a power of two changes no digit."""
+    largest = max((float(np.abs(v[np.isfinite(v)]).max(initial=0.0)) for v in values), default=0.0)
+    scale = 2.0**-8 if largest > _HUGE else 1.0
+    return tuple(v * scale + 0.0 for v in values)
+
+
+def _columns(parts: Sequence[NDArray[Any]], n_rows: int, dtype: type) -> NDArray[Any]:
+    if not parts:
+        return np.empty((n_rows, 0), dtype=dtype)
+    out: NDArray[Any] = np.empty((n_rows, len(parts)), dtype=dtype)
+    for j, part in enumerate(parts):
+        out[:, j] = part
+    return out
+
+
+def pairwise(ruler: Ruler, queries: Rows, reference: Rows) -> Floats:
+    """Return the distance of each query to each reference row, shape (n_queries, n_reference).
+
+    The definition, in plain numpy: every other search must agree with it to the last bit.
+    """
+    out = np.zeros((len(queries), len(reference)))
+    with np.errstate(invalid="ignore"):  # infinity less infinity: equal, as are nan and nan; the marks tell them apart
+        for j, (span, weight) in enumerate(zip(ruler.span, ruler.number_weight, strict=True)):
+            term = np.abs(queries.numbers[:, j, None] - reference.numbers[:, j]) / span
+            out += np.where(term > 0, np.minimum(term, 1.0), 0.0) * weight
+    bounds, weights = ruler.groups()
+    for first, last, weight in zip(bounds[:-1], bounds[1:], weights, strict=True):
+        mismatches = np.zeros(out.shape, dtype=np.int32)
+        for j in range(first, last):
+            mismatches += queries.codes[:, j, None] != reference.codes[:, j]
+        out += mismatches * weight
+    return out / ruler.total
+
+
+def blocks(n_queries: int, n_reference: int, cells: int = 1_000_000) -> Iterator[slice]:
+    """Return slices of the queries whose matrices of distances stay small."""
+    step = max(1, cells // max(1, n_reference))
+    for first in range(0, n_queries, step):
+        yield slice(first, min(first + step, n_queries))

@@ -1,0 +1,523 @@
+"""Exact nearest neighbours under the mixed distance: the nearest, the k nearest, all ties, all within a radius.
+
+Equal rows are searched once and carry a multiplicity. Small tasks are matrices of numpy; larger ones go to compiled
+code, a box tree (`boxes`) or, where a probe shows that boxes keep nothing apart, a scan in 16 bits (`tiles`). Both
+only narrow down candidates: each candidate's distance is computed in float64 from the raw values by the one formula
+of `gower`, so that distances are equal to the last bit whichever way they were found, and ties are true ties.
+Threads, block sizes and the order of rows change no digit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.errors import SettingError
+from divulge.kernels.neighbours.distinct import Distinct, Progress
+from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
+from divulge.kernels.runtime import COMPILE_FROM
+
+__all__ = ["Index", "Listed", "Nearest", "Pairs", "Reach", "warm_up"]
+
+Ints = NDArray[np.int64]
+_ONE = 2.0**36  # parts of a credit
+_LISTED = 20_000_000  # tied rows listed at once: 320 MB
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearest:
+    """The k nearest reference rows of each query, by distance and then by row number."""
+
+    distances: Floats
+    """Shape (n_queries, k), ascending; infinite where the reference has fewer rows."""
+    rows: Ints
+    """Shape (n_queries, k): row numbers in the reference; -1 where there are fewer."""
+    n_ties: Ints
+    """Shape (n_queries,): reference rows exactly at the last of the k distances."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Reference rows of each query, in one long list."""
+
+    start: Ints
+    """Shape (n_queries + 1,): query i has rows[start[i] : start[i + 1]]."""
+    rows: Ints
+    """Row numbers in the reference, ascending within a query."""
+
+    @property
+    def counts(self) -> Ints:
+        """Shape (n_queries,): how many rows each query has."""
+        return np.diff(self.start)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """How far the k nearest reference rows of each distinct query reach; equal reference rows count one by one.
+
+    Query u stands for the rows of `queries` whose `of_row` is u. `Index.up_to` lists the rows themselves.
+    """
+
+    queries: Distinct
+    """The queries without their repeats."""
+    reference: Distinct
+    """The reference rows without their repeats; they are listed by these numbers, and stand for `times` rows each."""
+    distances: Floats
+    """Shape (n_distinct_queries, k), ascending: the distance of the j-th nearest row; infinite where there is none."""
+    n_rows: Ints
+    """Shape (n_distinct_queries,): rows up to and including the k-th distance; all where there are fewer than k."""
+    nearest: Ints
+    """Shape (n_distinct_queries, k): the nearest distinct rows up to the k-th distance, by distance and then by number,
+    -1 where there are fewer than k."""
+    far: Floats
+    """Shape (n_distinct_queries, k): the distances of `nearest`; infinite where there is none."""
+    is_whole: NDArray[np.bool_]
+    """Shape (n_distinct_queries,): `nearest` names all distinct rows up to the k-th distance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Distinct reference rows of some distinct queries, up to and including the k-th distance, in one long list."""
+
+    queries: Ints
+    """Shape (n,): distinct queries, ascending."""
+    start: Ints
+    """Shape (n + 1,): query queries[i] has rows[start[i] : start[i + 1]]."""
+    rows: Ints
+    """Distinct reference rows, by distance and then by number within a query."""
+    distances: Floats
+    """Their distances."""
+
+
+class Index:
+    """Reference rows, made ready to be searched.
+
+    Parameters
+    ----------
+    ruler, reference
+        From `fit_ruler`; at least one row.
+    threads
+        None takes all cores. They change no digit.
+    engine
+        "numpy", "boxes" or "tiles" force one way of searching; None chooses.
+
+    Raises
+    ------
+    SettingError
+        The reference has no rows.
+
+    Examples
+    --------
+    >>> from divulge.kernels.neighbours.gower import Field, fit_ruler
+    >>> people, asked = np.array([1.0, 5.0, 5.0, 11.0]), np.array([4.0, 8.0])
+    >>> marks = np.zeros(4, np.int32), np.zeros(2, np.int32)
+    >>> ruler, (reference, queries) = fit_ruler([Field("x", (people, asked), marks)], ranges_of=[0])
+    >>> found = Index(ruler, reference).nearest(queries)
+    >>> found.distances.ravel().tolist(), found.rows.ravel().tolist(), found.n_ties.tolist()
+    ([0.1, 0.3], [1, 1], [2, 3])
+    """
+
+    def __init__(
+        self,
+        ruler: Ruler,
+        reference: Rows,
+        *,
+        threads: int | None = None,
+        engine: str | None = None,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        if not len(reference):
+            raise SettingError("neighbours: the reference table has no rows.")
+        self.ruler, self.n_rows = ruler, len(reference)
+        self._distinct = Distinct.of(reference)
+        self._threads, self._engine, self._progress = threads, engine, progress
+        self._compiled: Any = None
+        self._asked: tuple[Rows, tuple[Distinct, Nearest, list[tuple[Ints, Ints]] | None]] | None = None
+
+    def nearest(self, queries: Rows, k: int = 1, *, own: Ints | None = None) -> Nearest:
+        """Return the k nearest reference rows of each query.
+
+        Parameters
+        ----------
+        queries
+            Rows under the same ruler.
+        k
+            At least 1.
+        own
+            Shape (n_queries,): the row number of the query itself in the reference, which is left out; -1 where
+            it is not there.
+
+        Returns
+        -------
+        Nearest
+            With infinite distances and rows of -1 where the reference has fewer than k (other) rows.
+        """
+        if k < 1:
+            raise SettingError(f"k: {k} is below 1.")
+        asked, own_distinct, back = self._ask(queries, own)
+        distance, distinct, beyond = self._search(asked, k, None, own_distinct)
+        return self._spread(distance, distinct, beyond, k, own_distinct, own, back)
+
+    def count_within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Ints:
+        """Return how many reference rows lie at most `radius` from each query (one radius, or one each)."""
+        limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
+        asked, own_distinct, back = self._ask(queries, own, limits)
+        counts = self._within(asked, limits if back is None else _first_of(back, limits), own_distinct, listing=False)
+        return counts[0] if back is None else counts[0][back]
+
+    def within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Pairs:
+        """Return which reference rows lie at most `radius` from each query, the border included."""
+        limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
+        own_distinct = None if own is None else self._distinct.which(own)
+        counts, found = self._within(queries, limits, own_distinct, listing=True)
+        times = self._distinct.times[found[1]]
+        query = np.repeat(found[0], times)
+        rows = _members(self._distinct, found[1], times)
+        if own is not None:
+            keep = rows != own[query]
+            query, rows = query[keep], rows[keep]
+        order = np.lexsort((rows, query))
+        return Pairs(np.append(0, np.cumsum(counts)), rows[order])
+
+    def ties(self, queries: Rows, *, own: Ints | None = None) -> tuple[Nearest, Pairs]:
+        """Return the nearest reference row of each query, and all rows at exactly that distance."""
+        found = self.nearest(queries, own=own)
+        single = Pairs(np.arange(len(queries) + 1), found.rows[:, 0])
+        shared = np.flatnonzero(found.n_ties > 1)
+        if not len(shared):
+            return found, single
+        radius = found.distances[shared, 0]
+        more = self.within(queries.take(shared), radius, own=None if own is None else own[shared])
+        start = np.append(0, np.cumsum(found.n_ties))
+        rows = np.empty(int(start[-1]), dtype=np.int64)
+        alone = found.n_ties == 1
+        rows[start[:-1][alone]] = found.rows[alone, 0]
+        rows[np.repeat(~alone, found.n_ties)] = more.rows
+        return found, Pairs(start, rows)
+
+    def reach(self, queries: Rows, k: int) -> Reach:
+        """Return how far the k nearest reference rows of each distinct query reach.
+
+        Parameters
+        ----------
+        queries
+            Rows under the same ruler. None of them is left out of the reference.
+        k
+            At least 1; equal reference rows count one by one.
+
+        Examples
+        --------
+        >>> from divulge.kernels.neighbours.gower import Field, fit_ruler
+        >>> people, asked = np.array([1.0, 5.0, 5.0, 11.0]), np.array([4.0, 8.0, 8.0])
+        >>> marks = np.zeros(4, np.int32), np.zeros(3, np.int32)
+        >>> ruler, (reference, queries) = fit_ruler([Field("x", (people, asked), marks)], ranges_of=[0])
+        >>> index = Index(ruler, reference)
+        >>> reach = index.reach(queries, 1)
+        >>> reach.distances.ravel().tolist(), reach.n_rows.tolist(), reach.queries.of_row.tolist()
+        ([0.1, 0.3], [2, 3], [0, 1, 1])
+        >>> [(part.start.tolist(), part.rows.tolist()) for part in index.up_to(reach)]
+        [([0, 1, 3], [1, 1, 2])]
+        """
+        if k < 1:
+            raise SettingError(f"k: {k} is below 1.")
+        asked = Distinct.of(queries)
+        far, nearest, beyond = self._search(asked.rows, k, None, None)
+        times = np.where(nearest >= 0, self._distinct.times[nearest], 0)
+        reached = times.cumsum(axis=1)
+        distances = far
+        if self._distinct.of_row is not None:
+            padded = np.pad(far, ((0, 0), (0, 1)), constant_values=np.inf)
+            row = np.arange(len(far))
+            distances = np.stack([padded[row, (reached <= j).sum(axis=1)] for j in range(k)], axis=1)
+        last = np.where(np.isfinite(distances[:, -1]), distances[:, -1], far.max(axis=1, initial=0, where=nearest >= 0))
+        inside = (nearest >= 0) & (far <= last[:, None])
+        at_the_end = inside[:, -1] & (beyond > 0)
+        n_rows = np.where(inside, times, 0).sum(axis=1) + np.where(at_the_end, beyond, 0)
+        return Reach(
+            asked, self._distinct, distances, n_rows, np.where(inside, nearest, -1), np.where(inside, far, np.inf),
+            ~at_the_end,
+        )  # fmt: skip
+
+    def up_to(self, reach: Reach, which: Ints | None = None) -> Iterator[Listed]:
+        """Give out all distinct reference rows up to and including the k-th distance, in parts that fit into memory.
+
+        Parameters
+        ----------
+        reach
+            From `reach` of this index.
+        which
+            Distinct queries, ascending; None takes all.
+        """
+        which = np.arange(len(reach.n_rows)) if which is None else which
+        listed = (reach.nearest[which] >= 0).sum(axis=1)
+        most = np.where(reach.is_whole[which], listed, np.minimum(reach.n_rows[which], len(reach.reference.times)))
+        for part in _parts(which, most):
+            yield self._listed(reach, part)
+
+    def _listed(self, reach: Reach, part: Ints) -> Listed:
+        nearest, far = reach.nearest[part], reach.far[part]
+        longer = np.flatnonzero(~reach.is_whole[part])
+        keep = nearest >= 0
+        keep[longer] = far[longer] < far[longer, -1:]  # the rows at the k-th distance are more than these
+        query, slot = np.nonzero(keep)
+        n_inner, n_tied = keep.sum(axis=1), np.zeros(len(part), dtype=np.int64)
+        tied = np.empty(0, dtype=np.int64)
+        if len(longer):
+            width = len(reach.reference.times)
+            _, (q, r) = self._within(reach.queries.rows.take(part[longer]), far[longer, -1], None, listing=True)
+            found = np.sort(longer[q] * width + r)
+            inner = ~reach.is_whole[part][query]
+            found = np.delete(found, np.searchsorted(found, (query * width + nearest[query, slot])[inner]))
+            tied = found % width
+            n_tied = np.bincount(found // width, minlength=len(part))
+        start = np.append(0, np.cumsum(n_inner + n_tied))
+        rows, distances = np.empty(start[-1], dtype=np.int64), np.repeat(far[:, -1], n_inner + n_tied)
+        place = start[query] + slot
+        rows[place], distances[place] = nearest[query, slot], far[query, slot]
+        is_tied = np.ones(len(rows), dtype=np.bool_)
+        is_tied[place] = False
+        rows[is_tied] = tied
+        return Listed(part, start, rows, distances)
+
+    def attraction(
+        self, queries: Rows, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None
+    ) -> Floats:
+        """Return how many queries each reference row attracts: those it is the nearest row of, ties shared.
+
+        Parameters
+        ----------
+        queries
+            Rows under the same ruler.
+        chosen
+            Shape (n_queries,): count these queries alone; None counts all.
+        closer_than
+            Shape (n_reference,): a row attracts only queries that are closer to it than this; equal rows must have
+            equal values. None sets no limit.
+
+        Returns
+        -------
+        ndarray
+            Shape (n_reference,). A share 1 / n of a tie of n rows is cut to a whole multiple of 2**-36, so that sums
+            are exact, never more than the queries, and the order of rows changes no digit. Ties are walked through
+            in parts that fit into memory.
+        """
+        asked, found, listed = self._ties_of(queries)
+        times = asked.times
+        if chosen is not None:
+            times = np.asarray(chosen, dtype=np.int64)
+            if asked.of_row is not None:
+                times = np.bincount(asked.of_row, weights=times, minlength=len(asked.times)).astype(np.int64)
+        credit = times * (int(_ONE) // np.maximum(found.n_ties, 1))  # cut: rounded up, ties would give too much
+        total = np.zeros(len(self._distinct.times), dtype=np.int64)
+        limit = None if closer_than is None else closer_than[self._distinct.first()]
+        alone = np.flatnonzero(found.n_ties == 1)
+        pairs = [(alone, self._distinct.which(found.rows[alone, 0]))]
+        for query, which in chain(pairs, self._tied(asked, found) if listed is None else listed):
+            near = slice(None) if limit is None else found.distances[query, 0] < limit[which]
+            np.add.at(total, which[near], credit[query[near]])
+        return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
+
+    def _ties_of(self, queries: Rows) -> tuple[Distinct, Nearest, list[tuple[Ints, Ints]] | None]:
+        """Return the distinct queries, their nearest rows and, where not too many, the pairs that tie; remembered."""
+        if self._asked is None or self._asked[0] is not queries:
+            asked = Distinct.of(queries)
+            found = self.nearest(asked.rows)
+            few = found.n_ties[found.n_ties > 1].sum() <= _LISTED
+            self._asked = queries, (asked, found, list(self._tied(asked, found)) if few else None)
+        return self._asked[1]
+
+    def _tied(self, asked: Distinct, found: Nearest) -> Iterator[tuple[Ints, Ints]]:
+        """Give out the pairs (distinct query, distinct row) of queries with several nearest rows, part by part."""
+        shared = np.flatnonzero(found.n_ties > 1)
+        for part in _parts(shared, found.n_ties[shared]):
+            _, pairs = self._within(asked.rows.take(part), found.distances[part, 0], None, listing=True)
+            yield part[pairs[0]], pairs[1]
+
+    # ------------------------------------------------------------ equal queries are asked once
+
+    def _ask(
+        self, queries: Rows, own: Ints | None, limits: Floats | None = None
+    ) -> tuple[Rows, Ints | None, Ints | None]:
+        """Return the distinct queries, which reference row each of them is, and where their answers go."""
+        own_distinct = None if own is None else self._distinct.which(own)
+        if own is not None or (limits is not None and np.ptp(limits) > 0):
+            # a query that is a reference row leaves itself out: only queries that are all reference rows may be merged
+            if own is None or limits is not None or self._distinct.of_row is None or (own < 0).any():
+                return queries, own_distinct, None
+            assert own_distinct is not None
+            _, first, back = np.unique(own_distinct, return_index=True, return_inverse=True)
+            return queries.take(first), own_distinct[first], back
+        distinct = Distinct.of(queries)
+        return distinct.rows, None, distinct.of_row
+
+    def _spread(
+        self,
+        distance: Floats,
+        distinct: Ints,
+        beyond: Ints,
+        k: int,
+        own_distinct: Ints | None,
+        own: Ints | None,
+        back: Ints | None,
+    ) -> Nearest:
+        """Return the rows behind the distinct rows: at equal distances the lowest row numbers first."""
+        times = np.where(distinct >= 0, self._distinct.times[distinct], 0)
+        if own_distinct is not None:
+            times -= distinct == own_distinct[:, None]
+        if back is not None:
+            distance, distinct, beyond, times = distance[back], distinct[back], beyond[back], times[back]
+        if self._distinct.of_row is None:
+            ties = (distance == distance[:, -1:]).sum(axis=1) + beyond
+            return Nearest(distance, distinct, np.where(np.isfinite(distance[:, -1]), ties, 0))
+        n = len(distance)
+        reached = np.minimum(times.cumsum(axis=1), k)
+        last = np.argmax(reached >= np.minimum(k, reached[:, -1:]), axis=1)
+        at_last = distance[np.arange(n), last]
+        ties = (times * (distance == at_last[:, None])).sum(axis=1) + np.where(at_last == distance[:, -1], beyond, 0)
+        # one row more than needed of each distinct row: the query itself may be among them
+        taken = np.minimum(self._distinct.times[distinct], k + 1)
+        taken[distinct < 0] = 0
+        query, slot = np.nonzero(taken)
+        each = taken[query, slot]
+        rows = _members(self._distinct, distinct[query, slot], each)
+        query, far = np.repeat(query, each), np.repeat(distance[query, slot], each)
+        if own is not None:
+            keep = rows != own[query]
+            query, far, rows = query[keep], far[keep], rows[keep]
+        order = np.lexsort((rows, far, query))
+        query, far, rows = query[order], far[order], rows[order]
+        place = np.arange(len(query)) - np.searchsorted(query, np.arange(n))[query]
+        keep = place < k
+        out, numbers = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64)
+        out[query[keep], place[keep]], numbers[query[keep], place[keep]] = far[keep], rows[keep]
+        return Nearest(out, numbers, np.where(np.isfinite(out[:, -1]), ties, 0))
+
+    # ------------------------------------------------------------ three ways to search distinct rows
+
+    def _search(self, queries: Rows, k: int, radius: Floats | None, own: Ints | None) -> tuple[Floats, Ints, Ints]:
+        """Return the k nearest distinct rows of each query, and how many rows beyond them tie with the last."""
+        engine = self._choose(len(queries))
+        if engine == "numpy":
+            return _nearest_numpy(self.ruler, queries, self._distinct, k, own)
+        found: tuple[Floats, Ints, Ints] = self._compiled_index(engine).nearest(queries, k, own)
+        return found
+
+    def _within(
+        self, queries: Rows, radius: Floats, own: Ints | None, *, listing: bool
+    ) -> tuple[Ints, tuple[Ints, Ints]]:
+        """Return the rows within each query's radius: their number, and (query, distinct row) pairs if wanted."""
+        engine = self._choose(len(queries))
+        if engine == "numpy":
+            return _within_numpy(self.ruler, queries, self._distinct, radius, own, listing)
+        found: tuple[Ints, tuple[Ints, Ints]] = self._compiled_index(engine).within(queries, radius, own, listing)
+        return found
+
+    def _choose(self, n_queries: int) -> str:
+        if self._engine is not None and n_queries:
+            return self._engine
+        small = n_queries * len(self._distinct.times) < COMPILE_FROM
+        return "numpy" if small else "compiled"
+
+    def _compiled_index(self, engine: str) -> Any:
+        if self._compiled is None:
+            from divulge.kernels.neighbours._compiled import CompiledIndex
+
+            self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
+        return self._compiled
+
+
+def _parts(queries: Ints, n_ties: Ints) -> list[Ints]:
+    """Cut the queries where the ties listed for them would become too many."""
+    return np.split(queries, np.flatnonzero(np.diff(np.cumsum(n_ties) // _LISTED)) + 1) if len(queries) else []
+
+
+def _first_of(back: Ints, values: Floats) -> Floats:
+    out = np.empty(int(back.max(initial=-1)) + 1)
+    out[back] = values
+    return out
+
+
+def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:
+    """Return the first so many rows of each distinct row."""
+    if distinct.of_row is None:
+        return which
+    place = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
+    return np.asarray(distinct.members[np.repeat(distinct.start[which], taken) + place])
+
+
+def _own_times(distinct: Distinct, part: slice, own: Ints | None, matrix: Floats) -> Ints:
+    """Return how many rows each cell of the matrix stands for, and set what stands for none to infinity."""
+    times = np.broadcast_to(distinct.times, matrix.shape)
+    if own is None:
+        return times
+    times = times.copy()
+    query = np.flatnonzero(own[part] >= 0)
+    times[query, own[part][query]] -= 1
+    matrix[times == 0] = np.inf
+    return times
+
+
+def _nearest_numpy(
+    ruler: Ruler, queries: Rows, reference: Distinct, k: int, own: Ints | None
+) -> tuple[Floats, Ints, Ints]:
+    """The search by full matrices: the oracle of the compiled ones."""
+    n, m = len(queries), len(reference.times)
+    distance, rows = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64)
+    beyond = np.zeros(n, dtype=np.int64)
+    for part in blocks(n, m):
+        matrix = pairwise(ruler, _slice(queries, part), reference.rows)
+        times = _own_times(reference, part, own, matrix)
+        order = matrix.argmin(axis=1)[:, None] if k == 1 else np.argsort(matrix, axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(matrix, order, axis=1)
+        width = order.shape[1]
+        distance[part, :width] = found
+        rows[part, :width] = np.where(np.isfinite(found), order, -1)
+        if width == k:
+            tied = np.where(matrix == found[:, -1:], times, 0).sum(axis=1)
+            listed = np.where(found == found[:, -1:], np.take_along_axis(times, order, axis=1), 0).sum(axis=1)
+            beyond[part] = np.where(np.isfinite(found[:, -1]), tied - listed, 0)
+    return distance, rows, beyond
+
+
+def _within_numpy(
+    ruler: Ruler, queries: Rows, reference: Distinct, radius: Floats, own: Ints | None, listing: bool
+) -> tuple[Ints, tuple[Ints, Ints]]:
+    counts = np.zeros(len(queries), dtype=np.int64)
+    found: list[tuple[Ints, Ints]] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for part in blocks(len(queries), len(reference.times)):
+        matrix = pairwise(ruler, _slice(queries, part), reference.rows)
+        times = _own_times(reference, part, own, matrix)
+        inside = (matrix <= radius[part, None]) & np.isfinite(matrix)
+        counts[part] = (times * inside).sum(axis=1)
+        if listing:
+            query, row = np.nonzero(inside)
+            found.append((query + part.start, row))
+    return counts, (np.concatenate([q for q, _ in found]), np.concatenate([r for _, r in found]))
+
+
+def _slice(rows: Rows, part: slice) -> Rows:
+    return Rows(rows.numbers[part], rows.codes[part])
+
+
+def warm_up(n_rows: int) -> None:
+    """Load (or compile) the search in the background, when tables of so many rows will need it.
+
+    That takes half a second from the cache, and several without one; meanwhile files are read and columns coded.
+    """
+    if n_rows * n_rows >= COMPILE_FROM:
+        threading.Thread(target=_search_something, daemon=True).start()
+
+
+def _search_something() -> None:
+    one = np.ones(1)
+    rows = Rows(np.arange(8.0)[:, None], np.zeros((8, 1), dtype=np.int32))
+    # RuntimeError: the process ends meanwhile and takes no more tasks
+    with suppress(RuntimeError):
+        Index(Ruler(0 * one, 7 * one, one, one, 2.0), rows, engine="boxes", threads=1).nearest(rows)

@@ -1,0 +1,178 @@
+"""What the nearest rows say of a column: the answer of the nearest, and the vote of the k nearest.
+
+Rows that tie count alike: the nearest answer together, each with the same chance, and all rows as far as the k-th
+vote. Votes agree when they name values within reach of each other, so that one rule serves categories (each value
+reaches itself) and numbers (each reaches those within a tolerance): the answer with most votes in its reach wins, and
+of several such one is taken at random. Nothing is drawn: a score is the chance to be right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.kernels.neighbours.gower import Floats, Rows
+from divulge.kernels.neighbours.index import Index, Listed, Reach
+
+__all__ = ["Answered", "Values", "answers", "of_a_copy"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The values of a column as places in an order, in which those that reach a value stand side by side."""
+
+    first: Ints
+    """Shape (n_places,): the value at a place is reached from the places first[p] to last[p] - 1, and reaches them."""
+    last: Ints
+    """Shape (n_places,)."""
+    reference: Ints
+    """Shape (n_reference,): place of each reference row's value."""
+    truth: Ints
+    """Shape (n_queries,): place of each query's own value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """How likely the answers about each query are right, and how sure somebody would be who sees only the reference."""
+
+    nearest: Floats
+    """Shape (n_queries,): share of the nearest rows whose value reaches the query's."""
+    distance: Floats
+    """Shape (n_queries,): of the nearest rows."""
+    vote: Floats
+    """Shape (n_queries,): chance that the answer with most votes among the k nearest reaches the query's value."""
+    share: Floats
+    """Shape (n_queries,): part of the votes that this answer has."""
+
+
+class _Tally(NamedTuple):
+    """Votes for each query and place, in the order of queries and then of places."""
+
+    key: Ints
+    """Query times the number of places, plus place."""
+    before: Ints
+    """Shape (n + 1,): votes before each entry."""
+
+    def between(self, low: Ints, high: Ints) -> Ints:
+        """Return the votes with low <= key < high."""
+        return self.before[np.searchsorted(self.key, high)] - self.before[np.searchsorted(self.key, low)]
+
+
+def answers(index: Index, queries: Rows, values: Values, k: int) -> Answered:
+    """Return what the nearest row and the k nearest rows say about each query.
+
+    Parameters
+    ----------
+    index
+        The reference rows, without the column that is asked about.
+    queries
+        Rows under the same ruler.
+    values
+        The column that is asked about.
+    k
+        At least 1; with fewer reference rows all vote.
+
+    Examples
+    --------
+    >>> from divulge.kernels.neighbours.gower import Field, fit_ruler
+    >>> marks = np.zeros(3, np.int32), np.zeros(1, np.int32)
+    >>> field = Field("age", (np.array([20.0, 21.0, 60.0]), np.array([20.4])), marks)
+    >>> ruler, (reference, queries) = fit_ruler([field], ranges_of=[0])
+    >>> place = np.arange(2)  # two jobs, each of which reaches itself
+    >>> found = answers(Index(ruler, reference), queries, Values(place, place + 1, np.array([0, 1, 1]), place[1:]), 3)
+    >>> found.nearest.tolist(), found.vote.tolist(), found.share.round(2).tolist()
+    ([0.0], [1.0], [0.67])
+    """
+    reach = index.reach(queries, min(k, index.n_rows))
+    of_row = reach.queries.of_each
+    order = np.argsort(of_row, kind="stable")
+    out = np.zeros((3, len(queries)))
+    cells = _cells(reach, values)
+    for part in index.up_to(reach):
+        first, last = np.searchsorted(of_row[order], (part.queries[0], part.queries[-1] + 1))
+        rows = order[first:last]
+        out[:, rows] = _part(part, cells, values, of_row[rows] - part.queries[0], values.truth[rows])
+    return Answered(out[0], reach.distances[of_row, 0], out[1], out[2])
+
+
+def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
+    """Return how likely the answer about each person is right when the members are the reference; nan without any.
+
+    Whoever has the record of a member finds the members who share it, and they answer with equal chance.
+
+    Parameters
+    ----------
+    records
+        Shape (n_people,): a number for each person that people of the same record share; members first.
+    n_members
+        How many are members.
+    values
+        Whose `truth` is that of the people; `reference` is not looked at.
+
+    Examples
+    --------
+    >>> place = np.arange(2)
+    >>> truth = Values(place, place + 1, place[:0], np.array([0, 1, 1, 1, 0]))
+    >>> of_a_copy(np.array([7, 7, 8, 7, 9]), 3, truth).tolist()
+    [0.5, 0.5, 1.0, 0.5, nan]
+    """
+    n = len(values.first)
+    record = np.unique(records, return_inverse=True)[1] * n
+    key, count = np.unique((record + values.truth)[:n_members], return_counts=True)
+    tally = _Tally(key, np.append(0, np.cumsum(count)))
+    right = tally.between(record + values.first[values.truth], record + values.last[values.truth])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(right / tally.between(record, record + n))
+
+
+class _Cells(NamedTuple):
+    """The values of the rows that each distinct reference row stands for."""
+
+    start: Ints
+    place: Ints
+    votes: Ints
+
+
+def _cells(reach: Reach, values: Values) -> _Cells:
+    distinct, n = reach.reference, len(values.first)
+    keys, count = np.unique(distinct.of_each * n + values.reference, return_counts=True)
+    start = np.append(0, np.cumsum(np.bincount(keys // n, minlength=len(distinct.times))))
+    return _Cells(start, keys % n, count)
+
+
+def _part(
+    part: Listed, cells: _Cells, values: Values, query: Ints, truth: Ints
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """Return the chance of the nearest, the chance of the vote and its share, for some queries."""
+    n_queries, n = len(part.queries), len(values.first)
+    of_pair = np.repeat(np.arange(n_queries), np.diff(part.start))
+    near = part.distances == part.distances[part.start[:-1]][of_pair]
+    low, high = query * n + values.first[truth], query * n + values.last[truth]
+    nearest = _tally(of_pair[near], part.rows[near], cells, n)
+    all_of = nearest.between(query * n, (query + 1) * n)
+    right = nearest.between(low, high) / np.maximum(all_of, 1)
+    votes = nearest if near.all() else _tally(of_pair, part.rows, cells, n)
+    asked, place = np.divmod(votes.key, n)
+    support = votes.between(asked * n + values.first[place], asked * n + values.last[place])
+    starts = np.flatnonzero(np.diff(asked, prepend=-1))
+    most = np.maximum.reduceat(support, starts)
+    winners = _Tally(votes.key, np.append(0, np.cumsum(support == most[asked])))
+    vote = winners.between(low, high) / np.maximum(winners.between(query * n, (query + 1) * n), 1)
+    total = votes.between(query * n, (query + 1) * n)
+    return right, vote, most[query] / np.maximum(total, 1)
+
+
+def _tally(of_pair: Ints, rows: Ints, cells: _Cells, n: int) -> _Tally:
+    length = np.diff(cells.start)[rows]
+    entry = np.repeat(cells.start[rows] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+    key = np.repeat(of_pair, length) * n + cells.place[entry]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    count = np.append(0, np.cumsum(cells.votes[entry[order]]))
+    return _Tally(key[first], np.append(count[first], count[-1]))

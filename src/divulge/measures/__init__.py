@@ -1,0 +1,1 @@
+"""What a synthetic table keeps of the real one."""

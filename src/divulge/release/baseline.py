@@ -1,0 +1,213 @@
+"""What changed since a previous run: each comparison that both made, with an interval for the change of its risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from divulge.core.errors import SettingError
+from divulge.core.result import number
+from divulge.report import formatting as view
+from divulge.stats.intervals import holm, normal_quantile
+
+__all__ = ["change", "difference"]
+
+Json = Mapping[str, Any]
+Limits = tuple[float, float, float]
+
+_TABLES = ("real", "holdout")
+
+
+def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
+    """Return now less before, with limits from those of the two (MOVER), each (value, low, high).
+
+    For two independent estimates the limits keep their level; where the same people were attacked both times, their
+    luck is shared and the limits are cautious.
+
+    Parameters
+    ----------
+    now, before
+        Value, lower and upper limit, at one level.
+    stretch
+        Widens the half-widths, for simultaneous limits: the normal quantile of their level over that of the limits.
+        This is rough where rates are near 0 or 1 and sizes differ much.
+
+    References
+    ----------
+    Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in difference((0.20, 0.14, 0.26), (0.10, 0.02, 0.18))]
+    [0.1, 0.0, 0.2]
+    """
+    (r, low, high), (s, under, over) = now, before
+    value = r - s
+    below, above = math.hypot(r - low, over - s), math.hypot(high - r, s - under)
+    return value, value - stretch * below, value + stretch * above
+
+
+def change(data: Json, previous: Json) -> dict[str, Any]:
+    """Return what changed since a previous run, as `change` of assessment.json.
+
+    Comparisons are the same when attack, variant, keys and target are; of whole records also the columns have to be.
+    Those of one attack are a family: limits are
+    Bonferroni's and p-values Holm's, and the verdict of the whole adds Holm over the attacks.
+
+    Parameters
+    ----------
+    data, previous
+        The content of assessment.json of this run and of the earlier one.
+
+    Raises
+    ------
+    SettingError
+        The earlier one is an external edition whose columns have no names, its level is another one, or it has no
+        column of this one: it is about other data.
+    """
+    _check(data, previous)
+    level = float(data["settings"]["level"])
+    alike = {c["name"] for c in data["schema"]} == {c["name"] for c in previous["schema"]}
+    now, before = _by_name(data, alike), _by_name(previous, alike)
+    both = [k for k in now if k in before]
+    rows: list[dict[str, Any]] = []
+    smallest: list[float] = []
+    for attack in dict.fromkeys(k[0] for k in both):
+        family = _family([(now[k], before[k]) for k in both if k[0] == attack], level)
+        rows += family
+        smallest.append(min((r["p_adjusted"] for r in family if r["p_adjusted"] is not None), default=1.0))
+    of_attack = dict(zip(dict.fromkeys(k[0] for k in both), holm(np.array(smallest)), strict=True)) if both else {}
+    kept = [r for r in rows if r["verdict"] in ("rose", "fell") and of_attack[r["attack"]] <= 1 - level]
+    for r in rows:
+        if r["verdict"] in ("rose", "fell") and not any(r is k for k in kept):
+            r["verdict"] = "no change found"
+    verdict = _overall(rows)
+    same = {t: _same_table(data, previous, t) for t in (*_TABLES, "synthetic")}
+    return {
+        "previous_started": previous["started"],
+        "previous_divulge": previous["divulge"],
+        "previous_verdict": previous["verdict"]["verdict"],
+        "same_people": same["real"] and same["holdout"],
+        "same_synthetic": same["synthetic"],
+        "level": level,
+        "new": sum(map(_carries_risk, data["results"])) - len(both),
+        "gone": sum(map(_carries_risk, previous["results"])) - len(both),
+        "comparisons": rows,
+        "verdict": verdict,
+        "sentence": _sentence(rows, verdict, previous, same["real"] and same["holdout"]),
+    }
+
+
+def _check(data: Json, previous: Json) -> None:
+    if previous.get("edition") == "external" and "columns" not in previous.get("revealed", ()):
+        raise SettingError(
+            "baseline: an external edition, which numbers its columns. hint: give the custodian's assessment.json."
+        )
+    one, other = (d["settings"]["level"] for d in (data, previous))
+    if one != other:
+        raise SettingError(
+            f"baseline: its level is {other:g}, that of this run {one:g}. hint: run with --level {other:g}."
+        )
+    if not {c["name"] for c in data["schema"]} & {c["name"] for c in previous["schema"]}:
+        raise SettingError(
+            "baseline: it has no column of these tables. hint: give the assessment.json of an earlier release of the "
+            "same data."
+        )
+
+
+def _carries_risk(r: Json) -> bool:
+    return r["risk"] is not None and r["verdict"] is not None
+
+
+def _by_name(data: Json, alike: bool) -> dict[tuple[Any, ...], Json]:
+    """Return the results that carry a risk, by what they compare; of several with one name the first.
+
+    Without the same columns in both runs, comparisons of whole records are of different things and left out.
+    """
+    out: dict[tuple[Any, ...], Json] = {}
+    for r in data["results"]:
+        if _carries_risk(r) and (alike or r["keys"]):
+            out.setdefault((r["attack"], r["variant"], tuple(r["keys"]), r["target"]), r)
+    return out
+
+
+def _family(pairs: Sequence[tuple[Json, Json]], level: float) -> list[dict[str, Any]]:
+    """Return the changes of the comparisons of one attack, corrected for their number."""
+    limits = [(_limits(a), _limits(b)) for a, b in pairs]
+    p = np.array([math.nan if a is None or b is None else _p_value(a, b, level) for a, b in limits])
+    adjusted = holm(p)
+    tested = max(1, int(np.isfinite(p).sum()))
+    stretch = normal_quantile(1 - (1 - level) / tested) / normal_quantile(level)
+    return [
+        _row(one, pair, found, float(adjusted[i]), stretch, level)
+        for i, (one, pair, found) in enumerate(zip((a for a, _ in pairs), pairs, limits, strict=True))
+    ]
+
+
+def _limits(r: Json) -> Limits | None:
+    found = [r["risk"][k] for k in ("value", "low", "high")]
+    return None if any(v is None for v in found) else (float(found[0]), float(found[1]), float(found[2]))
+
+
+def _p_value(now: Limits, before: Limits, level: float) -> float:
+    """Return the two-sided p-value whose interval of this level just reaches 0."""
+    value, low, high = difference(now, before)
+    half = value - low if value > 0 else high - value
+    if half <= 0:
+        return 1.0 if value == 0 else 0.0
+    return float(2 * ndtr(-normal_quantile(level) * abs(value) / half))
+
+
+def _row(
+    r: Json, pair: tuple[Json, Json], limits: tuple[Limits | None, Limits | None], adjusted: float, stretch: float,
+    level: float,
+) -> dict[str, Any]:  # fmt: skip
+    row = {k: r[k] for k in ("attack", "variant", "keys", "target")}
+    row |= {"now": view.risk_value(pair[0]), "before": view.risk_value(pair[1])}
+    fields = ("difference", "low", "high", "low_simultaneous", "high_simultaneous", "p_adjusted")
+    if limits[0] is None or limits[1] is None:
+        return row | dict.fromkeys(fields) | {"verdict": "cannot compare"}
+    value, low, high = difference(limits[0], limits[1])
+    _, under, over = difference(limits[0], limits[1], stretch)
+    verdict = "no change found"
+    if adjusted <= 1 - level:
+        verdict = "rose" if value > 0 else "fell"
+    return row | dict(zip(fields, (value, low, high, under, over, adjusted), strict=True)) | {"verdict": verdict}
+
+
+def _overall(rows: Sequence[Json]) -> str:
+    verdicts = {r["verdict"] for r in rows}
+    return next((v for v in ("rose", "fell", "no change found") if v in verdicts), "cannot compare")
+
+
+def _same_table(data: Json, previous: Json, role: str) -> bool:
+    one, other = (d["tables"].get(role) for d in (data, previous))
+    if one is None or other is None:
+        return one is other
+    return bool(one["sha256"]) and (one["sha256"], one["hashed"]) == (other["sha256"], other["hashed"])
+
+
+def _sentence(rows: Sequence[Json], verdict: str, previous: Json, same: bool = True) -> str:
+    since = f"the run of {str(previous['started'])[:10]}{'' if same else ' (of other people)'}"
+    moved = [r for r in rows if r["verdict"] == verdict]
+    if verdict == "cannot compare":
+        return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
+    if verdict == "no change found":
+        most = max(moved, key=lambda r: r["high_simultaneous"])
+        return (
+            f"No risk changed for certain since {since}, in {len(moved):,} comparisons; the largest rise that the "
+            f"simultaneous limits leave room for is {number(most['high_simultaneous'])} ({view.label(most, '->')})."
+        )
+    most = max(moved, key=lambda r: abs(r["difference"]))
+    least = most["low_simultaneous"] if verdict == "rose" else -most["high_simultaneous"]
+    fell = sum(r["verdict"] == "fell" for r in rows) if verdict == "rose" else 0
+    return (
+        f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
+        f"{f' and fell in {fell:,}' if fell else ''}, most in "
+        f"{view.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change "
+        f"{f'of at least {number(least)}' if least >= 0.0005 else 'above 0'}."
+    )

@@ -1,0 +1,506 @@
+"""A policy: the conditions that a synthetic table must keep before it may leave the house, written down beforehand."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from divulge.attacks import CATALOGUE
+from divulge.case.preconditions import CRITICAL
+from divulge.core.errors import SettingError
+from divulge.core.result import Verdict
+from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, parse_rule, unfinished
+from divulge.report import formatting as view
+from divulge.report.prose.wp216 import HEADLINE
+
+__all__ = [
+    "TEMPLATE",
+    "Change",
+    "Control",
+    "Limits",
+    "Policy",
+    "broken",
+    "conditions",
+    "judge_policy",
+    "policy_from_toml",
+    "read_policy",
+]
+
+Json = Mapping[str, Any]
+Share = Annotated[float, Meta(gt=0, le=1)]
+Risk = Annotated[float, Meta(ge=-1, le=1)]
+Name = Annotated[str, Meta(min_length=1)]
+
+CHECKS = (*CRITICAL, "same columns", "same types", "infinite values", "same values", "holdout", "sizes")
+"""Preconditions that can fail."""
+
+_REPORTED_IF_BROKEN = ("different tables", "same types", "infinite values", "same values", "holdout")
+"""Preconditions that are listed where they fail, and not where they hold."""
+
+_UNTESTED = "not tested"
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits on the comparisons of one attack: its largest numbers, of scores the smallest."""
+
+    high: Risk | None = None
+    """Of the simultaneous upper limit of risk."""
+    low: Risk | None = None
+    """Of the simultaneous lower limit of risk."""
+    value: Risk | None = None
+    """Of risk itself."""
+    score: Annotated[float, Meta(ge=0, le=100)] | None = None
+    """At least this."""
+
+
+class Control(msgspec.Struct, frozen=True, kw_only=True):
+    """What the positive control must show, for each kind of planted people."""
+
+    seen: bool = False
+    """The run sees the plant."""
+    smallest_share: Share | None = None
+    """The smallest share of planted rows that would be seen is at most this."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What must not have changed since the previous run."""
+
+    verdict: Literal["no change found"]
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions that a run must keep.
+
+    Examples
+    --------
+    >>> conditions(Policy(preconditions=False))
+    ['overall verdict: none found or cannot tell']
+    """
+
+    name: Name = "policy"
+    verdicts: Annotated[tuple[Verdict, ...], Meta(min_length=1)] = ("none found", "cannot tell")
+    """Overall verdicts that let the table pass."""
+    required: tuple[str, ...] = ()
+    """Attacks that must have run, and been compared with strangers."""
+    fail_on: tuple[str, ...] = ()
+    """Rules as of --fail-on."""
+    preconditions: bool | tuple[str, ...] = True
+    """Whether every critical precondition must hold; names are those of further ones."""
+    power: dict[str, Share] = {}
+    """Largest excess in rate, by attack or "any", that its headline comparison may fail to see."""
+    attacks: dict[str, Limits] = {}
+    """By attack, with its variant in brackets, or "any"."""
+    positive_control: Control | None = None
+    change: Change | None = None
+    sha256: str | None = None
+    """Of the file."""
+
+
+TEMPLATE = """\
+# A policy of divulge: what must hold before the synthetic table may leave the house. Write it before the run.
+#   divulge policy --check policy.toml                          what it asks, in words
+#   divulge assess real.csv synthetic.csv --holdout holdout.csv --policy policy.toml
+# What was not tested is not kept. Risks, shares and rates are fractions: 0.05 is 5%. Take away a # to ask for more.
+
+name = "my release"
+
+# Overall verdicts that let the table pass: "none found", "cannot tell", "excess found", "no holdout".
+verdicts = ["none found", "cannot tell"]
+
+# Attacks that must have run and been compared with strangers; `divulge attacks` lists all.
+required = ["singling_out", "linkability", "inference", "copies"]
+
+# Every precondition without which strangers are no fair comparison must hold. A list names further ones.
+preconditions = true
+# preconditions = ["sizes", "same columns", "same types", "same values"]
+
+# Rules as of --fail-on: the policy is broken where one holds.
+# fail_on = ["any.low > 0.01"]
+
+# The smallest excess in rate that the headline comparison finds with 80% power is at most this. The headline of
+# singling out is 3 columns, of linkability k = 1, of inference the nearest record, else the attack's first variant.
+[power]
+copies = 0.1
+# any = 0.1
+
+# Limits on the simultaneous limits of risk: high (upper), low (lower), value (risk itself); score is at least.
+[attacks.copies]
+low = 0.0
+# high = 0.1
+
+# [attacks."inference[nearest record]"]
+# high = 0.2
+# score = 80
+
+# Copies planted by --positive-control must be seen, each kind, and a share of them as small as this would be.
+# [positive_control]
+# seen = true
+# smallest_share = 0.05
+
+# No risk rose since the previous run.
+# [change]
+# verdict = "no change found"
+"""
+"""A policy to edit."""
+
+# ---------------------------------------------------------------- reading
+
+
+def read_policy(path: str | PathLike[str]) -> Policy:
+    """Return the policy in a TOML file, with the hash of its bytes.
+
+    Raises
+    ------
+    SettingError
+        The file cannot be read, or has an entry that no policy has.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise SettingError(f"policy: cannot be read ({error.strerror}). hint: check the path.") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SettingError("policy: not UTF-8. hint: save it as UTF-8.") from None
+    return msgspec.structs.replace(policy_from_toml(text), sha256=hashlib.sha256(content).hexdigest())
+
+
+def policy_from_toml(text: str) -> Policy:
+    r"""Return the policy that a TOML text describes; an empty text is the default policy.
+
+    Raises
+    ------
+    SettingError
+        The text is no TOML, or has an entry that no policy has.
+
+    Examples
+    --------
+    >>> policy_from_toml('[attacks.linkability]\nhigh = 0.05').attacks["linkability"].high
+    0.05
+    """
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, 5,000 brackets
+        where = re.search(r" \(at [^()]*\)$", str(error))  # the rest may quote the file
+        raise SettingError(f"policy: not TOML{where[0] if where else ''}. hint: `divulge policy` prints one.") from None
+    known = sorted(CATALOGUE)
+    data = dict(data)
+    power, attacks = (_table(data.pop(name, {}), f"[{name}]") for name in ("power", "attacks"))
+    for name in power:
+        _check_attack(name, ("any", *known), "[power]")
+    for name in attacks:
+        parse_rule(f"{name}.high > 0", known, "policy: [attacks]")
+    parts: dict[str, Any] = {
+        "power": {name: _converted(value, Share, f"[power]: {name}") for name, value in power.items()},
+        "attacks": {name: _part(Limits, body, f"[attacks.{name}]") for name, body in attacks.items()},
+    }
+    for name, kind in (("positive_control", Control), ("change", Change)):
+        if name in data:
+            parts[name] = _part(kind, data.pop(name), f"[{name}]")
+    policy = msgspec.structs.replace(_part(Policy, data, "", without=("sha256", *parts)), **parts)
+    for name in policy.required:
+        _check_attack(name, known, "required")
+    for rule in policy.fail_on:
+        parse_rule(rule, known, "policy: fail_on")
+    for check in policy.preconditions if isinstance(policy.preconditions, tuple) else ():
+        if check not in CHECKS:
+            raise SettingError(f"policy: preconditions: no check {check!r}. hint: use {', '.join(CHECKS)}.")
+    return policy
+
+
+Kind = TypeVar("Kind", bound=msgspec.Struct)
+
+
+def _part(kind: type[Kind], body: Any, where: str, without: Sequence[str] = ()) -> Kind:
+    """Return one table of the file as its struct."""
+    body = _table(body, where)
+    known = [f for f in kind.__struct_fields__ if f not in without]
+    for name in body:
+        if name not in known:
+            tables = [f"[{n}]" for n in without if n != "sha256"]
+            at = f" {where}:" if where else ""
+            raise SettingError(f"policy:{at} unknown entry {name!r}. hint: use {', '.join([*known, *tables])}.")
+    if where and not any(v is not False for v in body.values()):
+        raise SettingError(f"policy: {where} asks for nothing. hint: use {', '.join(known)}.")
+    for name, value in body.items():
+        _converted({name: value}, kind, f"{where}: {name}" if where else name)
+    return msgspec.convert(body, kind)
+
+
+def _converted(value: Any, kind: Any, where: str) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        what = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
+        if what.startswith("Invalid enum value"):
+            what = "a word that is not known here"  # theirs quotes the file
+        raise SettingError(
+            f"policy: {where}: {what[0].lower()}{what[1:]}. hint: `divulge policy` prints one to edit."
+        ) from None
+
+
+def _table(body: Any, where: str) -> dict[str, Any]:
+    if not isinstance(body, dict):
+        raise SettingError(f"policy: {where} is no table. hint: `divulge policy` prints one to edit.")
+    return body
+
+
+def _check_attack(name: str, known: Sequence[str], where: str) -> None:
+    if name not in known:
+        raise SettingError(f"policy: {where}: no attack {name!r}. hint: use {', '.join(known)}.")
+
+
+# ---------------------------------------------------------------- judging
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    words: str
+    judge: Callable[[Json], Judged]
+
+
+def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
+    """Return what a policy and further rules ask, in words.
+
+    Examples
+    --------
+    >>> conditions(None, ["cap.high > 0.05"])
+    ['cap: simultaneous upper limit of risk at most 0.05']
+    """
+    return [c.words for c in _conditions(policy, fail_on)]
+
+
+def judge_policy(data: Json, policy: Policy | None, fail_on: Sequence[str] = ()) -> dict[str, Any]:
+    """Return whether an assessment keeps a policy and further rules, condition by condition.
+
+    Parameters
+    ----------
+    data
+        Content of assessment.json.
+    policy
+        None where there are rules alone; they make a policy named "--fail-on".
+    fail_on
+        Rules that must not hold, as of --fail-on.
+
+    Returns
+    -------
+    dict
+        As in `policy` of assessment.json: name, sha256, kept, conditions. What was not tested is not kept.
+
+    Raises
+    ------
+    SettingError
+        A rule cannot be read or names no attack; an external edition, whose numbers are rounded.
+    """
+    if data.get("edition") == "external":
+        raise SettingError(
+            "policy: an external edition is not judged, as its numbers are rounded. hint: judge the custodian's "
+            "assessment.json."
+        )
+    judged = [(c.words, c.judge(data)) for c in _conditions(policy, fail_on)]
+    return {
+        "name": policy.name if policy else "--fail-on",
+        "sha256": policy.sha256 if policy else None,
+        "kept": all(j.kept for _, j in judged),
+        "conditions": [
+            {"condition": words, "found": j.found or _UNTESTED, "kept": j.kept, "why": j.why} for words, j in judged
+        ],
+    }
+
+
+def broken(judged: Json) -> list[str]:
+    """Return a sentence for each condition that is not kept, of what `judge_policy` returns."""
+    return [
+        f"{c['condition']}: " + ("" if c["found"] == _UNTESTED else f"found {c['found']}, ") + c["why"]
+        for c in judged["conditions"]
+        if not c["kept"]
+    ]
+
+
+def _conditions(policy: Policy | None, fail_on: Sequence[str]) -> list[_Condition]:
+    return [*(_of_policy(policy) if policy else ()), *map(_rule, fail_on)]
+
+
+def _of_policy(policy: Policy) -> list[_Condition]:
+    out = [_verdict(policy.verdicts)]
+    if policy.preconditions is not False:
+        further = policy.preconditions if isinstance(policy.preconditions, tuple) else ()
+        out += [_precondition(check) for check in dict.fromkeys((*CRITICAL, *further))]
+    out += [_required(attack) for attack in policy.required]
+    for attack, limits in policy.attacks.items():
+        given = ((f, getattr(limits, f)) for f in limits.__struct_fields__)
+        out += [_rule(f"{attack}.{f} {'<' if f == 'score' else '>'} {v!r}") for f, v in given if v is not None]
+    out += [_power(attack, most) for attack, most in policy.power.items()]
+    if policy.positive_control:
+        out += _control(policy.positive_control)
+    if policy.change:
+        out.append(_Condition("change: no risk rose since the previous run", _changed))
+    return out + [_rule(rule) for rule in policy.fail_on]
+
+
+def _verdict(allowed: Sequence[str]) -> _Condition:
+    def judge(data: Json) -> Judged:
+        verdict = data["verdict"]["verdict"]
+        return _judged(f"«{verdict}»", "" if verdict in allowed else "not allowed")
+
+    return _Condition(f"overall verdict: {' or '.join(allowed)}", judge)
+
+
+def _judged(found: str, why: str) -> Judged:
+    return Judged(found, not why, why)
+
+
+def _rule(rule: str) -> _Condition:
+    known = sorted(CATALOGUE)
+    return _Condition(in_words(rule, known), lambda data: judge_rule(data, rule, known))
+
+
+def _precondition(check: str) -> _Condition:
+    def judge(data: Json) -> Judged:
+        made = [c for c in data["preconditions"] if c["check"] == check]
+        if made:
+            detail = view.tidy("; ".join(c["detail"] for c in made))
+            return _judged(detail, "" if all(c["ok"] for c in made) else "it fails")
+        if check in _REPORTED_IF_BROKEN:
+            return _judged("nothing against it", "")
+        if check == "units apart" and data["settings"]["unit"] is None:
+            return _judged("no column of units was named", "")
+        return _judged("", "was not tested")
+
+    return _Condition(f"precondition: {check}", judge)
+
+
+def _required(attack: str) -> _Condition:
+    def judge(data: Json) -> Judged:
+        reached = _with_strangers(data, attack)
+        n = len(reached)
+        missing = unfinished(data, attack)
+        asked = {r["target"] for r in data["results"] if r["attack"] == attack and attack in HEADLINE}
+        silent = len(asked - {r["target"] for r in reached})
+        if n and silent and not missing:
+            missing = of_all(silent, len(asked), "target{s} {were} compared with nobody")
+        if n:
+            return _judged(f"{n} {'comparison' if n == 1 else 'comparisons'} with strangers", missing)
+        if missing or not any(r["attack"] == attack for r in data["results"]):
+            return _judged("", missing or "it did not run")
+        return _judged("", "it ran, and nothing was compared with strangers")
+
+    return _Condition(f"{attack}: was run and compared with strangers", judge)
+
+
+def _with_strangers(data: Json, attack: str) -> list[Json]:
+    """Return the results of an attack, or of "any", that reached members and strangers."""
+    return [
+        r
+        for r in data["results"]
+        if attack in ("any", r["attack"])
+        and r["verdict"] is not None
+        and all(r[side] and r[side]["n"] for side in ("real", "holdout"))
+    ]
+
+
+def _power(attack: str, most: float) -> _Condition:
+    def judge(data: Json) -> Judged:
+        compared = _with_strangers(data, attack)
+        own = [r for name in dict.fromkeys(r["attack"] for r in compared) for r in _headline(name, compared)]
+        names = dict.fromkeys(r["attack"] for r in data["results"] if r["verdict"] is not None)
+        silent = [a for a in names if attack in ("any", a) and all(r["attack"] != a for r in own)]
+        if not own or silent:
+            nobody = f"no headline comparison of {silent[0]} reached anybody" if silent else ""
+            return _judged("", unfinished(data, attack) or nobody or "no headline comparison was made")
+        lacking = [r for r in own if r["smallest_detectable"] is None]
+        if lacking:
+            some = of_all(len(lacking), len(own), "comparison{s} {have} none")
+            return _judged("", f"{some}, as {named(lacking[0])}")
+        worst = max(own, key=lambda r: float(r["smallest_detectable"]))
+        least = worst["smallest_detectable"]
+        why = f"above {most:.12g}" if least > most else unfinished(data, attack)
+        return _judged(f"{least:.4g} ({named(worst)})", why)
+
+    who = "all attacks" if attack == "any" else attack
+    return _Condition(f"{who}: smallest detectable excess of the headline comparison at most {most:.12g}", judge)
+
+
+def _headline(attack: str, results: Sequence[Json]) -> list[Json]:
+    """Return the comparisons that stand for an attack: of its headline variant, else of the first in the report."""
+    own = [r for r in results if r["attack"] == attack]
+    variant = HEADLINE.get(attack, own[0]["variant"])
+    return [r for r in own if r["variant"] == variant or r["variant"].endswith(f", {variant}")]
+
+
+def _control(asked: Control) -> list[_Condition]:
+    out = []
+    if asked.seen:
+        out.append(_Condition("positive control: each kind of planted people is seen", _all_seen))
+    if asked.smallest_share is not None:
+        most = asked.smallest_share
+        words = f"positive control: of each kind a share of planted rows as small as {most:.12g} would be seen"
+        out.append(_Condition(words, lambda data: _smallest_share(data, most)))
+    return out
+
+
+def _not_planted(data: Json) -> str:
+    """Return why the positive control says nothing, "" where every kind was planted."""
+    if not data["positive_control"]:
+        return "no positive control was run"
+    return "; ".join(f"{c['kind']}: could not be planted" for c in data["positive_control"] if c["verdict"] is None)
+
+
+def _all_seen(data: Json) -> Judged:
+    if why := _not_planted(data):
+        return _judged("", why)
+    without = data["verdict"]["verdict"]
+    unseen = [
+        c["kind"]
+        for c in data["positive_control"]
+        # an excess that is there without the plant too does not show that the plant is seen
+        if c["verdict"] != "excess found"
+        or (without == "excess found" and not any(f["without"] is False for f in c["found"]))
+    ]
+    kinds = [c["kind"] for c in data["positive_control"] if c["kind"] not in unseen]
+    return _judged(f"seen: {', '.join(kinds) or 'none'}", f"not seen: {', '.join(unseen)}" if unseen else "")
+
+
+def _smallest_share(data: Json, most: float) -> Judged:
+    if why := _not_planted(data):
+        return _judged("", why)
+    found, unseen = [], []
+    for control in data["positive_control"]:
+        least = min((s for a in control["attacks"] if (s := view.share_seen(a)) is not None), default=None)
+        found.append(f"{control['kind']}: {'none' if least is None else f'{least:.4g}'}")
+        if least is None or least > most:
+            unseen.append(control["kind"])
+    return _judged("; ".join(found), f"not so small: {', '.join(unseen)}" if unseen else "")
+
+
+def _changed(data: Json) -> Judged:
+    change = data.get("change")
+    if change is None:
+        return _judged("", "no previous run was given")
+    verdict = change["verdict"]
+    why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
+    return _judged(
+        f"«{verdict}»: {view.tidy(change['sentence'])}", why or unfinished(data, "any") or _not_compared(data)
+    )
+
+
+def _not_compared(data: Json) -> str:
+    """Return what a verdict on the change leaves out and must not: headline attacks, and findings that are new."""
+    rows = {(c["attack"], c["variant"], tuple(c["keys"]), c["target"]): c for c in data["change"]["comparisons"]}
+    judged = [r for r in data["results"] if r["verdict"] is not None]
+    for attack in (*HEADLINE, "copies"):
+        made = any(r["attack"] == attack for r in judged)
+        if made and all(c["attack"] != attack or c["verdict"] == "cannot compare" for c in rows.values()):
+            return f"nothing of {attack} could be compared"
+    found = (r for r in judged if r["verdict"] == "excess found")
+    new = [r for r in found if (r["attack"], r["variant"], tuple(r["keys"]), r["target"]) not in rows]
+    return f"an excess was found where the previous run made no comparison ({named(new[0])})" if new else ""

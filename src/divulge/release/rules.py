@@ -1,0 +1,199 @@
+"""Rules that a run must keep, such as 'cap.high > 0.05': the exit status of a nightly build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from divulge.core.errors import SettingError
+from divulge.report import formatting as view
+
+__all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "of_all", "parse_rule", "unfinished"]
+
+_RULE = re.compile(
+    r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.(high|low|value|score)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*"
+)
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+}
+_FIELDS = {"high": "high_simultaneous", "low": "low_simultaneous", "value": "value"}
+_NAMES = {
+    "high": "simultaneous upper limit of risk",
+    "low": "simultaneous lower limit of risk",
+    "value": "risk",
+    "score": "score",
+}
+_KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
+_BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found about one condition, and whether it is kept."""
+
+    found: str
+    """The number and which comparison has it; "" when nothing was tested."""
+    kept: bool
+    why: str = ""
+    """Why it is not kept."""
+
+
+def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tuple[str, str, str, str, float] | str:
+    """Return attack, variant ("" for all), field, operator and limit of a rule, or "excess" for the rule of that name.
+
+    Parameters
+    ----------
+    rule
+        "ATTACK.high > 0.05" (high, low: simultaneous limits of risk; value: its estimate), "ATTACK.score < 95",
+        "any.high > 0.05", or "excess" for any verdict of that name. A variant may follow the attack in brackets, as
+        in "singling_out[3 columns].high > 0.05", "linkability[balanced halves, k = 1].high > 0.05" or
+        "inference[nearest record].high > 0.2".
+    known
+        Names of attacks.
+    source
+        Where the rule stands, for the error.
+
+    Raises
+    ------
+    SettingError
+        The rule cannot be read or names no attack.
+
+    Examples
+    --------
+    >>> parse_rule("cap.high > 0.05", ["cap"])
+    ('cap', '', 'high', '>', 0.05)
+    >>> parse_rule("inference[nearest record].score < 95", ["inference"])
+    ('inference', 'nearest record', 'score', '<', 95.0)
+    """
+    if rule.strip() == "excess":
+        return "excess"
+    match = _RULE.fullmatch(rule)
+    if not match or not isfinite(float(match[5])):
+        raise SettingError(
+            f"{source} {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', "
+            "'any.low > 0' or 'excess'."
+        )
+    if match[1] != "any" and match[1] not in known:
+        raise SettingError(f"{source} {rule!r}: no attack {match[1]!r}. hint: any, {', '.join(known)}.")
+    return match[1], (match[2] or "").strip(), match[3], match[4], float(match[5])
+
+
+def in_words(rule: str, known: Sequence[str]) -> str:
+    """Return what keeps a rule, in words.
+
+    Examples
+    --------
+    >>> in_words("linkability[random halves, k = 1].high > 0.05", ["linkability"])
+    'linkability (random halves, k = 1): simultaneous upper limit of risk at most 0.05'
+    >>> in_words("any.score < 95", [])
+    'all attacks: score at least 95'
+    """
+    parsed = parse_rule(rule, known)
+    if isinstance(parsed, str):
+        return "overall verdict: neither «excess found» nor «no holdout»"
+    attack, variant, field, operator, limit = parsed
+    who = ("all attacks" if attack == "any" else attack) + (f" ({variant})" if variant else "")
+    # the largest number is compared, of scores the smallest: a rule the other way round speaks about that one alone
+    usual = operator.startswith("<") == (field == "score")
+    one = "" if usual else "the smallest " if field == "score" else "the largest "
+    return f"{who}: {one}{_NAMES[field]} {_KEPT[operator]} {limit:.12g}"
+
+
+def breaches(data: Json, rules: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return a sentence for each rule that the assessment breaks (see `judge_rule`)."""
+    judged = ((rule.strip(), judge_rule(data, rule, known)) for rule in rules)
+    return [f"{rule}: {f'found {j.found}' if j.found else j.why}" for rule, j in judged if not j.kept]
+
+
+def judge_rule(data: Json, rule: str, known: Sequence[str]) -> Judged:
+    """Return what was found about a rule, and whether the assessment keeps it.
+
+    The largest bound over the results of the attack, or of its variant, is compared, and of scores the smallest. A rule
+    that finds no such number (the attack did not run or has no such variant, there was no holdout, or the risk is
+    undefined) counts as broken: a gate that was not tested is not open. So does a rule on a bound that some results
+    lack, but for those whose strangers are always hit: their risk is undefined, and they cannot show an excess; and a
+    rule on an attack some of whose tests failed or were left out. Results without a score are left out of rules on
+    scores.
+
+    Raises
+    ------
+    SettingError
+        The rule cannot be read or names no attack.
+    """
+    parsed = parse_rule(rule, known)
+    if isinstance(parsed, str):
+        verdict = data["verdict"]["verdict"]
+        kept = verdict not in ("excess found", "no holdout")
+        return Judged(f"«{verdict}»", kept, "" if kept else "not allowed")
+    attack, variant, field, operator, limit = parsed
+    own = [r for r in data["results"] if attack in ("any", r["attack"]) and variant in ("", r["variant"])]
+    judged = _compared(own, field, operator, limit)
+    missing = unfinished(data, attack)
+    return Judged("", False, missing) if judged.kept and missing else judged
+
+
+def _compared(results: Sequence[Json], field: str, operator: str, limit: float) -> Judged:
+    if field == "score":
+        found = [(r["score"], r) for r in results if r["score"] is not None]
+        lacking = []
+    else:
+        bounds = [(r["risk"][_FIELDS[field]], r) for r in results if r["risk"] is not None]
+        found = [(bound, r) for bound, r in bounds if bound is not None]
+        lacking = [r for bound, r in bounds if bound is None and not _strangers_always_hit(r)]
+    if not found and not lacking:
+        return Judged("", False, "was not tested")
+    if lacking:
+        some = of_all(len(lacking), len(found) + len(lacking), "comparison{s} {have} no such bound")
+        return Judged("", False, f"{some}, as {named(lacking[0])}")
+    value, result = (min if field == "score" else max)(found, key=lambda f: f[0])
+    breaks = _OPERATORS[operator]
+    text = f"{value:.{1 if field == 'score' else 4}f}"
+    if breaks(float(text), limit) != breaks(value, limit):
+        text = repr(value)  # rounded it would seem to be on the other side of the limit
+    why = f"{_BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
+    return Judged(f"{text} ({named(result)})", not why, why)
+
+
+def unfinished(data: Json, attack: str) -> str:
+    """Return which tests of an attack, or of "any", failed or were left out; "" when all were made.
+
+    Examples
+    --------
+    >>> unfinished({"failed": [{"attack": "cap", "why": "..."}]}, "any")
+    'cap failed'
+    """
+    failed = dict.fromkeys(f["attack"] for f in data.get("failed", ()) if attack in ("any", f["attack"]))
+    late = [o for o in data.get("left_out", ()) if attack in ("any", o["attack"])]
+    parts = [f"{name} failed" for name in failed]
+    parts += [of_all(o["n"], o["of"], "test{s} of {what} {were} left out", what=o["attack"]) for o in late]
+    return "; ".join(parts)
+
+
+def of_all(n: int, of: int, words: str, **names: str) -> str:
+    """Return how many of how many, in words whose {s}, {have} and {were} take their number.
+
+    Examples
+    --------
+    >>> of_all(2, 9, "test{s} {were} left out"), of_all(1, 1, "test{s} {were} left out")
+    ('2 of 9 tests were left out', 'the one test was left out')
+    """
+    one = {"have": "has", "were": "was"} if n == 1 else {"have": "have", "were": "were"}
+    return (f"{n:,} of {of:,} " if of > 1 else "the one ") + words.format(s="s" if of > 1 else "", **one, **names)
+
+
+def _strangers_always_hit(result: Json) -> bool:
+    rate = (result["holdout"] or {}).get("rate")
+    return rate is not None and rate >= 1 - 1e-12
+
+
+def named(result: Json) -> str:
+    """Return attack, variant, keys and target of a result in one line, without control characters."""
+    return view.tidy(view.label(result, "->"))

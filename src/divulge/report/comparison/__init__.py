@@ -1,0 +1,1 @@
+"""The report on several candidate tables."""

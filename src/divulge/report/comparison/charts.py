@@ -1,0 +1,129 @@
+"""The picture of a comparison: risk against utility, one point a candidate, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
+from divulge.report.formatting import tidy
+
+__all__ = ["Point", "risk_against_utility"]
+
+_W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 460, 62, 24, 34, 52
+_LETTERS, _LETTER, _HIGH = 26, 6.6, 14.0
+_PLACES = ((10, 4, "start"), (-10, 4, "end"), (10, -9, "start"), (-10, -9, "end"), (10, 17, "start"), (-10, 17, "end"))
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One candidate: its risk with simultaneous limits, and its utility."""
+
+    label: str
+    risk: float
+    low: float
+    high: float
+    utility: float
+    verdict: str
+    """Decides the shape: "excess found", "none found" or "cannot tell"."""
+
+
+def risk_against_utility(
+    uid: str, points: Sequence[Point], *, measure: str, better: str, reference: float | None, acceptable: float
+) -> Markup:
+    """Return the picture; right is more useful and below is less risk, whichever way the measure goes.
+
+    Parameters
+    ----------
+    points
+        At least one, in the order of the table beside the picture. Labels are untrusted text.
+    measure, better
+        Name of the utility measure, and whether "higher" or "lower" is better.
+    reference
+        The measure of the holdout, drawn as a line; None where there is none.
+    """
+    x_low, x_high = _range([p.utility for p in points] + ([] if reference is None else [reference]))
+    y_low, y_high = _range([v for p in points for v in (p.low, p.high)] + [0.0, acceptable])
+    y_low, y_high = max(y_low, -1.0), min(y_high, 1.05)
+
+    def x(value: float) -> float:
+        share = (value - x_low) / (x_high - x_low)
+        share = 1 - share if better == "lower" else share
+        return round(_LEFT + share * (_W - _LEFT - _RIGHT), 1)
+
+    def y(value: float) -> float:
+        share = (min(max(value, y_low), y_high) - y_low) / (y_high - y_low)
+        return round(_H - _BOTTOM - share * (_H - _TOP - _BOTTOM), 1)
+
+    body = [line(_LEFT, y(t), _W - _RIGHT, y(t), "grid") for t in ticks(y_low, y_high)]
+    body += [text_mark(_LEFT - 8, y(t) + 4, f"{t:.4g}", "end") for t in ticks(y_low, y_high)]
+    for t in ticks(x_low, x_high):
+        body += [
+            line(x(t), _H - _BOTTOM, x(t), _H - _BOTTOM + 4, "thin"),
+            text_mark(x(t), _H - _BOTTOM + 17, f"{t:.4g}"),
+        ]
+    body.append(line(_LEFT, y(0.0), _W - _RIGHT, y(0.0), "zero"))
+    body.append(line(_LEFT, y(acceptable), _W - _RIGHT, y(acceptable), "accept"))
+    body.append(text_mark(_LEFT + 4, y(acceptable) - 4, f"acceptable {acceptable:g}", "start", "tick acc"))
+    if reference is not None:
+        body += [
+            line(x(reference), _TOP, x(reference), _H - _BOTTOM, "accept"),
+            text_mark(x(reference), _TOP - 5, "holdout"),
+        ]
+    body.append(
+        text_mark((_LEFT + _W - _RIGHT) / 2, _H - 10, f"{measure}: further right is more useful", css="axis-label")
+    )
+    body.append(text_mark(_LEFT - 48, 16, "risk: further down is less", "start", "axis-label"))
+    places = [(x(p.utility), y(p.risk)) for p in points]
+    body += [line(px, y(p.low), px, y(p.high), "thin") for p, (px, _) in zip(points, places, strict=True)]
+    body += [verdict_mark(px, py, p.verdict) for p, (px, py) in zip(points, places, strict=True)]
+    body += _labels([_short(p.label) for p in points], places)
+    return drawing(
+        uid, _W, _H, f"Risk against {measure}", "".join(body), "chart",
+        "One point for each candidate, with the simultaneous limits of its risk. The table below has the numbers.",
+    )  # fmt: skip
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis, with room beside the outermost values."""
+    low, high = min(values), max(values)
+    room = 0.08 * (high - low) or 0.05
+    return low - room, high + room
+
+
+def _short(label: str) -> str:
+    text = tidy(label)
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
+
+
+def _labels(texts: Sequence[str], points: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the labels, each beside its point; where points crowd, the number of the candidate stands instead."""
+    taken: list[Box] = [(px - 6, py - 6, px + 6, py + 6) for px, py in points]
+    out = []
+    for i, (name, (px, py)) in enumerate(zip(texts, points, strict=True), 1):
+        tried = [(text, *place) for text in (name, str(i)) for place in _PLACES]
+        boxes = [_box(text, px + dx, py + dy, anchor) for text, dx, dy, anchor in tried]
+        best = min(range(len(tried)), key=lambda j: (_covered(boxes[j], taken), j))
+        taken.append(boxes[best])
+        text, dx, dy, anchor = tried[best]
+        out.append(text_mark(px + dx, py + dy, text, anchor, "legend"))
+    return out
+
+
+def _box(text: str, x: float, y: float, anchor: str) -> Box:
+    width = _LETTER * len(text)
+    left = x if anchor == "start" else x - width
+    return left, y - _HIGH + 4, left + width, y + 4
+
+
+def _covered(box: Box, taken: Sequence[Box]) -> float:
+    """Return how much of a label lies on others or outside of the picture."""
+    outside = max(0.0, _LEFT - box[0]) + max(0.0, box[2] - _W)
+    overlaps = (
+        max(0.0, min(box[2], t[2]) - max(box[0], t[0])) * max(0.0, min(box[3], t[3]) - max(box[1], t[1])) for t in taken
+    )
+    return round(outside * _HIGH + sum(overlaps), 3)

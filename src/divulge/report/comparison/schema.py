@@ -1,0 +1,196 @@
+"""The JSON Schema of comparison.json, made from structs."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from divulge.core.result import Verdict
+from divulge.report.schema import Utility, schema_of
+
+__all__ = ["FORMAT", "comparison_schema", "comparison_schema_text"]
+
+FORMAT = "divulge-comparison/1"
+
+
+class Settings(msgspec.Struct):
+    """Settings of the run, the same for every table; `missing` is the number of texts taken as missing."""
+
+    seed: int
+    level: Annotated[float, Meta(gt=0, lt=1)]
+    jobs: Annotated[int, Meta(ge=1)]
+    acceptable: Annotated[float, Meta(gt=0, lt=1)]
+    utility: bool
+    keys: list[str] | None
+    targets: list[str] | None
+    unit: str | None
+    ignore: list[str]
+    missing: int
+
+
+class GivenTable(msgspec.Struct):
+    """A table as it was given."""
+
+    rows: int
+    columns: int
+    sha256: str
+    hashed: Literal["file", "canonical columns"]
+
+
+class People(msgspec.Struct):
+    """The tables of people."""
+
+    real: GivenTable
+    holdout: GivenTable | None
+
+
+class Order(msgspec.Struct):
+    """The labels by their worst risk, least first, and what that means in words; empty where nothing is ranked."""
+
+    order: list[str]
+    sentence: str
+
+
+class Warned(msgspec.Struct):
+    """A precondition about the people that does not hold."""
+
+    check: str
+    detail: str
+
+
+class Worst(msgspec.Struct):
+    """The largest risk over the attacks, with limits and ranks that hold for all candidates together."""
+
+    attack: str
+    value: float | None
+    low: float | None
+    high: float | None
+    first: int
+    last: int
+
+
+class Band(msgspec.Struct):
+    """Of all comparisons of an attack on one table: the largest lower and the largest upper limit of risk.
+
+    The limits of all comparisons of all tables hold together. `where`: the comparison of the largest lower limit.
+    """
+
+    attack: str
+    n: int
+    low: float | None
+    high: float | None
+    where: str
+
+
+class CandidateTable(GivenTable):
+    """One synthetic table; `folder` has its full report. The verdict is that of the table on its own."""
+
+    folder: str
+    verdict: Verdict
+    sentence: str
+    failed: int
+    bands: list[Band]
+    utility: list[Utility]
+
+
+class Candidate(msgspec.Struct):
+    """A table, or a generator with several; `about` says which the statement is about."""
+
+    label: str
+    about: str
+    worst: Worst | None
+    utility: list[Utility]
+    tables: list[CandidateTable]
+
+
+class Cell(msgspec.Struct):
+    """One attack on one candidate. Rates are mean scores of people; null for attacks that score guesses.
+
+    Limits and ranks hold together over all attacks and candidates; null without a holdout.
+    """
+
+    label: str
+    members: float | None
+    strangers: float | None
+    risk: float | None
+    low: float | None
+    high: float | None
+    first: int | None
+    last: int | None
+
+
+class Attack(msgspec.Struct):
+    """One attack, and which of its comparisons were chosen before any outcome was seen."""
+
+    attack: str
+    question: str
+    chosen: str
+    comparisons: int
+    candidates: list[Cell]
+
+
+class Pair(msgspec.Struct):
+    """The risk of the first candidate less that of the second; `riskier` is null where that is uncertain."""
+
+    attack: str
+    first: str
+    second: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    riskier: str | None
+
+
+class NotCompared(msgspec.Struct):
+    """An attack that is not ranked, and why."""
+
+    what: str
+    why: str
+
+
+class Failed(msgspec.Struct):
+    """A table that could not be attacked, and why."""
+
+    label: str
+    why: str
+
+
+class Comparison(msgspec.Struct):
+    """What divulge found about several candidate tables. Rates are fractions; no data value is in this file."""
+
+    format: Annotated[str, Meta(pattern=f"^{FORMAT}$")]
+    divulge: Annotated[str, Meta(description="Version of divulge.")]
+    command: str
+    settings: Settings
+    started: Annotated[str, Meta(description="ISO 8601, UTC.")]
+    seconds: float
+    verdict: Order
+    tables: People
+    warnings: list[Warned]
+    candidates: list[Candidate]
+    attacks: list[Attack]
+    pairs: list[Pair]
+    not_compared: list[NotCompared]
+    failed: list[Failed]
+    versions: dict[str, str]
+    machine: str
+    notes: list[str]
+
+
+def comparison_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of comparison.json.
+
+    Examples
+    --------
+    >>> comparison_schema()["title"]
+    'divulge comparison'
+    """
+    return schema_of(Comparison, "divulge comparison")
+
+
+def comparison_schema_text() -> str:
+    """Return the schema as the text that is published."""
+    return json.dumps(comparison_schema(), indent=2, ensure_ascii=False) + "\n"

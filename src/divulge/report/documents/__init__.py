@@ -1,0 +1,1 @@
+"""One document each: HTML, Markdown, terminal, JUnit, picture."""

@@ -1,0 +1,630 @@
+"""The report as one offline HTML page: nothing is fetched, and names are text wherever they stand."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from divulge.core.result import number, percent
+from divulge.report import formatting as view
+from divulge.report.documents import html_charts as charts
+from divulge.report.prose import distances, statement
+from divulge.report.prose import wp216 as questions
+
+__all__ = ["page"]
+
+Json = Mapping[str, Any]
+
+_FOREST_ROWS = 32
+_ASKED = 3  # comparisons of each of the three questions that stand beside the others
+_TABLE_ROWS = 1000
+_MEASURE_ROWS = 600
+_KEY_SET_ROWS = 200
+_NOTE_ROWS = 60
+_RANKS = 4
+_CURVES = 6
+_PARTS = 5  # sets of columns with near copies that are shown, the others folded
+_FOLDED = 100
+_CHANGES = 24
+_OF_STRANGERS = re.compile(r"\bleak|excess|members and")
+_SMALL_N = 100
+_SHADES = (0.0, 0.02, 0.05, 0.1, 0.25)
+_CLASS = {"excess found": "excess", "none found": "none", "cannot tell": "unsure", "no holdout": "nohold"}
+
+
+def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
+    """Return the report as one HTML page.
+
+    Parameters
+    ----------
+    data
+        The content of assessment.json; its strings are untrusted text.
+    worst_records
+        The most exposed real records, by row number, as in `Report.records`; empty for a page that may leave the
+        custodian's hands.
+    """
+    data = view.LATER | data
+    script, style = asset("report.js"), asset("report.css")
+    groups = _questions(data)
+    context = {
+        "external": data["edition"] == "external",
+        "not_tested": data["not_tested"],
+        "data_card": _data_card(data),
+        "provenance": statement.provenance(data),
+        "membership": _membership(data),
+        "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
+        "sight": _sight(data),
+        "changes": _changes(data),
+        "glossary": [g for g in view.GLOSSARY if view.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
+        "data": data,
+        "script": Markup(script),  # our own files
+        "style": Markup(style),
+        "policy": Markup(content_policy(script, style)),
+        "holdout": view.has_holdout(data),
+        "banner": _banner(data),
+        "tables": [(role, data["tables"].get(role)) for role in ("real", "synthetic", "holdout")],
+        "kinds": Counter(c["kind"] for c in data["schema"]).most_common(),
+        "attacker": view.knowledge(data),
+        "attack_rows": view.by_attack(data),
+        "forest": _forest(data),
+        "judged": _cut(view.judged(data["results"]), _TABLE_ROWS),
+        "questions": groups,
+        "threat_model": statement.threat_model(data),
+        "processing": statement.PROCESSING,
+        "decided": statement.decided(data),
+        "evidence": statement.evidence(data),
+        "certificate": statement.CERTIFICATE,
+        "matrix": _matrix(data),
+        "cap_curves": _cap_curves(data),
+        "uniqueness": _uniqueness(data),
+        "baselines": _baselines(data),
+        "distances": _distances(data),
+        "control": distances.control_tables(data),
+        "control_sentence": distances.control_sentence(data),
+        "control_method": view.CONTROL,
+        "measures": _cut(_measures(data), _MEASURE_ROWS),
+        "minimal": _cut(sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0)), _KEY_SET_ROWS),
+        "worst": worst_records,
+        "flags": view.flags(data["records"] or {}),
+        "notes": _cut(_notes(data), _NOTE_ROWS),
+        "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
+        "limits": view.LIMITS,
+        "rows_risk": view.ROWS_RISK,
+        "methods": view.methods(data),
+        "level": _level(data),
+        "acceptable": f"{_acceptable(data):g}",
+    }
+    shown = [(name, title) for name, title, when in _SECTIONS if when(context)]
+    context["sections"] = ["banner", *(name for name, _ in shown)]
+    context["contents"] = [("verdict", "Verdict"), *((name, title(context)) for name, title in shown)]
+    return str(template().render(context))
+
+
+def _always(_: Json) -> bool:
+    return True
+
+
+_SECTIONS: tuple[tuple[str, Callable[[Json], str], Callable[[Json], bool]], ...] = (
+    ("overview", lambda c: "Attacker and data", _always),
+    ("risks", lambda c: "Risks" if c["holdout"] else "Rates", lambda c: c["forest"]["n"] > 0),
+    ("questions", lambda c: "The three questions", _always),
+    ("attribution", lambda c: "Attribution", lambda c: bool(c["matrix"])),
+    ("cap", lambda c: "CAP", lambda c: bool(c["cap_curves"])),
+    ("distances", lambda c: "Distances", lambda c: c["distances"]["any"]),
+    ("uniqueness", lambda c: "Copies, uniqueness", _always),
+    ("minimal", lambda c: "Minimal key sets", lambda c: c["minimal"]["n"] > 0),
+    ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"])),
+    ("exposed", lambda c: "Exposed people", lambda c: bool(c["data"]["records"])),
+    ("calibration", lambda c: "What could be seen", _always),
+    ("utility", lambda c: "Utility", lambda c: bool(c["data"]["utility"])),
+    ("change", lambda c: "Change", lambda c: bool(c["data"]["change"])),
+    ("policy", lambda c: "Policy", lambda c: bool(c["data"]["policy"])),
+    ("threat", lambda c: "Threat model", _always),
+    ("decision", lambda c: "Decision", _always),
+    ("preconditions", lambda c: "Preconditions", _always),
+    ("reproduce", lambda c: "Reproduce", _always),
+    ("method", lambda c: "Method", _always),
+    ("limits", lambda c: "Limits", _always),
+    ("glossary", lambda c: "Glossary", _always),
+    ("references", lambda c: "References", lambda c: bool(c["data"]["attacks"])),
+)
+"""The sections in the order of the page: their template, their name in the contents, and when they are there."""
+
+
+def asset(name: str) -> str:
+    return files("divulge.report.documents").joinpath(name).read_text(encoding="utf-8")
+
+
+def content_policy(script: str, style: str) -> str:
+    """Return a policy that lets this script and this style through and forbids every request."""
+
+    def allowed(text: str) -> str:
+        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+    return (
+        f"default-src 'none'; script-src {allowed(script)}; style-src {allowed(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def template() -> Any:
+    # every printed value goes through `_shown` before it is escaped
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+        loader=PackageLoader("divulge.report.documents", "templates"),
+    )
+    helpers: dict[str, Callable[..., Any]] = {
+        "brief": view.brief, "capitalized": view.capitalized, "compact": view.compact, "counted": view.counted,
+        "css": lambda verdict: _CLASS.get(verdict, "unsure"), "distance": view.distance, "further": view.further,
+        "in_question": view.in_question,
+        "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name,
+        "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "prose": view.prose,
+        "rated": view.rated, "share": view.share, "side": view.side,
+        "standing_out": view.standing_out, "telling_notes": view.telling_notes,
+    }  # fmt: skip
+    environment.filters.update(helpers)
+    return environment.get_template("page.html.j2")
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return view.tidy(value)
+    return value
+
+
+def _acceptable(data: Json) -> float:
+    return float(data["settings"].get("acceptable") or 0.05)
+
+
+def _level(data: Json) -> str:
+    return f"{100 * float(data['settings'].get('level') or 0.95):g}%"
+
+
+def _cut(rows: Sequence[Any], most: int) -> dict[str, Any]:
+    """Return the first rows and how many are left out."""
+    return {"rows": rows[:most], "n": len(rows), "left_out": max(0, len(rows) - most)}
+
+
+def _banner(data: Json) -> dict[str, Any]:
+    verdict = data["verdict"]["verdict"]
+    return {
+        "icon": charts.icon(verdict),
+        "sentence": view.sentence(data),
+        "meaning": view.meaning(data),
+        "counts": [c for c in view.verdict_counts(data["results"]) if c[0] != "no holdout"],
+        "single": view.unchanged_verdicts(data),
+        "warnings": [c for c in data["preconditions"] if not c["ok"]],
+    }
+
+
+# ---------------------------------------------------------------- forest plot
+
+
+def _forest(data: Json) -> dict[str, Any]:
+    """Return the worst comparisons, grouped by attack, each with its drawing."""
+    everything = view.judged(data["results"])
+    strangers = view.has_holdout(data)
+    others = [r for r in everything if not view.in_question(r)]
+    asked = [r for q in view.QUESTIONS for r in [r for r in everything if r["attack"] == q][:_ASKED]]
+    shown = view.worst_first([*asked, *_worst_of_each(view.few_parts(others, _PARTS), _FOREST_ROWS)])
+    acceptable = _acceptable(data)
+    limits = [(view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous")) for r in shown]
+    scale = charts.risk_scale(limits, acceptable) if strangers else charts.Scale(0.0, 1.0)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for i, r in enumerate(shown):
+        svg = _interval(f"f{i}", r, scale, acceptable) if strangers else _rate(f"f{i}", r)
+        groups.setdefault(r["attack"], []).append({"r": r, "svg": svg})
+    return {
+        "n": len(everything),
+        "drawable": len(everything),
+        "shown": len(shown),
+        "shared": view.shared_keys(r for r in everything if not view.in_question(r)),
+        "groups": [
+            {
+                "attack": attack,
+                "question": data["attacks"].get(attack, {}).get("question", ""),
+                "axis": charts.axis(f"x{j}", scale, acceptable if strangers else None, percent=not strangers),
+                "rows": rows,
+            }
+            for j, (attack, rows) in enumerate(groups.items())
+        ],
+    }
+
+
+def _worst_of_each(results: Sequence[Json], most: int) -> list[Json]:
+    """Return the worst of every attack, then of every attack and target, then the worst of the rest.
+
+    Many key sets for one target look alike; taking the worst alone would draw one of them over and over.
+    """
+    groupings: list[Callable[[Json], Any]] = [lambda r: r["attack"], lambda r: (r["attack"], r["target"]), id]
+    chosen: dict[int, Json] = {}
+    for group in groupings:
+        first: dict[Any, Json] = {}
+        for r in results:
+            first.setdefault(group(r), r)
+        for r in first.values():
+            chosen.setdefault(id(r), r)
+    return view.worst_first(list(chosen.values())[:most])
+
+
+def _interval(uid: str, r: Json, scale: charts.Scale, acceptable: float) -> Markup:
+    risk = r["risk"]
+    title = f"Risk {number(view.risk_value(r))}, simultaneous interval {view.interval(risk)}"
+    inner = (view.risk_value(r, "low"), view.risk_value(r, "high"))
+    outer = (view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous"))
+    return charts.interval_row(
+        uid, title, scale, acceptable, view.risk_value(r), inner, outer, r["verdict"], view.leak_free(r)
+    )
+
+
+def _rate(uid: str, r: Json) -> Markup:
+    rate, baseline = (r["real"] or {}).get("rate"), (r["baseline"] or {}).get("rate")
+    title = f"Rate {percent(rate)}, without the synthetic table {percent(baseline)}"
+    return charts.rate_row(uid, title, rate, baseline)
+
+
+# ---------------------------------------------------------------- what stands beside the risks
+
+
+def _data_card(data: Json) -> list[tuple[str, list[str]]]:
+    """Return one line for each fact about the tables, with a cell for real, synthetic and holdout."""
+    tables = [data["tables"].get(role) or {} for role in ("real", "synthetic", "holdout")]
+    lines: list[tuple[str, str, Callable[[Any], str]]] = [
+        ("rows", "rows", view.compact), ("columns", "columns", view.compact),
+        ("cells without a value", "missing", view.share), ("rows that repeat another", "repeated", view.compact),
+        ("people or households", "units", view.compact), ("sha256 begins with", "sha256", lambda s: s[:12]),
+    ]  # fmt: skip
+    return [
+        (word, ["-" if t.get(field) is None else shown(t[field]) for t in tables])
+        for word, field, shown in lines
+        if any(t.get(field) is not None for t in tables)
+    ]
+
+
+def _membership(data: Json) -> dict[str, Any]:
+    """Return what is said about membership: whether it was tested, and what comes nearest to it."""
+    tested = any(r["attack"] == "membership" for r in data["results"])
+    near = [s for s in distances.sentences(data) if s["attack"] in ("dcr", "exposure")]
+    answer = (
+        "See the results of the attack membership."
+        if tested
+        else "Not tested: no attack of this run asks for one person whether they are in the table. A verdict on "
+        "membership cannot be read from the other attacks."
+    )
+    return {"answer": answer, "near": [] if tested else near}
+
+
+def _sight(data: Json) -> list[dict[str, Any]]:
+    """Return for each attack the comparison with the widest leak-free band, and whether its risk lies in the band."""
+    widest: dict[str, tuple[float, Json]] = {}
+    for r in view.judged(data["results"]):
+        low, high = view.leak_free(r)
+        if low is not None and high is not None and high - low > widest.get(r["attack"], (-1.0, r))[0]:
+            widest[r["attack"]] = (high - low, r)
+    out = []
+    for _, r in widest.values():
+        low, high = view.leak_free(r)
+        value = view.risk_value(r)
+        inside = value is None or low is None or high is None or low <= value <= high
+        where = "in the band" if inside else ("above it" if value is not None and value > (high or 0.0) else "below it")
+        text = view.label(r).removeprefix(r["attack"]).strip(" :") or "whole records"
+        out.append({"r": r, "label": text, "low": low, "high": high, "where": where})
+    return out
+
+
+def _changes(data: Json) -> dict[str, Any]:
+    """Return the comparisons whose risk moved most for certain first, each with its drawing."""
+    if not data["change"]:
+        return {"rows": [], "n": 0, "left_out": 0, "axis": Markup("")}
+    order = {"rose": 0, "fell": 1, "no change found": 2, "cannot compare": 3}
+    found = sorted(
+        data["change"]["comparisons"], key=lambda c: (order[c["verdict"]], -abs(c["difference"] or 0.0))
+    )  # fmt: skip
+    part = _cut([c for c in found if c["difference"] is not None], _CHANGES)
+    limits = [(c["low_simultaneous"], c["high_simultaneous"]) for c in part["rows"]]
+    reach = max([0.02, *(abs(v) for pair in limits for v in pair if v is not None)])
+    scale = charts.Scale(-min(reach, 1.0), min(reach, 1.0))
+    style = {"rose": "excess found", "fell": "none found"}
+    rows = [
+        {
+            "c": c,
+            "svg": charts.interval_row(
+                f"n{i}", f"Change {number(c['difference'])}, simultaneous interval {view.interval(c)}", scale, None,
+                c["difference"], (c["low"], c["high"]), limits[i], style.get(c["verdict"], "cannot tell"),
+            ),
+        }
+        for i, c in enumerate(part["rows"])
+    ]  # fmt: skip
+    return part | {"rows": rows, "axis": charts.axis("nx", scale, None)}
+
+
+# ---------------------------------------------------------------- the three questions
+
+
+def _questions(data: Json) -> dict[str, Any]:
+    """Return the three questions with their tables and drawings."""
+    acceptable = _acceptable(data) if view.has_holdout(data) else None
+    answers = questions.answers(data)
+    for i, a in enumerate(answers):
+        a["rows"] = [{"r": r, "first": questions.first_cell(r), "needed": questions.few(r) or questions.needed(r),
+                      "shown": questions.shown(r) if r["risk"] else None} for r in a["rows"]]  # fmt: skip
+        a["part_risks"] = any(p["risk"] for p in a["parts"])
+        a["charts"] = [_ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a["charts"])]
+    return {
+        "answers": answers,
+        "caveats": questions.CAVEATS,
+        "reading": questions.READING,
+        "score": questions.SCORE,
+        "part_limits": questions.PART_LIMITS,
+        "blurred": questions.BLURRED,
+    }
+
+
+def _ladder(uid: str, chart: Json, acceptable: float | None) -> dict[str, Any]:
+    rungs = [charts.rung(label, r, acceptable is not None) for label, r in chart["rows"]]
+    what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
+    told = f"Each line is one {what}. The numbers stand in the table below the chart."
+    title = f"{'Rate' if acceptable is None else 'Risk'}. {chart['title']}"
+    return {
+        "svg": charts.ladder(uid, title, told, rungs, acceptable), "title": chart["title"], "rows": chart["rows"],
+        "left_out": chart["left_out"],
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- matrix
+
+
+def _matrix(data: Json) -> dict[str, Any] | None:
+    """Return targets by key sets, or targets by attacks where there is one key set for each target."""
+    attributed = [r for r in data["results"] if r["target"] and r["verdict"] is not None and not view.in_question(r)]
+    if not attributed:
+        return None
+    if data["key_sets"]:
+        return _ranked_matrix(data, [r for r in attributed if r["attack"] == "cap"])
+    columns = list(dict.fromkeys((r["attack"], r["variant"]) for r in attributed))
+    rows = [
+        {"target": target, "cells": [_cell(_find(attributed, keys, target, c), with_keys=False) for c in columns]}
+        for keys, target in dict.fromkeys((tuple(r["keys"]), r["target"]) for r in attributed)
+    ]
+    heads = [f"{a} ({v})" if v else a for a, v in columns]
+    keys = list(dict.fromkeys(tuple(r["keys"]) for r in attributed))
+    return {"kind": "attacks", "heads": heads, "rows": rows, "keys": keys}
+
+
+def _find(results: Sequence[Json], keys: Sequence[str], target: str, column: tuple[str, str]) -> Json | None:
+    for r in results:
+        if (r["attack"], r["variant"]) == column and r["target"] == target and tuple(r["keys"]) == tuple(keys):
+            return r
+    return None
+
+
+def _ranked_matrix(data: Json, caps: Sequence[Json]) -> dict[str, Any]:
+    by_pair = {(tuple(r["keys"]), r["target"]): r for r in caps}
+    rows = []
+    for target in dict.fromkeys(k["target"] for k in data["key_sets"]):
+        pairs = [k for k in data["key_sets"] if k["target"] == target]
+        own = [r for k in pairs if (r := by_pair.get((tuple(k["keys"]), target))) is not None]
+        best = max(own, key=_shade_value, default=None)
+        cells = [_cell(r, with_keys=True) for r in own[:_RANKS]]
+        cells += [None] * (_RANKS - len(cells))
+        rows.append({"target": target, "n": len(own), "cells": [*cells, _cell(best, with_keys=True)]})
+    ordinals = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, _RANKS + 1))]
+    return {"kind": "ranks", "heads": [*(f"{o} key set" for o in ordinals), "worst tested"], "rows": rows, "keys": []}
+
+
+def _shade_value(r: Json) -> float:
+    value = view.risk_value(r)
+    if value is None:
+        value = (r["real"] or {}).get("rate")
+    return -1.0 if value is None else float(value)
+
+
+def _cell(r: Json | None, *, with_keys: bool) -> dict[str, Any] | None:
+    if r is None:
+        return None
+    risk = view.risk_value(r)
+    sizes = [part["n"] for part in (r["real"], r["holdout"]) if part and part["n"] is not None]
+    few = bool(sizes) and min(sizes) < _SMALL_N
+    shade = 0 if risk is None else sum(risk > s for s in _SHADES)
+    return {
+        "r": r, "shade": 0 if few else shade, "few": few, "least": min(sizes, default=None),
+        "keys": r["keys"] if with_keys else [],
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- CAP
+
+
+def _cap_curves(data: Json) -> list[dict[str, Any]]:
+    """Return the CAP of each person as curves, for the worst result of each target first."""
+    caps = [r for r in view.judged(data["results"]) if r["attack"] == "cap" and r["curves"].get("at_least")]
+    first = list({r["target"]: r for r in reversed(caps)}.values())
+    chosen = {id(r) for r in first}
+    ranked = [*view.worst_first(first), *(r for r in caps if id(r) not in chosen)]
+    return [_cap_curve(f"c{i}", r) for i, r in enumerate(ranked[:_CURVES])]
+
+
+def _cap_curve(uid: str, r: Json) -> dict[str, Any]:
+    sides = [s for s in ("members", "strangers") if r["curves"].get(s)]
+    series = [charts.Series(s, s, r["curves"][s]) for s in sides]
+    at_least = r["curves"]["at_least"]
+    svg = charts.curves(
+        uid, f"CAP of {' and '.join(sides)}, {view.label(r)}", "Share of people whose CAP is at least the value below.",
+        at_least, series, x_label="CAP of a person, at least", step=True, start=True,
+    )  # fmt: skip
+    rows = list(zip(at_least, *(r["curves"][s] for s in sides), strict=False))
+    return {"svg": svg, "r": r, "heads": sides, "rows": rows, "further": view.further(r)}
+
+
+# ---------------------------------------------------------------- distances
+
+_ROWS_SHOWN = (0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 100)  # of 101 quantiles
+
+
+def _distances(data: Json) -> dict[str, Any]:
+    results = distances.family(data, "distance", "exposure")
+    figures = [_figure(f"d{i}", r) for i, r in enumerate(_first_of_each(results))]
+    return {
+        "any": bool(results),
+        "sentences": distances.sentences(data),
+        "values": distances.values(data),
+        "figures": [f for f in figures if f is not None],
+    }
+
+
+def _first_of_each(results: Sequence[Json]) -> list[Json]:
+    """Return the first result of each drawn attack and variant, in the order of drawing."""
+    first = {(r["attack"], r["variant"]): r for r in reversed(results)}
+    return [first[name] for name in _DRAWN if name in first]
+
+
+_DRAWN: dict[tuple[str, str], tuple[str, str, dict[str, str], str]] = {
+    ("dcr", "people"): (
+        "Distance of people to the nearest synthetic row", "distance to the nearest synthetic row",
+        {"members": "members", "strangers": "strangers"},
+        "Where the members' curve runs above that of the strangers, synthetic rows lie nearer to members.",
+    ),
+    ("dcr", "synthetic rows"): (
+        "Distance of synthetic rows to the nearest person", "distance to the nearest person",
+        {"to real": "members", "to holdout": "strangers"},
+        "Tables of one size give equal curves without a leak; where the curve to real runs above that to holdout, rows "
+        "lie nearer to members.",
+    ),
+    ("nndr", "ratio"): (
+        "Nearest over second nearest distance of synthetic rows", "nearest over second nearest distance",
+        {"among real": "members", "among holdout": "strangers"},
+        "Near 0, a row lies at one person and far from the next; where several people are equally near it is 1. Tables "
+        "of one size give equal curves without a leak.",
+    ),
+    ("exposure", "hit"): (
+        "Hit scores of people", "hit score",
+        {"members": "members", "strangers": "strangers"},
+        "High, where a synthetic row lies much nearer to somebody than other people do. Where the members' curve runs "
+        "below that of the strangers, more of them have high scores.",
+    ),
+    ("exposure", "outliers"): (
+        "How far people stand apart", "mean distance to the nearest other people",
+        {"members": "members", "strangers": "strangers"},
+        "It uses no synthetic row: it says how many would be easy to recognise, and how alike members and strangers "
+        "are.",
+    ),
+}  # fmt: skip
+"""Title, label of the axis, curves with their styles, and how to read them."""
+
+
+def _figure(uid: str, r: Json) -> dict[str, Any] | None:
+    """Return one result drawn as cumulative curves, None when there are none."""
+    title, x_label, styles, reading = _DRAWN[r["attack"], r["variant"]]
+    shares = r["curves"].get("share") or []
+    series = [
+        charts.Series(n, css, r["curves"][n])
+        for n, css in styles.items()
+        if any(v is not None for v in r["curves"].get(n) or ())
+    ]
+    if not series or not shares:
+        return None
+    halves = [f"{s.name} {view.distance(s.values[len(s.values) // 2])}" for s in series]
+    reading = f"{reading} " if len(series) > 1 else ""
+    svg = charts.cumulative(
+        uid, title, f"Share at or below the value, against the value. {reading}Medians: {', '.join(halves)}.", shares,
+        series, x_label=x_label,
+    )  # fmt: skip
+    places = [i for i in _ROWS_SHOWN if i < len(shares)]
+    rows = [[percent(shares[i]), *(view.distance(s.values[i]) for s in series)] for i in places]
+    own = [n for n in r["notes"] if n.startswith(("real and holdout differ", "hit score", "mean distance", "unit "))]
+    return {
+        "svg": svg, "r": r, "title": title, "reading": reading, "halves": halves, "heads": [s.name for s in series],
+        "rows": rows, "notes": own,
+    }  # fmt: skip
+
+
+def _measures(data: Json) -> list[Json]:
+    """Return the results without a verdict that no section of their own shows."""
+    shown = {r["attack"] for r in distances.family(data, "distance", "exposure")}
+    return [r for r in data["results"] if r["verdict"] is None and r["attack"] not in shown and not view.in_question(r)]
+
+
+# ---------------------------------------------------------------- uniqueness
+
+
+def _uniqueness(data: Json) -> dict[str, Any]:
+    results = data["results"]
+    classes = [r for r in results if r["attack"] == "k_anonymity"]
+    drawn = [r for r in classes if r["curves"].get("class size") and r["curves"].get("real")]
+    drawn.sort(key=lambda r: -(r["context"].get("real records alone on their key") or 0.0))
+    parts = view.worst_first(r for r in results if view.on_part(r))
+    return {
+        "uniques": _unique_rows(results),
+        "classes": classes,
+        "curves": [_class_curve(f"k{i}", r) for i, r in enumerate(drawn[:3])],
+        "diversity": [_with_shares(r, 1.0) for r in results if r["attack"] == "l_diversity"],
+        "closeness": [r for r in results if r["attack"] == "t_closeness"],
+        "presence": [r for r in results if r["attack"] == "delta_presence"],
+        "copies": [r for r in results if r["attack"] == "copies" and not view.on_part(r)],
+        "searched": next((n for r in results for n in r["notes"] if n.startswith("copies of part of a row")), ""),
+        "parts": parts[:_PARTS],
+        "more_parts": _cut(parts[_PARTS:], _FOLDED),
+    }
+
+
+def _unique_rows(results: Sequence[Json]) -> list[dict[str, Any]]:
+    """Return one row for each key set with its four counts."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for r in results:
+        if r["attack"] == "replicated_uniques":
+            rows.setdefault(tuple(r["keys"]), {})[r["variant"]] = r
+    return [{"keys": keys, "of": of} for keys, of in rows.items()]
+
+
+def _class_curve(uid: str, r: Json) -> dict[str, Any]:
+    styles = {"real": "members", "synthetic": "synthetic"}
+    series = [charts.Series(s, css, r["curves"][s]) for s, css in styles.items() if r["curves"].get(s)]
+    sizes = r["curves"]["class size"]
+    svg = charts.curves(
+        uid, f"Class sizes, {view.label(r)}", "Share of records in classes of at most the size below.", sizes, series,
+        x_label="records that share the key, at most", step=False,
+        top=charts.nice_top([v for s in series for v in s.values]),
+    )  # fmt: skip
+    return {
+        "svg": svg, "r": r, "heads": [s.name for s in series],
+        "rows": list(zip(sizes, *(s.values for s in series), strict=False)),
+    }  # fmt: skip
+
+
+def _with_shares(r: Json, at_most: float) -> dict[str, Any]:
+    """Return the result with the share of records in classes whose diversity is at most this."""
+    levels = r["curves"].get("diversity at most") or []
+    place = levels.index(at_most) if at_most in levels else None
+    sides = ("real", "synthetic", "holdout")
+    curves = {s: r["curves"].get(s) or [] for s in sides}
+    return {"r": r} | {s: curves[s][place] if place is not None and len(curves[s]) > place else None for s in sides}
+
+
+def _baselines(data: Json) -> list[dict[str, Any]]:
+    """Return what guessing without the synthetic table gives, one row for each key set and target."""
+    rows: dict[tuple[tuple[str, ...], str], dict[str, Any]] = {}
+    for r in data["results"]:
+        if r["attack"] == "baseline_cap":
+            rows.setdefault((tuple(r["keys"]), r["target"]), {})[r["variant"]] = r
+    return [{"keys": keys, "target": target, "of": of} for (keys, target), of in rows.items()]
+
+
+def _notes(data: Json) -> list[tuple[str, int]]:
+    """Return what the results note, each once, with how many results carry it."""
+    away = ("cannot tell", "column ", "tables that pass distance tests", "the rate is of synthetic rows")
+    told = [r for r in data["results"] if not view.on_part(r) and not view.in_question(r)]
+    return Counter(n for r in told for n in r["notes"] if not n.startswith(away)).most_common()

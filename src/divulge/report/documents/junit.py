@@ -1,0 +1,150 @@
+"""The report as JUnit XML: what dashboards of nightly builds read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from divulge.case.preconditions import CRITICAL
+from divulge.core.result import number
+from divulge.report import formatting as view
+
+__all__ = ["junit"]
+
+Json = Mapping[str, Any]
+
+_LISTED = 20
+
+
+def junit(data: Json) -> str:
+    """Return an assessment as JUnit XML: the suites "policy" (where there is one), "attacks" and "preconditions".
+
+    Parameters
+    ----------
+    data
+        Content of assessment.json.
+
+    Returns
+    -------
+    str
+        A condition of the policy that is not kept is a failure; without a policy an attack with an excess and a
+        critical precondition that does not hold are failures. An attack that failed is an error. What cannot tell, was
+        left out, or is a precondition of less weight that does not hold, is skipped.
+
+    Examples
+    --------
+    >>> nothing = {"started": "2026-01-01T00:00:00+00:00", "policy": None, "results": [], "failed": [], "left_out": [],
+    ...            "preconditions": [{"check": "sizes", "ok": True, "detail": "9 rows"}], "seconds": 1.5}
+    >>> junit(nothing).splitlines()[1]
+    '<testsuites name="divulge" tests="1" failures="0" errors="0" time="1.500">'
+    """
+    suites = [_suite(name, cases, data) for name, cases in _suites(data)]
+    root = ET.Element("testsuites", {"name": "divulge", **_totals(suites), "time": _seconds(data["seconds"])})
+    root.extend(suites)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _suites(data: Json) -> list[tuple[str, list[ET.Element]]]:
+    judging = data["policy"] is None  # with a policy its conditions decide, and nothing else turns a build red
+    suites = [
+        ("attacks", _attacks(data)),
+        ("preconditions", [_precondition(c, judging) for c in data["preconditions"]]),
+    ]
+    return suites if data["policy"] is None else [("policy", _policy(data["policy"])), *suites]
+
+
+def _suite(name: str, cases: Sequence[ET.Element], data: Json) -> ET.Element:
+    # without the offset, which the usual XSD of the format has no place for: it is UTC
+    suite = ET.Element("testsuite", {"name": name, "timestamp": str(data["started"])[:19]})
+    suite.extend(cases)
+    counts = {"tests": len(cases)}
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        counts[attribute] = len(suite.findall(f"testcase/{tag}"))
+    for attribute, n in counts.items():
+        suite.set(attribute, str(n))
+    suite.set("time", _seconds(sum(float(c.attrib["time"]) for c in cases)))
+    return suite
+
+
+def _totals(suites: Sequence[ET.Element]) -> dict[str, str]:
+    return {a: str(sum(int(s.attrib[a]) for s in suites)) for a in ("tests", "failures", "errors")}
+
+
+def _case(suite: str, name: str, seconds: float = 0.0) -> ET.Element:
+    return ET.Element("testcase", {"name": _text(name), "classname": f"divulge.{suite}", "time": _seconds(seconds)})
+
+
+def _outcome(case: ET.Element, tag: str, message: str, lines: Sequence[str] = ()) -> ET.Element:
+    """Add what became of a case; the message is one line, the lines are its text."""
+    outcome = ET.SubElement(case, tag, {"message": _text(message), "type": f"{case.attrib['classname']}"})
+    outcome.text = "\n".join(map(_text, lines)) or None
+    return case
+
+
+def _policy(policy: Json) -> list[ET.Element]:
+    cases = []
+    for condition in policy["conditions"]:
+        case = _case("policy", condition["condition"])
+        if not condition["kept"]:
+            _outcome(case, "failure", f"found: {condition['found']}; {condition['why']}")
+        cases.append(case)
+    return cases
+
+
+def _attacks(data: Json) -> list[ET.Element]:
+    compared = [r for r in data["results"] if r["verdict"] is not None]
+    cases = [
+        _attack(name, [r for r in compared if r["attack"] == name], data["policy"] is None)
+        for name in dict.fromkeys(r["attack"] for r in compared)
+    ]
+    for name in dict.fromkeys(f["attack"] for f in data["failed"]):
+        whys = [f["why"] for f in data["failed"] if f["attack"] == name]
+        cases.append(_outcome(_case("attacks", f"{name}: runs"), "error", whys[0], whys[1:]))
+    for left in data["left_out"]:
+        message = f"{left['n']:,} of {left['of']:,} tests were left out: {left['why']}"
+        cases.append(_outcome(_case("attacks", f"{left['attack']}: every test is made"), "skipped", message))
+    return cases
+
+
+def _attack(name: str, results: Sequence[Json], judging: bool) -> ET.Element:
+    case = _case("attacks", name, sum(float(r["seconds"]) for r in results))
+    counts = dict(view.verdict_counts(results))
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    worst = view.worst_first(results)
+    if "excess found" in counts:
+        found = [_finding(r) for r in worst if r["verdict"] == "excess found"]
+        more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
+        told = f"{told}; clearest: {found[0]}"
+        if judging:
+            return _outcome(case, "failure", told, found[:_LISTED] + more)
+        ET.SubElement(case, "system-out").text = _text("\n".join([told, *found[:_LISTED], *more]))
+        return case
+    if "none found" not in counts:
+        why = next((n for r in worst for n in r["notes"] if n.startswith("cannot tell")), "")
+        return _outcome(case, "skipped", f"{told}; {view.label(worst[0], '->')}: {why}" if why else told)
+    ET.SubElement(case, "system-out").text = _text(told)
+    return case
+
+
+def _finding(r: Json) -> str:
+    risk = r["risk"] or {}
+    limits = f"{view.limit(risk.get('low_simultaneous'))} to {view.limit(risk.get('high_simultaneous'))}"
+    return f"{view.label(r, '->')}: risk {number(risk.get('value'))} ({limits})"
+
+
+def _precondition(check: Json, judging: bool) -> ET.Element:
+    case = _case("preconditions", check["check"])
+    if check["ok"]:
+        return case
+    return _outcome(case, "failure" if judging and check["check"] in CRITICAL else "skipped", check["detail"])
+
+
+def _text(text: object) -> str:
+    """Return text on one line, without the characters that XML 1.0 forbids: all of them are controls or no text."""
+    return view.tidy(" ".join(str(text).split()))
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"

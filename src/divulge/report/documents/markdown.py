@@ -1,0 +1,395 @@
+"""The report as Markdown: short, for a ticket or a pull request; names are escaped wherever they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from divulge.core.result import number, percent
+from divulge.report import formatting as view
+from divulge.report.prose import distances, statement
+from divulge.report.prose import wp216 as questions
+
+__all__ = ["markdown"]
+
+Json = Mapping[str, Any]
+
+_MOST = 40
+_PARTS = 5  # near copies on part of the columns
+_SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
+_ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
+_LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
+
+
+def markdown(data: dict[str, Any]) -> str:
+    """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
+    data = view.LATER | data
+    parts = [
+        _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
+        _threat(data), _decision(data), _comparisons(data), _uniqueness(data), _distances(data), _minimal(data),
+        _records(data), _control(data), _utility(data), _not_tested(data), _preconditions(data), _method(data),
+    ]  # fmt: skip
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def escaped(text: object) -> str:
+    r"""Return text that Markdown and HTML show as it is: no link, emphasis, code, table cell or tag comes of it.
+
+    Examples
+    --------
+    >>> escaped("a|b <i> [x](y)")
+    'a\\|b &lt;i&gt; \\[x\\](y)'
+    """
+    out = "".join(_ESCAPES.get(c, c) for c in view.tidy(text))
+    for sign, harmless in _LINKS.items():
+        out = re.sub(re.escape(sign), harmless, out, flags=re.IGNORECASE)
+    return out
+
+
+def _names(keys: Iterable[object]) -> str:
+    return " + ".join(escaped(view.name(k)) for k in keys) or "-"
+
+
+def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+    sides = set(right)
+    lines = [heads, ["---:" if i in sides else "---" for i in range(len(heads))], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def section_of(title: str, *body: str) -> str:
+    return "\n\n".join([f"## {title}", *(b for b in body if b)])
+
+
+def _rate(rate: Json | None) -> str:
+    return f"{view.rated(rate)} ({view.counted(rate)})" if rate and rate["rate"] is not None else "-"
+
+
+def _side(r: Json, role: str) -> str:
+    part = r[role]
+    if not part or part["rate"] is None:
+        return "-"
+    told = view.side(r, role).replace(" (leak-free: ", "; leak-free: ").removesuffix(")")
+    return f"{view.rated(part)} ({told})"
+
+
+def _sign(verdict: str) -> str:
+    return f"{_SIGNS.get(verdict, '')} {verdict}".strip()
+
+
+def _head(data: Json) -> str:
+    verdict = data["verdict"]["verdict"]
+    counts = [f"{n:,} {v}" for v, n in view.verdict_counts(data["results"]) if v != "no holdout"]
+    started = escaped(str(data["started"]).replace("T", " "))
+    lines = [
+        "# What the synthetic table divulges",
+        _edition(data),
+        f"**{_sign(verdict)}.** {escaped(view.sentence(data))}",
+        escaped(view.meaning(data)),
+        f"Comparisons: {', '.join(counts)}." if counts else "",
+        escaped(view.unchanged_verdicts(data)),
+        f"Assessed {started}, divulge {escaped(data['divulge'])}.",
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _edition(data: Json) -> str:
+    told = ", ".join(map(escaped, data["revealed"]))
+    if data["edition"] == "external":
+        shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
+        return f"External edition: no record is named, and counts of fewer than 10 people are left out. {shown}"
+    return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
+
+
+def _warnings(data: Json) -> str:
+    lines = [
+        f"- **Precondition not met: {escaped(c['check'])}.** {escaped(c['detail'])}"
+        for c in data["preconditions"]
+        if not c["ok"]
+    ]
+    lines += [
+        f"- **The attack {escaped(f['attack'].replace('_', ' '))} failed and is missing here.** {escaped(f['why'])}"
+        for f in data["failed"]
+    ]
+    lines += [
+        f"- **Left out: {o['n']:,} of {o['of']:,} tests of {escaped(o['attack'].replace('_', ' '))}.** "
+        f"{escaped(o['why'])}"
+        for o in data["left_out"]
+    ]
+    return section_of("Read this first", "\n".join(lines)) if lines else ""
+
+
+def _policy(data: Json) -> str:
+    policy = data["policy"]
+    if not policy:
+        return ""
+    rows = [
+        [escaped(c["condition"]), escaped(c["found"]), _kept(c["kept"]), escaped(c["why"] or "-")]
+        for c in policy["conditions"]
+    ]
+    told = f"{escaped(view.prose(policy['name'], 200))}: **{_kept(policy['kept'])}**."
+    return section_of("Policy", told, table_of(["condition", "found", "kept", "why"], rows))
+
+
+def _kept(kept: bool) -> str:
+    return "● kept" if kept else "▲ not kept"
+
+
+def _change(data: Json) -> str:
+    found = data["change"]
+    if not found:
+        return ""
+    moved = [c for c in found["comparisons"] if c["verdict"] in ("rose", "fell")]
+    rows = [
+        [*_who(c), *map(number, (c["before"], c["now"], c["difference"])), escaped(view.interval(c)), c["verdict"]]
+        for c in moved[:_MOST]
+    ]
+    heads = ["attack", "known", "target", "before", "now", "change", "simultaneous interval", "verdict"]
+    told = f"**{found['verdict']}.** {escaped(found['sentence'])}"
+    return section_of("Change since the previous run", told, table_of(heads, rows, range(3, 7)) if rows else "")
+
+
+def _utility(data: Json) -> str:
+    rows = [[escaped(u["measure"]), number(u["value"]), number(u["reference"]), u["better"]] for u in data["utility"]]
+    heads = ["measure", "synthetic table", "reference", "better is"]
+    return section_of("Utility", table_of(heads, rows, (1, 2))) if rows else ""
+
+
+def _overview(data: Json) -> str:
+    rows = [
+        [
+            role,
+            f"{t['rows']:,}" if t["rows"] is not None else "-",
+            str(t["columns"]),
+            f"`{escaped(t['sha256'])}`" if t["sha256"] else "-",
+        ]
+        for role, t in data["tables"].items()
+        if t
+    ]
+    attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in view.knowledge(data).items())
+    return section_of(
+        "Overview", table_of(["table", "rows", "columns", "sha256"], rows, (1, 2)), f"The attacker\n\n{attacker}"
+    )
+
+
+def _questions(data: Json) -> str:
+    strangers = view.has_holdout(data)
+    words = [f"- {escaped(c)}" for c in questions.CAVEATS]
+    parts = [_question(a, strangers) for a in questions.answers(data)]
+    reading = [questions.READING, questions.SCORE] if strangers else [questions.BLURRED]
+    return section_of("The three questions", "\n".join(words), *reading, *parts)
+
+
+def _question(a: Mapping[str, Any], strangers: bool) -> str:
+    answer = escaped(a["missing"])
+    if a["headline"]:
+        verdict = a["headline"]["verdict"]
+        answer = (f"**{_sign(verdict)}.** " if verdict else "") + escaped(a["headline"]["text"])
+    lines = [f"### {a['name']}", f"{a['definition']} “{a['says']}”", answer]
+    if a["rows"]:
+        rows = questions.listed(a["attack"], a["rows"], _MOST)
+        heads = ["members", "without the table"]
+        if strangers:
+            shown = [_SHOWN] if a["any_shown"] else []
+            heads = ["members", "strangers", "without the table", "risk", "interval of this comparison alone"]
+            heads += ["simultaneous interval", *shown, "score", "verdict"]
+        cells = [[escaped(", ".join(questions.first_cell(r))), *_numbers(r, strangers, a["any_shown"])] for r in rows]
+        lines.append(table_of([", ".join(a["heads"]), *heads], cells, range(1, len(heads))))
+        if a["n"] > len(rows):
+            lines.append(
+                f"{len(rows)} of {a['n']:,} stand here: those by {questions.HEADLINE[a['attack']]}, then the others by "
+                f"{'verdict and limit' if strangers else 'rate'}; all are in assessment.json."
+            )
+    if a["parts"]:
+        lines += _parts_of(a, strangers)
+    untested = "; ".join(a["untested"])
+    return "\n\n".join([*lines, f"Not tested: {escaped(untested)}."])
+
+
+_SHOWN = "part of a full copy that would show"
+
+
+def _parts_of(a: Mapping[str, Any], strangers: bool) -> list[str]:
+    """Return sets of columns or subgroups as a table, with what their limits hold for."""
+    if a["of_guesses"]:
+        heads = ["set of columns", "guesses that single out a member", "a stranger"][: 2 + strangers]
+        rows = [[escaped(p["name"]), _rate(p["real"]), _rate(p["holdout"])][: 2 + strangers] for p in a["parts"]]
+        return [table_of(heads, rows, (1, 2)[: 1 + strangers])]
+    heads = ["target", "way of guessing", "subgroup", "members"]
+    rows = [[escaped(p[k]) for k in ("of", "way", "name")] + [_rate(p["real"])] for p in a["parts"]]
+    if not strangers:
+        return [table_of(heads, rows, (3,))]
+    heads += ["strangers", "risk (limits not corrected for the number of targets)"]
+    rows = [[*row, _rate(p["holdout"]), _risk(p)] for row, p in zip(rows, a["parts"], strict=True)]
+    return [table_of(heads, rows, (3, 4, 5)), questions.PART_LIMITS]
+
+
+def _numbers(r: Json, strangers: bool, with_shown: bool) -> list[str]:
+    baseline = percent((r["baseline"] or {}).get("rate"))
+    if not strangers:
+        return [_side(r, "real"), baseline]
+    score = "-" if r["score"] is None else f"{r['score']:.1f}"
+    verdict = _sign(r["verdict"]) if r["verdict"] else "-"
+    risk = questions.few(r) or number(view.risk_value(r))
+    limits = [escaped(view.interval(r["risk"], kind)) for kind in ("", "_simultaneous")]
+    shown = [number(questions.shown(r) if r["risk"] else None)] if with_shown else []
+    return [_side(r, "real"), _side(r, "holdout"), baseline, risk, *limits, *shown, score, verdict]
+
+
+def _stated(part: Mapping[str, Any]) -> str:
+    lines = [f"- {word}: {escaped('; '.join(texts))}" for word, texts in part["given"]]
+    missing = ", ".join(part["left_out"])
+    return "\n".join([*lines, f"- not stated: {missing}"] if missing else lines)
+
+
+def _threat(data: Json) -> str:
+    parts = [f"{word}\n\n{_stated(part)}" for word, part in statement.threat_model(data)]
+    return section_of("Threat model and release", statement.PROCESSING, *parts)
+
+
+def _decision(data: Json) -> str:
+    lines = "\n".join(f"- {word}: {escaped(text)}" for word, text in statement.evidence(data))
+    return section_of(
+        "Decision", _stated(statement.decided(data)), f"Evidence of this run\n\n{lines}", statement.CERTIFICATE
+    )
+
+
+def _comparisons(data: Json) -> str:
+    judged = [r for r in view.judged(data["results"]) if not view.in_question(r)]
+    shown = view.few_parts(judged, _PARTS)[:_MOST]
+    right: tuple[int, ...]
+    if not judged:
+        return ""
+    if view.has_holdout(data):
+        heads = ["attack", "known", "target", "members", "strangers", "risk (simultaneous interval)", "verdict"]
+        rows = [[*_who(r), _side(r, "real"), _side(r, "holdout"), _risk(r), _sign(r["verdict"])] for r in shown]
+        title, right = "Risks, members against strangers", (3, 4, 5)
+    else:
+        heads = ["attack", "known", "target", "members", "without the table"]
+        rows = [[*_who(r), _side(r, "real"), percent((r["baseline"] or {}).get("rate"))] for r in shown]
+        title, right = "Rates of members", (3, 4)
+    order = "worst" if view.has_holdout(data) else "highest"
+    more = len(judged) - len(shown)
+    few = f", of near copies on part of the columns {_PARTS} at most" if sum(map(view.on_part, judged)) > _PARTS else ""
+    told = f"The {order} {len(shown)} stand here{few}; {more:,} more are in assessment.json." if more > 0 else ""
+    alone = "" if view.has_holdout(data) else "Inference and disclosure are not separated."
+    return section_of(title, alone, table_of(heads, rows, right), told)
+
+
+def _distances(data: Json) -> str:
+    lines = []
+    for s in distances.sentences(data):
+        sign = f" {_sign(s['verdict'])}" if view.has_holdout(data) else ""
+        lines.append(f"- **{escaped(s['what'])}**{sign}: {escaped(s['text'])}")
+    values = distances.values(data)
+    heads = {"what": "measure", "real": "real", "holdout": "holdout", "leak_free": "without a leak"}
+    if not view.has_holdout(data):
+        heads = {"what": "measure", "real": "real"}
+    heads["about"] = "what it can and cannot show"
+    rows = [[escaped(v[column]) for column in heads] for v in values]
+    table = table_of(list(heads.values()), rows, range(1, len(heads) - 1)) if rows else ""
+    return section_of("Distances", "\n".join(lines), table) if lines or rows else ""
+
+
+def _who(r: Json) -> list[str]:
+    attack = f"{r['attack']} ({r['variant']})" if r["variant"] else r["attack"]
+    return [escaped(attack), _names(r["keys"]), escaped(view.name(r["target"])) if r["target"] else "-"]
+
+
+def _risk(r: Json) -> str:
+    if view.risk_value(r) is None and view.interval(r["risk"]) == "-":
+        return "-"
+    # limits may begin with < or >
+    return f"{number(view.risk_value(r))} ({escaped(view.interval(r['risk']))})"
+
+
+def _uniqueness(data: Json) -> str:
+    uniques = [r for r in data["results"] if r["attack"] == "replicated_uniques" and r["real"]]
+    classes = [r for r in data["results"] if r["attack"] == "k_anonymity"]
+    parts = []
+    if uniques:
+        rows = [[escaped(r["variant"]), _names(r["keys"]), _rate(r["real"]), _rate(r["holdout"])] for r in uniques]
+        parts.append(_cut(["measure", "known", "members", "strangers"], rows, (2, 3)))
+    if classes:
+        rows = [
+            [
+                _names(r["keys"]),
+                view.measured((r["value"] or {}).get("real")),
+                view.measured((r["value"] or {}).get("synthetic")),
+                percent(r["context"].get("real records alone on their key")),
+                percent(r["context"].get("real records in classes below 5")),
+            ]
+            for r in classes
+        ]
+        parts.append(
+            _cut(["known", "k, real", "k, synthetic", "real records alone", "in classes below 5"], rows, (1, 2, 3, 4))
+        )
+    return section_of("Uniqueness", *parts) if parts else ""
+
+
+def _cut(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int]) -> str:
+    more = len(rows) - _MOST
+    table = table_of(heads, rows[:_MOST], right)
+    return f"{table}\n\n{more:,} more are in assessment.json." if more > 0 else table
+
+
+def _minimal(data: Json) -> str:
+    found = sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0))
+    if not found:
+        return ""
+    rows = [
+        [_names(m["keys"]), escaped(view.name(m["target"])), view.compact(m["n_disclosed"]), percent(m["share"])]
+        for m in found
+    ]
+    return section_of(
+        "Minimal key sets that disclose a target",
+        "A description without a verdict: the sets were chosen by their result, and strangers may be hit as often.",
+        _cut(["known", "target", "real records disclosed", "share"], rows, (2, 3)),
+    )
+
+
+def _records(data: Json) -> str:
+    s = data.get("records")
+    if not s:
+        return ""
+    return section_of("Exposed records", view.standing_out(s), view.flags(s))
+
+
+def _control(data: Json) -> str:
+    lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in view.controls(data)]
+    told = escaped(distances.control_sentence(data))
+    return section_of("Positive control", told, view.CONTROL, "\n".join(lines)) if lines else ""
+
+
+def _not_tested(data: Json) -> str:
+    lines = [f"- {escaped(n['what'])}: {escaped(n['question'])}" for n in data["not_tested"]]
+    return section_of("What was not tested", "\n".join(lines)) if lines else ""
+
+
+def _preconditions(data: Json) -> str:
+    rows = [[escaped(c["check"]), "ok" if c["ok"] else "not ok", escaped(c["detail"])] for c in data["preconditions"]]
+    return section_of("Preconditions", table_of(["check", "holds", "what was seen"], rows)) if rows else ""
+
+
+def _method(data: Json) -> str:
+    settings = data["settings"]
+    acceptable = settings.get("acceptable") or 0.05
+    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in view.DEFINITIONS]
+    risk = (
+        "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
+        "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is "
+        "corrected across attacks too."
+        if view.has_holdout(data)
+        else "Inference and disclosure are not separated without people whom the synthesizer never saw."
+    )
+    rows = view.ROWS_RISK if any(map(view.of_rows, data["results"])) else ""
+    run = ", ".join(
+        f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
+        for k, v in settings.items()
+        if v not in (None, [])
+    )
+    limits = "\n".join(f"- {line}" for line in view.LIMITS)
+    return section_of(
+        "Method and limits", risk, rows, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
+        f"Command: {escaped(data['command'])}" if data["command"] else "",
+    )  # fmt: skip

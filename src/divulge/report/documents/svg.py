@@ -1,0 +1,49 @@
+"""Marks of a drawing: the picture, a line, a text, a verdict, the ticks of an axis."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+
+from markupsafe import Markup, escape
+
+from divulge.report.formatting import tidy
+
+
+def drawing(uid: str, width: int, height: int, title: str, body: str, css: str, description: str = "") -> Markup:
+    """Return a picture with its title and description for screen readers; `body` is markup already."""
+    words = f'<title id="{uid}t">{escape(tidy(title))}</title>'
+    names = f"{uid}t"
+    if description:
+        words += f'<desc id="{uid}d">{escape(tidy(description))}</desc>'
+        names += f" {uid}d"
+    return Markup(  # every text above is escaped, the rest are numbers
+        f'<svg class="{css}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{names}">{words}{body}</svg>'
+    )
+
+
+def ticks(low: float, high: float, about: int = 6) -> list[float]:
+    """Return about so many round numbers from low to high."""
+    rough = (high - low) / about
+    power = 10.0 ** floor(log10(rough))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
+    first = ceil(low / step - 1e-9)
+    return [round(i * step, 10) + 0.0 for i in range(first, floor(high / step + 1e-9) + 1)]
+
+
+def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
+    """Return a straight line."""
+    return f'<path class="{css}" d="M{x1:g} {y1:g}L{x2:g} {y2:g}"/>'
+
+
+def text_mark(x: float, y: float, text: str, anchor: str = "middle", css: str = "tick") -> str:
+    """Return a text, escaped."""
+    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(tidy(text))}</text>'
+
+
+def verdict_mark(x: float, y: float, verdict: str) -> str:
+    """Return the shape of a verdict: each has one of its own, so that colour is not needed."""
+    if verdict == "excess found":
+        return f'<path class="mark m-excess" d="M{x:g} {y - 6:g}l6 11h-12Z"/>'
+    if verdict == "cannot tell":
+        return f'<path class="mark m-unsure" d="M{x:g} {y - 6:g}l6 6-6 6-6-6Z"/>'
+    return f'<circle class="mark m-none" cx="{x:g}" cy="{y:g}" r="4.5"/>'

@@ -1,0 +1,1 @@
+"""The edition to pass on: rounded numbers, masked names, known sentences."""

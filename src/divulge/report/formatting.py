@@ -1,0 +1,623 @@
+"""What the HTML page and the Markdown page have in common: order, words and the shape of a number."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from divulge.case.preconditions import CRITICAL
+from divulge.core.result import TOWARDS, number, percent, tidy
+
+__all__ = [
+    "BANNER",
+    "CONTROL",
+    "DEFINITIONS",
+    "GLOSSARY",
+    "LATER",
+    "LIMITS",
+    "QUESTIONS",
+    "ROWS_RISK",
+    "SAID_ELSEWHERE",
+    "brief",
+    "by_attack",
+    "capitalized",
+    "compact",
+    "controls",
+    "counted",
+    "distance",
+    "few_parts",
+    "flags",
+    "further",
+    "has_holdout",
+    "in_question",
+    "interval",
+    "judged",
+    "knowledge",
+    "label",
+    "leak_free",
+    "limit",
+    "meaning",
+    "measured",
+    "methods",
+    "name",
+    "of_rows",
+    "on_part",
+    "p_text",
+    "prose",
+    "rated",
+    "risk_value",
+    "sentence",
+    "share",
+    "share_seen",
+    "shared_keys",
+    "side",
+    "spoken",
+    "standing_out",
+    "telling_notes",
+    "tidy",
+    "unchanged_verdicts",
+    "verdict_counts",
+    "withheld",
+    "worst_first",
+]
+
+Json = Mapping[str, Any]
+
+_ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
+_LONGEST_NAME = 80
+
+BANNER = {
+    "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
+    "the preconditions hold, that part does not come from patterns of the population.",
+    "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
+    "speaks about the attacks, keys and targets on this page and about nothing else.",
+    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is "
+    "no finding either way; more people would be needed to decide.",
+    "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
+    "population give away with what the rows of single people give away.",
+}
+"""What each verdict means, in words."""
+
+UNFAIR = (
+    "A precondition fails without which strangers are no fair comparison with members, so that nothing follows either "
+    "way: an excess may be there or not, and more people would not decide it. Mend the tables or the split, and run "
+    "again."
+)
+"""What "cannot tell" means when members and strangers cannot be compared."""
+
+DEFINITIONS = (
+    (
+        "excess found",
+        "the simultaneous lower limit of the difference between members and strangers is above 0: the attack is right "
+        "more often about people in the real table.",
+    ),
+    ("none found", "not so, and the simultaneous upper limit of risk is at most {acceptable}."),
+    (
+        "cannot tell",
+        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size "
+        "would do.",
+    ),
+    ("no holdout", "there were no strangers to compare with; only rates are shown."),
+)
+"""The verdicts, with `{acceptable}` to fill in."""
+
+LIMITS = (
+    "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
+    "A verdict is about the average over the people attacked. Single people can be exposed where the average shows "
+    "nothing; the exposed records say who stands out, and they carry no interval.",
+    "The comparison holds as far as the holdout people come from the same population as the real ones and were never "
+    "seen by the synthesizer. The preconditions look for signs of the contrary; they cannot prove it.",
+    "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
+    "this page, and it can still harm people.",
+    "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
+    "was not attacked.",
+    "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
+    "This page is evidence for a decision. It is no certificate.",
+)
+"""What the numbers do not prove."""
+
+
+ROWS_RISK = (
+    "Where synthetic rows are counted (dcr and its kin), the rates are shares of all synthetic rows, by whether the "
+    "nearest person is a member or a stranger, and the risk is the fraction of synthetic rows that are copied: the "
+    "members' share less what they would attract without a leak, over the share of people who are strangers."
+)
+"""What the rates and the risk of measures are that count synthetic rows."""
+
+
+LATER: dict[str, Any] = {
+    "edition": "custodian", "revealed": [], "left_out": [], "utility": [], "policy": None, "change": None,
+    "machine": "", "versions": {},
+}  # fmt: skip
+"""What fields stand for that a file of an earlier version does not have."""
+
+GLOSSARY = (
+    ("acceptable risk", "the upper limit of risk up to which a comparison counts as none found; chosen, not found."),
+    ("attribution", "telling the target of a person from keys; CAP is the chance that a synthetic look-alike does."),
+    ("baseline", "the rate without the synthetic table."),
+    ("disclosure", "what the table tells about its own people beyond what it tells about strangers."),
+    ("excess", "rate of members less rate of strangers."),
+    ("holdout", "people of the same population whom the synthesizer never saw; strangers."),
+    ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
+    ("interval", "a range that holds the true number in the stated share of repetitions; simultaneous ones hold for "
+     "all comparisons of an attack together."),
+    ("key", "a column whose value the attacker knows."),
+    ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
+    ("member", "a person in the real table."),
+    ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
+    ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than they have, 1 is "
+     "everybody."),
+    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
+    ("stranger", "a person of the holdout."),
+    ("target", "a column whose value the attacker wants."),
+    ("unit", "the column that says which rows belong to one person or household."),
+)  # fmt: skip
+"""The words of the report."""
+
+
+def name(text: object) -> str:
+    """Return a column name, its middle left out when it is longer than 80 characters."""
+    text = str(text)
+    return text if len(text) <= _LONGEST_NAME else f"{text[:56]} … {text[-20:]}"
+
+
+def brief(text: object, most: int = 300) -> str:
+    """Return text in which overlong words, as of a long column name, and an overlong end are left out.
+
+    Examples
+    --------
+    >>> brief("alone on " + "k" * 100)[-30:]
+    'kkkkkkkkk … kkkkkkkkkkkkkkkkkk'
+    """
+    words = re.sub(r"\S{81,}", lambda m: f"{m[0][:40]} … {m[0][-18:]}", str(text))
+    return words if len(words) <= most else f"{words[: most - 2]} …"
+
+
+def prose(text: object, most: int = 1500) -> str:
+    r"""Return free text on one line, an overlong end left out.
+
+    Examples
+    --------
+    >>> prose("a recipient,\n  under contract")
+    'a recipient, under contract'
+    """
+    return brief(" ".join(str(text).split()), most)
+
+
+def capitalized(text: str) -> str:
+    """Return text with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def label(result: Json, arrow: str = "→") -> str:
+    """Return attack, variant, keys and target in one line."""
+    text = str(result["attack"]) + (f" ({result['variant']})" if result["variant"] else "")
+    if result["keys"]:
+        text += ": " + " + ".join(map(name, result["keys"]))
+    return text + (f" {arrow} {name(result['target'])}" if result["target"] else "")
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def compact(value: float | None) -> str:
+    """Return a count, with one decimal when it is fractional, "-" for None."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def rated(rate: Json | None) -> str:
+    """Return a rate in percent, "-" when there is none."""
+    return percent(rate["rate"]) if rate else "-"
+
+
+def counted(rate: Json | None) -> str:
+    """Return the counts behind a rate, "" when there are none."""
+    if not rate or rate["n"] is None:
+        return ""
+    if rate["hits"] is None:
+        return f"a withheld number of {rate['n']:,}"
+    return f"{compact(rate['hits'])} of {rate['n']:,}"
+
+
+def withheld(rate: Json | None) -> bool:
+    """Return whether a rate was taken out of an external edition, as few people are behind it."""
+    return bool(rate) and rate["hits"] is None  # type: ignore[index] # a rate that is true is a mapping
+
+
+def of_rows(result: Json) -> bool:
+    """Return whether the rates of a result count synthetic rows, by their nearest person, and not people."""
+    return bool(result["real"]) and TOWARDS in result["context"]
+
+
+def side(result: Json, role: str) -> str:
+    """Return the counts behind the rate of members ("real") or of strangers ("holdout"), in words."""
+    text = counted(result[role])
+    if result["attack"] == "singling_out":
+        return f"{text} guesses" if text else ""
+    if not text or not of_rows(result):
+        return text
+    if role == "holdout":
+        return f"{text} synthetic rows nearest to a stranger"
+    null, share = (result["context"].get(n, 1.0) for n in (TOWARDS, "share of synthetic rows counted"))
+    leak_free = None if null is None or share is None else null * share
+    return f"{text} synthetic rows nearest to a member (leak-free: {percent(leak_free)})"
+
+
+def interval(risk: Json | None, kind: str = "_simultaneous") -> str:
+    """Return the two limits of a risk, simultaneous or (with kind="") pointwise; "-" when there are none."""
+    if not risk or (risk[f"low{kind}"] is None and risk[f"high{kind}"] is None):
+        return "-"
+    return f"{limit(risk[f'low{kind}'])} to {limit(risk[f'high{kind}'])}"
+
+
+def limit(value: float | None) -> str:
+    """Return one limit of an interval: three decimals, more where it would round to 0.
+
+    Examples
+    --------
+    >>> limit(0.0523), limit(-0.00039), limit(1e-9), limit(0.0)
+    ('0.052', '-0.0004', '<0.0001', '0.000')
+    """
+    if value is None or value == 0 or abs(value) >= 0.0005:
+        return number(value)
+    if abs(value) < 0.00005:
+        return "<0.0001" if value > 0 else ">-0.0001"
+    return f"{value:.4f}"
+
+
+def distance(value: float | None) -> str:
+    """Return a distance, a score or a ratio with three significant digits.
+
+    Examples
+    --------
+    >>> distance(0.0123456), distance(1 / 3), distance(-1e-17), distance(2.5e-7)
+    ('0.0123', '0.333', '0', '<0.0001')
+    """
+    if value is None:
+        return "-"
+    if abs(value) < 1e-12:
+        return "0"
+    if abs(value) < 1e-4:
+        return "<0.0001" if value > 0 else ">-0.0001"
+    return f"{value:#.3g}".rstrip(".") if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def measured(value: float | None) -> str:
+    """Return a measure that is no rate: whole numbers without decimals, others with three."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if float(value).is_integer() else number(value)
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value with three decimals."""
+    if p is None:
+        return "-"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def risk_value(result: Json, which: str = "value") -> float | None:
+    """Return one number of the risk of a result, None when there is none."""
+    value = (result["risk"] or {}).get(which)
+    return None if value is None else float(value)
+
+
+def leak_free(result: Json) -> tuple[float | None, float | None]:
+    """Return the band in which the risks of an attack lie together if nothing leaked; None where it has no ends."""
+    return risk_value(result, "leak_free_low"), risk_value(result, "leak_free_high")
+
+
+# ---------------------------------------------------------------- order and counts
+
+
+def has_holdout(data: Json) -> bool:
+    """Return whether there were strangers to compare with."""
+    return data["tables"].get("holdout") is not None
+
+
+def judged(results: Iterable[Json]) -> list[Json]:
+    """Return the results that carry a verdict, worst first; without a holdout those that have a rate."""
+    return worst_first(r for r in results if _compared(r))
+
+
+def _compared(result: Json) -> bool:
+    return result["verdict"] is not None and (result["verdict"] != "no holdout" or bool(result["real"]))
+
+
+def on_part(result: Json) -> bool:
+    """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
+    return result["attack"] == "copies" and bool(result["keys"])
+
+
+QUESTIONS = ("singling_out", "linkability", "inference")
+"""The attacks that ask the three questions; there can be dozens of results of each, in a section of their own."""
+
+
+def in_question(result: Json) -> bool:
+    """Return whether a result answers one of the three questions."""
+    return result["attack"] in QUESTIONS
+
+
+def few_parts(results: Iterable[Json], most: int) -> list[Json]:
+    """Return results without all but the first few copies on part of the columns."""
+    out, seen = [], 0
+    for r in results:
+        seen += on_part(r)
+        if not on_part(r) or seen <= most:
+            out.append(r)
+    return out
+
+
+def shared_keys(results: Iterable[Json]) -> list[str]:
+    """Return the key set that all results have which have any, [] when they differ; columns of copies are no keys."""
+    sets = {tuple(r["keys"]) for r in results if r["keys"] and not on_part(r)}
+    return list(sets.pop()) if len(sets) == 1 else []
+
+
+def worst_first(results: Iterable[Json]) -> list[Json]:
+    """Return results by verdict, then by the limit that decided it, then by the rate of members."""
+    return sorted(results, key=_badness)
+
+
+def _badness(result: Json) -> tuple[int, float, float]:
+    found = result["verdict"] == "excess found"
+    bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
+    rate = (result["real"] or {}).get("rate")
+    return (
+        _ORDER.get(result["verdict"], 4),
+        float("inf") if bound is None else -bound,
+        float("inf") if rate is None else -float(rate),
+    )
+
+
+def verdict_counts(results: Iterable[Json]) -> list[tuple[str, int]]:
+    """Return how many results have each verdict, in the order of concern."""
+    counts = Counter(r["verdict"] for r in results if r["verdict"] is not None)
+    return [(v, counts[v]) for v in _ORDER if counts[v]]
+
+
+def by_attack(data: Json) -> list[dict[str, Any]]:
+    """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
+    rows = []
+    compared = [r for r in data["results"] if _compared(r)]
+    for attack in dict.fromkeys(r["attack"] for r in compared):
+        own = [r for r in compared if r["attack"] == attack]
+        rows.append(
+            {
+                "attack": attack,
+                "question": data["attacks"].get(attack, {}).get("question", ""),
+                "n": len(own),
+                "counts": dict(verdict_counts(own)),
+                "low": _largest(own, "low_simultaneous"),
+                "high": _largest(own, "high_simultaneous"),
+            }
+        )
+    return rows
+
+
+def _largest(results: Sequence[Json], which: str) -> float | None:
+    return max((v for r in results if (v := risk_value(r, which)) is not None), default=None)
+
+
+def sentence(data: Json) -> str:
+    """Return the verdict in one sentence, without the word that stands above it."""
+    verdict = data["verdict"]
+    text = str(verdict["sentence"])
+    if text.lower().startswith(f"{verdict['verdict']}: "):
+        text = text[len(verdict["verdict"]) + 2 :]
+    return capitalized(spoken(data, text))
+
+
+def spoken(data: Json, text: str) -> str:
+    """Return text in which the first name of an attack is written in words, as for "singling_out"."""
+    attacks = "|".join(sorted({re.escape(r["attack"]) for r in data["results"] if "_" in r["attack"]}))
+    return re.sub(rf"\b({attacks})\b", lambda m: m[0].replace("_", " "), text, count=1) if attacks else text
+
+
+def meaning(data: Json) -> str:
+    """Return what the verdict of the whole means, in words."""
+    failing = [c["check"] for c in data["preconditions"] if c["check"] in CRITICAL and not c["ok"]]
+    if data["verdict"]["verdict"] == "cannot tell" and failing:
+        return f"{UNFAIR} What fails: {', '.join(failing)}."
+    return BANNER.get(data["verdict"]["verdict"], "")
+
+
+def unchanged_verdicts(data: Json) -> str:
+    """Return why single results can say "excess found" when the whole does not; "" when that is not so."""
+    n = sum(r["verdict"] == "excess found" for r in data["results"])
+    if not n or data["verdict"]["verdict"] == "excess found":
+        return ""
+    return (
+        f"{n} of the comparisons show an excess within the family of their own attack. Corrected for the number of "
+        "attacks too (Holm), none remains; read them as a reason to look again with more people."
+    )
+
+
+SAID_ELSEWHERE = (
+    "tables that pass distance tests", "the rate is of synthetic rows", "left out of the distance", "near: ",
+    "copies of part of a row",
+)  # fmt: skip
+"""Beginnings of notes that stand once for a whole section, or in the words of the counts, and not on every line."""
+
+
+def telling_notes(result: Json) -> list[str]:
+    """Return the notes of a result that belong beside its verdict.
+
+    How columns were binned stands in the schema; what a variant counts, and what each key alone implies, stand
+    among the notes at the end.
+    """
+    notes = []
+    defined = (f"{result['variant']}:", f"{result['attack']} ({result['variant']})")
+    for note in result["notes"]:
+        if note.lower().startswith(tuple(d.lower() for d in defined)) or "that alone implies" in note:
+            continue
+        if note.startswith(SAID_ELSEWHERE):
+            continue
+        if note.startswith("inference without disclosure"):
+            notes.append("inference without disclosure")
+        elif note.startswith("cannot tell"):
+            notes.append(note.rpartition("; ")[2])
+        elif not note.startswith("column "):
+            notes.append(note)
+    return notes
+
+
+def further(result: Json) -> str:
+    """Return the further numbers of a result, by name."""
+    known = ((name_, value) for name_, value in result["context"].items() if value is not None)
+    return ", ".join(f"{name_} {measured(value)}" for name_, value in known)
+
+
+def methods(data: Json) -> list[str]:
+    """Return the names of the interval methods that were used."""
+    return sorted({r["risk"]["method"] for r in data["results"] if r["risk"] and r["risk"].get("method")})
+
+
+# ---------------------------------------------------------------- people
+
+
+_SIGNS = (
+    ("copied", "copied whole"),
+    ("replicated_unique", "alone on a tested key set and matched by exactly one synthetic row"),
+    ("disclosed", "with a target that their synthetic class names rightly and with certainty"),
+)
+
+
+def standing_out(records: Json) -> str:
+    """Return how many real records stand out, among strangers too, by which signs, and which were not looked for."""
+    strangers = records.get("exposed_share_strangers")
+    beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
+    found = [f"{compact(records[k])} {words}" for k, words in _SIGNS if records[k] is not None]
+    missing = [words for k, words in _SIGNS if records[k] is None]
+    text = (
+        f"{compact(records['exposed'])} of {compact(records['n'])} real records ({percent(records['exposed_share'])}"
+        f"{beside}) stand out: {', '.join(found) or 'no sign was looked for'}."
+    )
+    return text + (f" Not looked for: records {'; records '.join(missing)}." if missing else "")
+
+
+def flags(records: Json) -> str:
+    """Return how many people were flagged, and how few could be; "" when nobody was asked."""
+    if records.get("flagged") is None:
+        return ""
+    text = (
+        f"{records['flagged']:,} of {records['n']:,} real records are flagged as having a synthetic row closer than "
+        f"strangers have (false discovery rate {records['fdr']:g})."
+    )
+    least = records["smallest_flaggable"]
+    if least is not None and least > records["n"]:
+        return f"{text} This holdout is too small to flag anybody."
+    return (
+        text
+        if least is None or least <= 1
+        else f"{text} With this many strangers, fewer than {least:,} people could not be flagged."
+    )
+
+
+# ---------------------------------------------------------------- the positive control
+
+
+def controls(data: Json) -> list[tuple[str, str]]:
+    """Return what the run said once copies were planted: each kind, and what was seen, in words."""
+    n = data["tables"]["synthetic"]["rows"]
+    return [(str(c["kind"]), _seen(c, n)) for c in data.get("positive_control", ())]
+
+
+CONTROL = (
+    "Copies of real people were planted into the synthetic table, and the attacks were run again, all but the models "
+    "of inference, which take most of the time and see hardly any copies. The smallest share is worked out from how "
+    "much the plant moved a comparison, for that comparison alone (80% power, one-sided 5%), before correction for the "
+    "number of comparisons."
+)
+"""What the positive control is, in words."""
+
+
+def _seen(control: Json, n_rows: int) -> str:
+    if control["verdict"] is None:
+        return f"could not be planted. {control['note']}"
+    found = control["found"]
+    parts = [f"{control['n_planted']:,} of {n_rows:,} synthetic rows replaced: {control['verdict']}"]
+    if found:
+        more = sum(f["without"] is False for f in found)
+        clearest = next((f for f in found if f["without"] is False), found[0])
+        parts[0] += f" in {len(found):,} of {control['n_judged']:,} comparisons"
+        parts[0] += f", {more:,} of which show none without the plant" if more else ""
+        parts.append(
+            f"{'clearest of these' if more else 'clearest'}: {brief(_worded(clearest['attack']), 160)}, "
+            f"risk {number(clearest['risk'])} ({limit(clearest['low'])} to {limit(clearest['high'])})"
+        )
+    people = control["people"]
+    if people:
+        parts.append(
+            f"{people['flagged']:,} of the {people['planted']:,} planted people flagged, and "
+            f"{people['others_flagged']:,} others ({people['flagged_without']:,} are flagged without the plant)"
+        )
+    seen = [(least, a["attack"]) for a in control["attacks"] if (least := share_seen(a)) is not None]
+    if seen:
+        least, by = min(seen)
+        parts.append(f"smallest share that would be seen: about {share(least)} ({brief(_worded(by), 160)})")
+    else:
+        parts.append("no comparison moved enough to say which share would be seen")
+    return "; ".join(parts) + "."
+
+
+def _worded(label: str) -> str:
+    """Return the label of a result with the name of the attack in words."""
+    return re.sub(r"^\w+", lambda m: m[0].replace("_", " "), label)
+
+
+def share_seen(smallest: Json) -> float | None:
+    """Return the smallest share of planted rows that a comparison would see.
+
+    None above 1, where it would see none, and at 0, where nobody was hit without the plant, so that nothing tells how
+    much chance moves it.
+    """
+    least = smallest["smallest_share"]
+    return float(least) if least is not None and 0 < least <= 1 else None
+
+
+def share(value: float | None) -> str:
+    """Return a share in percent, with two digits where it is below a tenth of a percent; "-" for None."""
+    return percent(value) if value is None or value >= 0.001 else f"{100 * value:.2g}%"
+
+
+# ---------------------------------------------------------------- the attacker
+
+
+def knowledge(data: Json) -> dict[str, str]:
+    """Return what the attacker knows, wants and sees, one sentence each."""
+    keys, targets = data["settings"].get("keys"), data["settings"].get("targets")
+    pairs = data["key_sets"]
+    tried = any(r["keys"] for r in data["results"] if not in_question(r))
+    if keys:
+        known = ", ".join(map(name, keys))
+    elif pairs:
+        longest = max(len(k["keys"]) for k in pairs)
+        known = (
+            f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the "
+            f"best ones were tested: {len(pairs):,} pairs of key set and target."
+        )
+    else:
+        known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
+    if any(r["attack"] == "inference" and not r["keys"] for r in data["results"]):
+        known = f"{known.removesuffix('.')}. For inference: all columns but the target."
+    if targets:
+        wanted = ", ".join(map(name, targets))
+    else:
+        tested = list(dict.fromkeys(r["target"] for r in data["results"] if r["target"]))
+        names = ", ".join(map(name, tested))
+        wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
+    who = ((data.get("threat") or {}).get("attacker") or {}).get("who") or []
+    rows = data["tables"]["real"]["rows"]
+    strangers = f", and as a check {data['tables']['holdout']['rows']:,} strangers" if has_holdout(data) else ""
+    return {
+        "who": "; ".join(map(prose, who)) or "Anybody who holds the synthetic table.",
+        "about": f"{rows:,} rows of the real table{strangers}.",
+        "knows": known,
+        "wants": wanted,
+        "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",
+    }

@@ -1,0 +1,1 @@
+"""Chapters in sentences."""

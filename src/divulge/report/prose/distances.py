@@ -1,0 +1,247 @@
+"""What the report says about distances and about the positive control: sentences and tables for every document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from divulge.core.result import TOWARDS, number, percent
+from divulge.report import formatting as view
+
+__all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
+
+Json = Mapping[str, Any]
+
+_SMALL = 40  # attacks named for one kind of plant
+
+
+def family(data: Json, *names: str) -> list[Json]:
+    """Return the results of attacks of these families."""
+    known = {attack for attack, about in data["attacks"].items() if about["family"] in names}
+    return [r for r in data["results"] if r["attack"] in known]
+
+
+def _first(data: Json) -> dict[tuple[str, str], Json]:
+    """Return the first distance result of each attack and variant."""
+    out: dict[tuple[str, str], Json] = {}
+    for r in family(data, "distance"):
+        out.setdefault((r["attack"], r["variant"]), r)
+    return out
+
+
+# ---------------------------------------------------------------- one sentence a measure
+
+_ROWS = {
+    ("dcr", "attraction"): ("", "has a nearest person"),
+    ("nndr", "pointed"): (
+        " that point at one person, at most half as far away as the next",
+        "points at one person, at most half as far away as the next",
+    ),
+    ("identical_match_share", ""): (" that equal a person", "equals a person"),
+    ("authenticity", ""): (
+        " that lie nearer to a person than that person's nearest fellow does",
+        "lies nearer to a person than that person's nearest fellow does",
+    ),
+}
+"""Which synthetic rows are counted, for several and for none."""
+
+_PEOPLE = {
+    ("hitting_rate", ""): "have a synthetic row that agrees in every category and nearly in every number",
+    ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",
+}
+
+
+def sentences(data: Json) -> list[dict[str, Any]]:
+    """Return one sentence for each distance measure that compares members with strangers, with its verdict."""
+    out = []
+    for (attack, variant), r in _first(data).items():
+        if r["verdict"] is None or not r["real"] or r["real"]["rate"] is None:
+            continue
+        text = _of_rows(r) if view.of_rows(r) else _of_people(r)
+        what = f"{attack} ({variant})" if variant else attack
+        out.append({"attack": attack, "what": what, "text": text, "verdict": r["verdict"]})
+    return out
+
+
+def _of_rows(r: Json) -> str:
+    several, none = _ROWS.get((r["attack"], r["variant"]), (" counted", "is counted"))
+    members, strangers = r["real"]["hits"] or 0.0, (r["holdout"] or {}).get("hits") or 0.0
+    n = members + strangers
+    if not n:
+        return f"No synthetic row {none}, so there is nothing to share out. {_copied(r)}"
+    whole = f" (of {r['real']['n']:,})" if several else ""
+    leak_free = r["context"].get(TOWARDS)
+    return (
+        f"Of the {view.compact(n)}{whole} synthetic rows{several}, {view.compact(members)} ({percent(members / n)}) "
+        f"have a member as their nearest person; leak-free data would give {percent(leak_free)}. {_copied(r)}"
+    )
+
+
+def _copied(r: Json) -> str:
+    return f"Copied fraction of all rows: {number(view.risk_value(r))} ({view.interval(r['risk'])})."
+
+
+def _of_people(r: Json) -> str:
+    do = _PEOPLE.get((r["attack"], r["variant"]), "are hit")
+    text = f"{view.counted(r['real'])} members ({view.rated(r['real'])}) {do}"
+    if view.withheld(r["real"]) or view.withheld(r["holdout"]):
+        return f"Rates are withheld, as few people are behind them. Risk: {view.interval(r['risk'])}."
+    if not r["holdout"] or r["holdout"]["rate"] is None:
+        return f"{text}. Without strangers this does not say how many would be by chance."
+    return (
+        f"{text}, and {view.counted(r['holdout'])} strangers ({view.rated(r['holdout'])}). "
+        f"Risk: {number(view.risk_value(r))} ({view.interval(r['risk'])})."
+    )
+
+
+# ---------------------------------------------------------------- values
+
+_SAME, _SAME_SIZE = "as the holdout", "as a holdout of its size"
+_VALUES: tuple[tuple[str, str, str, str, str, str], ...] = (
+    ("dcr", "synthetic rows", "median distance of a synthetic row to the nearest person", "distance", _SAME_SIZE,
+     "Sees copying of large parts of the table. Copies of a minority hardly move a median."),
+    ("dcr", "people", "median distance of a person to the nearest synthetic row", "distance", _SAME,
+     "Sees whether members on the whole lie nearer than strangers. A few copied people do not show."),
+    ("nndr", "ratio", "nearest over second nearest distance, 5% quantile", "distance", _SAME_SIZE,
+     "Sees rows that lie at one person and nobody else. Copies of people who have doubles do not show."),
+    ("identical_match_share", "", "synthetic rows that equal a person", "percent", _SAME_SIZE,
+     "Sees exact copies alone; any small change hides them. On coarse data rows equal people by chance."),
+    ("authenticity", "", "authenticity: synthetic rows farther from the nearest person than that one's fellow",
+     "percent", _SAME_SIZE, "Sees close copies of isolated people; where people lie dense, copies hide. It is far from "
+     "100% by chance alone."),
+    ("epsilon_identifiability", "published", "people to whom a synthetic row is nearer than any other person",
+     "percent", "", "About one half by chance where the tables are of one size, so that a few copies drown."),
+    ("nnaa", "", "adversarial accuracy of a nearest neighbour", "distance", "",
+     "0.5: rows and people cannot be told apart; 0: copied row for row; 1: far off. A few copies do not show."),
+    ("dcr_baseline", "uniform", "median distance over that of uniform noise", "distance", "",
+     "A good synthesizer is nearer than noise by design. Copies of less than half the rows do not show."),
+    ("dcr_baseline", "permuted columns", "median distance over that of columns shuffled one by one", "distance", "",
+     "The same, against noise that keeps each column's distribution."),
+)  # fmt: skip
+
+
+def values(data: Json) -> list[dict[str, str]]:
+    """Return the distance measures that are values: for real, for holdout, without a leak, and what they can show."""
+    first, out = _first(data), []
+    for attack, variant, what, shape, expected, about in _VALUES:
+        r = first.get((attack, variant))
+        if r is None or not r["value"]:
+            continue
+        shown = percent if shape == "percent" else view.distance
+        real, holdout = r["value"]["real"], r["value"]["holdout"]
+        if attack == "dcr_baseline":  # of the synthetic table, and of the holdout: what leak-free data would give
+            real, holdout = r["value"]["synthetic"], None
+        row = {"what": what, "attack": attack, "variant": variant, "real": shown(real), "holdout": shown(holdout)}
+        row |= {"leak_free": _leak_free(r, shown) or (expected if holdout is not None else "-"), "about": about}
+        out += [row, *_beside(r)]
+    return out
+
+
+_LEAK_FREE = {
+    "dcr_baseline": "leak-free ratio (that of the holdout)",
+    "epsilon_identifiability": "leak-free share of real, without ties",
+    "nnaa": "accuracy of data that cannot be told apart",
+}
+
+
+def _leak_free(r: Json, shown: Any) -> str:
+    found = r["context"].get(_LEAK_FREE.get(r["attack"], ""))
+    other = r["context"].get("leak-free share of holdout, without ties")
+    beside = f" ({shown(other)} of holdout)" if other not in (None, found) else ""
+    return "" if found is None else f"{shown(found)}{beside}"
+
+
+def _beside(r: Json) -> list[dict[str, str]]:
+    """Return the further number that compares members with strangers in one."""
+    row = {"attack": r["attack"], "variant": r["variant"], "holdout": "-"}
+    for name, expected, shown, about in (
+        ("privacy loss", "leak-free privacy loss", view.distance,
+         "Accuracy on the holdout less that on real. It sees copying on the whole, not of a few."),
+        ("chance that a member is closer than a stranger", "leak-free chance that a member is closer", percent,
+         "The whole curve in one number. A few copied people do not show."),
+    ):  # fmt: skip
+        if r["context"].get(name) is not None:
+            leak_free = r["context"].get(expected)
+            return [row | {"what": name, "real": shown(r["context"][name]), "leak_free": shown(leak_free)}
+                    | {"about": about}]  # fmt: skip
+    return []
+
+
+# ---------------------------------------------------------------- the positive control
+
+
+def control_sentence(data: Json) -> str:
+    """Return what the positive control showed, or how to run it, in words."""
+    kinds = data.get("positive_control") or []
+    if not kinds:
+        how = (
+            "Not run: --positive-control 0.01 plants copies of real people into 1% of the synthetic rows and says "
+            "whether the attacks see them"
+        )
+        return f"{how}." if view.has_holdout(data) else f"{how}; it needs a holdout."
+    done = [c for c in kinds if c["verdict"] is not None]
+    seen = [c["kind"] for c in done if c["verdict"] == "excess found"]
+    unseen = [c["kind"] for c in done if c["verdict"] != "excess found"]
+    text = []
+    if seen:
+        n = f"{percent(done[0]['share'])} of the synthetic rows"
+        text.append(f"With copies in {n} the run shows an excess for {_listed(seen)}.")
+        if data["verdict"]["verdict"] == "excess found":
+            text.append(
+                "It shows one without the plant too, so what counts is the number of comparisons that show none "
+                "without it."
+            )
+    if unseen:
+        text.append(
+            f"It shows none for {_listed(unseen)}: a table that gives people away in this way, to this degree, would "
+            "not be noticed here."
+        )
+    missing = [c["kind"] for c in kinds if c["verdict"] is None]
+    if missing:
+        text.append(f"Nothing could be planted for {_listed(missing)}.")
+    return " ".join(text)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def control_tables(data: Json) -> list[dict[str, Any]]:
+    """Return for each kind of plant what was seen, attack by attack."""
+    return [dict(c) | {"new": _new(c["found"]), "rows": _by_attack(c)} for c in data.get("positive_control") or ()]
+
+
+def _new(found: Sequence[Json]) -> int:
+    return sum(f["without"] is False for f in found)
+
+
+def _by_attack(control: Json) -> list[dict[str, Any]]:
+    """Return one row an attack: its clearest comparison with the plant, how many see it, the smallest share seen."""
+    rows: dict[str, dict[str, Any]] = {}
+    for f in control["found"]:
+        row = rows.setdefault(_attack(f["attack"]), {"found": [], "smallest": None})
+        row["found"].append(f)
+    for a in control["attacks"]:
+        rows.setdefault(_attack(a["attack"]), {"found": [], "smallest": None})["smallest"] = view.share_seen(a)
+    out = [
+        {"attack": attack, "n": len(row["found"]), "new": _new(row["found"]), "smallest": row["smallest"]}
+        | {"clearest": _clearest(row["found"])}
+        for attack, row in rows.items()
+    ]
+    order = sorted(out, key=lambda r: (-(r["new"] > 0), -(r["n"] > 0), _rank(r["smallest"]), r["attack"]))
+    return order[:_SMALL]
+
+
+def _rank(share: float | None) -> float:
+    return float("inf") if share is None else share
+
+
+def _clearest(found: Sequence[Json]) -> Json | None:
+    """Return the clearest comparison that shows none without the plant, else the clearest of all."""
+    return next((f for f in found if f["without"] is False), found[0] if found else None)
+
+
+def _attack(label: str) -> str:
+    found = re.match(r"\w+", label)
+    return found[0] if found else label

@@ -1,0 +1,193 @@
+"""What was stated about attacker, release and decision, and the evidence for the file that the run itself gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from divulge.report import formatting as view
+from divulge.report.prose import wp216 as questions
+
+__all__ = ["CERTIFICATE", "PROCESSING", "decided", "evidence", "provenance", "stated", "threat_line", "threat_model"]
+
+Json = Mapping[str, Any]
+
+PROCESSING = (
+    "Making a synthetic table from personal data is itself processing of personal data and needs a legal basis of its "
+    "own. Whether the result still relates to people is judged for each table that is released and for each holder, "
+    "not for the tool that made it; a model that is released is a data set of its own."
+)
+"""What the law asks before any attack is run."""
+
+CERTIFICATE = (
+    "This is evidence for a decision, at the date above. It is no certificate that nobody can be identified. New "
+    "auxiliary data, new attacks or a further release make it due again."
+)
+"""What the decision rests on."""
+
+_ENTRIES = 20
+
+
+def stated(table: Json | None) -> dict[str, Any]:
+    """Return what one table of the schema file states, in order, and the names of what it leaves out."""
+    table = table or {}
+    return {
+        "given": [(_words(k), [view.prose(t) for t in texts[:_ENTRIES]]) for k, texts in table.items() if texts],
+        "left_out": [_words(k) for k, texts in table.items() if not texts],
+    }
+
+
+def _words(key: str) -> str:
+    return {"dpo_advice": "DPO advice", "dpia": "DPIA"}.get(key, key.replace("_", " "))
+
+
+def threat_model(data: Json) -> list[tuple[str, dict[str, Any]]]:
+    """Return what is stated about the attacker and about the release."""
+    threat = data.get("threat") or {}
+    return [("Attacker", stated(threat.get("attacker"))), ("Release", stated(threat.get("release")))]
+
+
+def decided(data: Json) -> dict[str, Any]:
+    """Return what is stated about the decision."""
+    return stated((data.get("threat") or {}).get("decision"))
+
+
+def threat_line(data: Json) -> str:
+    """Return how much was stated, in one line; "" when nothing was."""
+    parts = [(name.lower(), s) for name, s in threat_model(data)] + [("decision", decided(data))]
+    if not any(s["given"] for _, s in parts):
+        return ""
+    told = ", ".join(f"{name} {len(s['given'])} of {len(s['given']) + len(s['left_out'])}" for name, s in parts)
+    return f"Stated in the schema file: {told}; the report has the texts."
+
+
+def provenance(data: Json) -> str:
+    """Return where the holdout comes from, as far as it was stated."""
+    if not view.has_holdout(data):
+        return "there is none."
+    how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
+    if how:
+        return "; ".join(map(view.prose, how[:_ENTRIES]))
+    return 'not stated; [release] holdout = "..." in the schema file says it.'
+
+
+def evidence(data: Json) -> list[tuple[str, str]]:
+    """Return what the run itself can put on file: a name and a sentence each."""
+    entries = [
+        ("tables", _tables(data)),
+        ("control set", _control_set(data)),
+        ("preconditions", _preconditions(data["preconditions"])),
+        ("comparisons", _comparisons(data)),
+        ("smallest detectable", _detectable(data)),
+        ("thresholds", _thresholds(data)),
+        ("average and worst", _worst(data)),
+        ("positive control", _planted(data)),
+        ("other attacks", _others(data)),
+        ("seed and versions", _versions(data)),
+    ]
+    return [(name, text) for name, text in entries if text]
+
+
+def _tables(data: Json) -> str:
+    told = [
+        f"{role} {view.compact(t['rows'])} rows, {t['columns']} columns"
+        + (f", sha256 {t['sha256']} of the {t.get('hashed') or 'file'}" if t["sha256"] else "")
+        for role in ("real", "synthetic", "holdout")
+        if (t := data["tables"].get(role))
+    ]
+    return "; ".join(told) + "."
+
+
+def _control_set(data: Json) -> str:
+    if not view.has_holdout(data):
+        return "Missing: members cannot be compared with strangers."
+    n = view.compact(data["tables"]["holdout"]["rows"])
+    how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
+    split = f"How they were split off: {'; '.join(map(view.prose, how[:_ENTRIES]))}" if how else (
+        "How they were split off was not stated"
+    )  # fmt: skip
+    return f"{n} strangers. {split}. What was looked for between the tables stands under the preconditions."
+
+
+def _preconditions(checks: Sequence[Json]) -> str:
+    failing = [view.prose(c["check"], 80) for c in checks if not c["ok"]]
+    if not checks:
+        return "Nothing was checked."
+    return f"{len(checks)} checked, {len(checks) - len(failing)} hold" + (
+        f"; not met: {', '.join(failing)}." if failing else "."
+    )
+
+
+def _comparisons(data: Json) -> str:
+    judged = view.judged(data["results"])
+    attacks = len({r["attack"] for r in judged})
+    if not view.has_holdout(data):
+        return f"{len(judged):,} rates by {attacks} attacks; none is compared with strangers."
+    failed = f" {len(data['failed'])} attack(s) failed and are missing." if data["failed"] else ""
+    return (
+        f"{len(judged):,} by {attacks} attacks. Limits and p-values are corrected for the number of comparisons of an "
+        f"attack, the verdict of the whole for the number of attacks too.{failed}"
+    )
+
+
+def _detectable(data: Json) -> str:
+    told = []
+    for a in questions.answers(data):
+        least = a["headline"] and a["headline"]["r"].get("smallest_detectable")
+        if least:
+            told.append(f"{a['name'].lower()} {view.share(least)}")
+    if not told:
+        return ""
+    return (
+        f"Excess in rate that the headline comparison finds with 80% power by one one-sided 5% test, before "
+        f"correction for the number of comparisons: {', '.join(told)}. Less than that may be there unseen."
+    )
+
+
+def _thresholds(data: Json) -> str:
+    settings = data["settings"]
+    if settings.get("acceptable") is None:
+        return ""
+    level = f"{100 * float(settings.get('level') or 0.95):g}%"
+    return (
+        f"Acceptable risk {settings['acceptable']:g}, at a level of {level}; set by whoever ran this, no legal limit."
+    )
+
+
+def _worst(data: Json) -> str:
+    s = data.get("records")
+    text = "Rates and risks are averages over the people attacked."
+    if s and s.get("exposed") is not None:
+        text += f" {view.compact(s['exposed'])} of {view.compact(s['n'])} real records stand out one by one"
+        text += f" and are listed in {s['file']}, which stays with the custodian." if s.get("file") else "."
+    groups = sum(bool(r.get("groups")) for r in data["results"])
+    return text + (f" {groups} results are told apart by subgroup or column set." if groups else "")
+
+
+def _planted(data: Json) -> str:
+    kinds = data.get("positive_control") or []
+    if not kinds:
+        return "Not run."
+    seen = sum(c["verdict"] == "excess found" for c in kinds)
+    return f"Copies of real people were planted in {len(kinds)} ways; {seen} of them were seen."
+
+
+_NAMED = {"copies": "exact and near copies", "membership": "membership", "reconstruction": "reconstruction"}
+
+
+def _others(data: Json) -> str:
+    run = {r["attack"] for r in data["results"]}
+    tested = [words for attack, words in _NAMED.items() if attack in run]
+    away = [words for attack, words in _NAMED.items() if attack not in run]
+    parts = [f"tested: {', '.join(tested)}"] * bool(tested) + [f"not tested: {', '.join(away)}"] * bool(away)
+    return view.capitalized("; ".join(parts)) + "."
+
+
+def _versions(data: Json) -> str:
+    settings = data["settings"]
+    versions = {"divulge": data["divulge"], **(data.get("versions") or {})}
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return (
+        f"Seed {settings.get('seed')}; {told}. The same tables, settings and versions give the same numbers, whatever "
+        "the number of threads."
+    )

@@ -1,0 +1,494 @@
+"""The three questions of WP216 in words and rows: singling out, linkability, inference; the same for every document."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from divulge.attacks.checks import SHOWN
+from divulge.attacks.inference.inference import WAYS
+from divulge.core.result import number, percent
+from divulge.report import formatting as view
+
+__all__ = [
+    "BLURRED",
+    "CAVEATS",
+    "HEADLINE",
+    "HEADS",
+    "PART_LIMITS",
+    "READING",
+    "SCORE",
+    "answers",
+    "few",
+    "first_cell",
+    "line",
+    "listed",
+    "needed",
+    "shown",
+]
+
+Json = Mapping[str, Any]
+
+_ROWS = 200
+_PARTS = 12  # column sets or subgroups
+_NAMES = 12
+_NOTES = 6
+_NUMBERS = 12
+
+READING = (
+    "Risk is the excess over strangers: of what the attack would have got wrong had the members been strangers, the "
+    "share that it gets right. It is not the chance that a guess is right: that is the rate of members, and strangers "
+    "may have much of it too."
+)
+"""What risk is and is not."""
+
+SCORE = (
+    "Two intervals stand beside each risk: that of the comparison alone, and the simultaneous one, which is wider, as "
+    "it holds for all comparisons of the question together. The verdict follows the simultaneous one. The score takes "
+    "that of the comparison alone, so that it does not depend on what else was asked: it is 100 (1 - upper limit), "
+    "between 0 and 100. 100 means an upper limit of 0 or less, 90 one of 0.1, 0 one of 1. In some comparisons not even "
+    "a full copy of the real table would reach a risk of 1, as when people share records or a guess fits somebody else "
+    "by chance. There the upper limit is first divided by the part of a full copy that would show, so that 0 still "
+    "means that the interval does not exclude a full copy; where nothing of it would show, there is no score. A score "
+    "is a conservative reading of the excess and no grade."
+)
+"""What the score is."""
+
+BLURRED = (
+    "Inference and disclosure are not separated: without a holdout the rates below mix what holds for anybody of the "
+    "population with what the rows of single people give away. Neither risk nor score is given."
+)
+"""What the questions cannot say without strangers."""
+
+CAVEATS = (
+    "Failing one question does not by itself mean that the synthetic table is personal data: it means that a fuller "
+    "analysis of the risk of identification is due. Three good answers make that analysis easier, not needless.",
+    "Which risk or score is acceptable depends on the law that applies, on the people, on what is secret and on how "
+    "the table is released; no regulator is known to publish a number.",
+)
+"""What the answers do not decide."""
+
+PART_LIMITS = (
+    "The limits allow for the number of groups of one target and way of guessing; they are not corrected for the "
+    "number of targets."
+)
+"""What the limits of subgroups hold for."""
+
+HEADLINE = {"singling_out": "3 columns", "linkability": "k = 1", "inference": "nearest record"}
+"""By which results each question is answered."""
+
+HEADS = {
+    "singling_out": ("columns in the description",),
+    "linkability": ("split", "nearest rows, k"),
+    "inference": ("target", "way of guessing"),
+}
+"""What distinguishes the results of each question."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    attack: str
+    name: str
+    definition: str
+    says: str
+    example: str
+    how: str
+    table: str
+    untested: tuple[str, ...]
+
+
+_ASKED = (
+    _Question(
+        "singling_out",
+        "Singling out",
+        "Isolating some or all of the records that identify a person.",
+        "From the synthetic table alone I wrote down a description that fits exactly one person in your data.",
+        "One synthetic row alone is a widower of 34 in a small region. The attacker guesses that exactly one person in "
+        "the real table is that too.",
+        "Every guess comes from the synthetic table and fits exactly one of its rows. It succeeds where it fits "
+        "exactly one real person; strangers are tried with the same guesses, at equal table size. Guesses that mean "
+        "the same count once; how many people they single out stands beside. A rare description can fit one person by "
+        "chance.",
+        "By number of columns",
+        (
+            "descriptions by somebody who knows more than the synthetic table says",
+            "whether a description leads to a name: that takes a register or an acquaintance",
+        ),
+    ),
+    _Question(
+        "linkability",
+        "Linkability",
+        "Connecting two records about the same person or group, in one data set or in two.",
+        "I hold two lists about the same people with no common key. The synthetic table told me which lines belong "
+        "together.",
+        "One list has ages and jobs, another postcodes and diagnoses. The attacker joins two lines when the synthetic "
+        "row most like the first is also the one most like the second.",
+        "For every person the k nearest synthetic rows are found by the columns of the first list, and again by those "
+        "of the second. The person is linked where both find the same row; ties count by their probability.",
+        "By split and k",
+        (
+            "lists that hold errors or other people's lines as well",
+            "links between a group and its members",
+        ),
+    ),
+    _Question(
+        "inference",
+        "Inference",
+        "Deducing the value of an attribute from the values of others, with significant probability.",
+        "I know some facts about a person. The synthetic table told me another one.",
+        "Somebody knows a colleague's age, job and household, and reads the income off the most similar row.",
+        "For every person the target is guessed from the other columns by way of the synthetic table, and compared "
+        "with what is right; a number counts as right within a stated tolerance. The same is done for strangers. "
+        "What is guessed right of both is known about the population and is no disclosure in this sense, though it can "
+        "still harm.",
+        "By target",
+        ("several secrets at once", "attackers who know fewer of the columns, or something that is in none"),
+    ),
+)
+
+
+def answers(data: Json) -> list[dict[str, Any]]:
+    """Return what the report says about each of the three questions.
+
+    Returns
+    -------
+    list of dict
+        Name, words, "headline" (None when the attack has no result), "rows" in order, "charts" (a title and the rows
+        it draws), "parts" (column sets or subgroups), "splits", "untested" and "notes" of each question.
+    """
+    return [_answer(q, data) for q in _ASKED]
+
+
+def _answer(q: _Question, data: Json) -> dict[str, Any]:
+    rows = _in_order(q.attack, [r for r in data["results"] if r["attack"] == q.attack])
+    parts, shown_rows = _parts(rows), listed(q.attack, rows, _ROWS)
+    return {
+        "attack": q.attack, "id": q.attack.replace("_", "-"), "name": q.name, "definition": q.definition,
+        "says": q.says, "example": q.example, "how": q.how, "caption": q.table, "heads": HEADS[q.attack],
+        "headline": _headline(q.attack, rows, data), "missing": _missing(q, data, rows),
+        "rows": shown_rows, "n": len(rows), "charts": _charts(q.attack, rows),
+        "parts": parts[:_PARTS], "n_parts": len(parts), "of_guesses": q.attack == "singling_out",
+        "splits": _splits(rows) if q.attack == "linkability" else [],
+        "untested": [*_limits_of(q.attack, rows, data), *q.untested], "notes": _notes(rows),
+        "further": _further(shown_rows), "any_shown": any(shown(r) < 1 for r in shown_rows),
+    }  # fmt: skip
+
+
+def _missing(q: _Question, data: Json, rows: Sequence[Json]) -> str:
+    if rows:
+        return ""
+    failed = any(f["attack"] == q.attack for f in data["failed"])
+    why = "It failed; why stands at the top." if failed else "This run did not ask it."
+    return f"Not tested. {why} Nothing on this page answers this question in this form."
+
+
+# ---------------------------------------------------------------- order
+
+
+def _columns_of(r: Json) -> int:
+    found = re.match(r"(\d+) column", str(r["variant"]))
+    return int(found[1]) if found else 0
+
+
+def _k_of(r: Json) -> int:
+    k = r["settings"].get("k")
+    if isinstance(k, int):
+        return k
+    found = re.search(r"k = (\d+)", str(r["variant"]))
+    return int(found[1]) if found else 0
+
+
+def _split_of(r: Json) -> str:
+    return str(r["settings"].get("split") or str(r["variant"]).rpartition(", k = ")[0] or r["variant"])
+
+
+def _way_of(r: Json) -> int:
+    return WAYS.index(r["variant"]) if r["variant"] in WAYS else len(WAYS)
+
+
+def _in_order(attack: str, results: Sequence[Json]) -> list[Json]:
+    """Return results by number of columns, by k within each split, by way within each target."""
+    if attack == "singling_out":
+        return sorted(results, key=_columns_of)
+
+    def group(r: Json) -> Any:
+        return _split_of(r) if attack == "linkability" else (r["target"], tuple(r["keys"]))
+
+    places = {g: i for i, g in enumerate(dict.fromkeys(map(group, results)))}
+    within = _k_of if attack == "linkability" else _way_of
+    return sorted(results, key=lambda r: (places[group(r)], within(r)))
+
+
+def listed(attack: str, rows: Sequence[Json], most: int) -> list[Json]:
+    """Return rows in their order: those that answer the question first of all, then the worst of the others."""
+    if len(rows) <= most:
+        return list(rows)
+    ranked = sorted(view.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
+    kept = set(map(id, ranked[:most]))
+    return [r for r in rows if id(r) in kept]
+
+
+# ---------------------------------------------------------------- the headline
+
+_HEADLINE: dict[str, Callable[[Json], bool]] = {
+    "singling_out": lambda r: _columns_of(r) == 3,
+    "linkability": lambda r: _k_of(r) == 1,
+    "inference": lambda r: r["variant"] == "nearest record",
+}
+"""Fixed beforehand, so that no result is chosen for what it found; among splits or targets one stands for all."""
+
+
+def _headline(attack: str, rows: Sequence[Json], data: Json) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
+    r = view.worst_first(chosen)[0]
+    strangers = view.has_holdout(data)
+    n = len({_split_of(c) if attack == "linkability" else c["target"] for c in chosen})
+    of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
+    if len(chosen) > n > 1:  # several results of one target, as with several key sets
+        n, of = len(chosen), "comparisons"
+    place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
+    return {"r": r, "verdict": r["verdict"], "text": f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place}
+
+
+def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
+    """Return where the result that stands for several lies among them, and how many have each verdict."""
+    if not strangers:
+        return f" This is the highest of {of}."
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in view.verdict_counts(chosen))
+    same = sum(c["verdict"] == r["verdict"] for c in chosen)
+    if r["verdict"] == "excess found":
+        return f" This is the clearest of {of}, by its lower limit ({counts})."
+    if view.risk_value(r, "high_simultaneous") is None or same == 1:
+        return f" Of {of}: {counts}."
+    if same == len(chosen):
+        return f" This has the largest upper limit of {of} ({counts})."
+    return f" Of {of} ({counts}) this has the largest upper limit with this verdict."
+
+
+def _found(r: Json) -> str:
+    real, holdout = r["real"] or {}, r["holdout"] or {}
+    if view.withheld(r["real"]) or view.withheld(r["holdout"]):
+        return f"{_first(r)}: rates are withheld, as few people are behind them."
+    if real.get("rate") is None:
+        none = "no guess could be made" if r["attack"] == "singling_out" else "no rate, as nobody could be attacked"
+        return f"{_first(r)}: {none}."
+    if r["attack"] == "singling_out":
+        text = f"{_first(r)}: {_of(real)} guesses ({view.rated(real)}) single out exactly one member"
+        beside = f", {_of(holdout)} ({view.rated(holdout)}) exactly one stranger"
+    elif r["attack"] == "linkability":
+        text = f"{_first(r)}: {_of(real)} members ({view.rated(real)}) are linked"
+        beside = f", of strangers {_of(holdout)} ({view.rated(holdout)})"
+    else:
+        text = f"{_first(r)}: right for {_of(real)} members ({view.rated(real)})"
+        beside = f", for {_of(holdout)} strangers ({view.rated(holdout)})"
+    text += beside if holdout.get("rate") is not None else ""
+    baseline = r["baseline"] or {}
+    if baseline.get("rate") is not None:
+        without = _WITHOUT.get(r["attack"]) or f"without the synthetic table ({view.prose(baseline['what'], 200)})"
+        text += f"; {percent(baseline['rate'])} {without}"
+    return f"{text}.{_people(r)}"
+
+
+_WITHOUT = {"singling_out": "by chance alone", "linkability": "with rows drawn at random"}
+"""Plain words for baselines whose formula stands among the notes."""
+
+
+def _people(r: Json) -> str:
+    """Return how many people the guesses of a result single out; "" where that was not counted."""
+    members, strangers = (r["context"].get(f"distinct people singled out{side}") for side in ("", ", strangers"))
+    if members is None:
+        return ""
+    beside = "" if strangers is None else f" and {_about(strangers)} strangers"
+    return f" That is {_about(members)} distinct members{beside}."
+
+
+def _about(people: float) -> str:
+    """Return a number of people; an expected one, in a part as large as the smaller table, is rounded."""
+    return view.compact(people) if float(people).is_integer() else f"about {people:,.0f}"
+
+
+def _of(rate: Json) -> str:
+    return view.counted(rate) or "an unknown number of"
+
+
+def _first(r: Json) -> str:
+    if r["attack"] == "singling_out":
+        variant = view.prose(r["variant"], 60) or "some"
+        return f"With {variant}" if _columns_of(r) else f"By {variant} guesses"
+    if r["attack"] == "linkability":
+        return f"By {view.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
+    return f"{view.capitalized(view.prose(r['variant'], 60)) or 'Some way'}, {view.name(r['target'] or '-')}"
+
+
+def _compared(r: Json) -> str:
+    if view.risk_value(r) is None and view.risk_value(r, "high_simultaneous") is None:
+        return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
+    alone, together = (view.interval(r["risk"], kind) for kind in ("", "_simultaneous"))
+    intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
+    return f"Risk {number(view.risk_value(r))} ({intervals}).{_score(r)}"
+
+
+def _score(r: Json) -> str:
+    high, part = view.risk_value(r, "high"), shown(r)
+    if r["score"] is None:
+        return " No score: a full copy of the real table would not show here." if part <= 0 else ""
+    if high is None:
+        return f" Score {r['score']:.1f}."
+    over = "" if part >= 1 else f", over {view.limit(part)}, the part of a full copy that would show here"
+    return f" Score {r['score']:.1f}, from the upper limit of this comparison alone, {view.limit(high)}{over}."
+
+
+def shown(r: Json) -> float:
+    """Return the part of a full copy of the real table that a comparison would show, 1 where nothing is said."""
+    part = r["context"].get(SHOWN)
+    return 1.0 if part is None else float(part)
+
+
+def few(r: Json) -> str:
+    """Return that too few guesses could be made for a risk, "" where that is not so."""
+    return _FEW if any(n.removeprefix("cannot tell: ").startswith(_FEW) for n in r["notes"]) else ""
+
+
+_FEW = "fewer than 20 guesses"
+
+
+def line(answer: Mapping[str, Any]) -> str:
+    """Return one question in one line of text."""
+    if answer["headline"] is None:
+        return f"{answer['name']}: {'failed' if 'failed' in answer['missing'] else 'not tested'}."
+    verdict = answer["headline"]["verdict"]
+    return f"{answer['name']}: {verdict or 'no verdict'}. {answer['headline']['text']}"
+
+
+def first_cell(r: Json) -> tuple[str, ...]:
+    """Return what distinguishes a result within its question, one text for each of its `HEADS`."""
+    if r["attack"] == "singling_out":
+        return (view.prose(r["variant"], 80) or "-",)
+    if r["attack"] == "linkability":
+        return view.prose(_split_of(r), 80) or "-", str(_k_of(r))
+    knowing = " + ".join(map(view.name, r["keys"][:_NAMES]))
+    more = f" and {len(r['keys']) - _NAMES} more" if len(r["keys"]) > _NAMES else ""
+    way = (view.prose(r["variant"], 80) or "-") + (f", knowing {knowing}{more}" if knowing else "")
+    return (view.name(r["target"]) if r["target"] else "-"), way
+
+
+# ---------------------------------------------------------------- charts, parts, notes
+
+_DRAWN = 20
+
+
+def _charts(attack: str, rows: Sequence[Json]) -> list[dict[str, Any]]:
+    """Return which rows are drawn together: all numbers of columns, all k of one split, all targets of one way."""
+    if not rows:
+        return []
+    if attack == "singling_out":
+        return [{"title": "By number of columns", "rows": [(r["variant"], r) for r in rows[:_DRAWN]], "left_out": 0}]
+    groups: dict[str, list[Json]] = {}
+    for r in rows if attack == "linkability" else sorted(rows, key=_way_of):
+        groups.setdefault(_split_of(r) if attack == "linkability" else str(r["variant"]), []).append(r)
+    out = []
+    for title, own in groups.items():
+        if attack == "linkability":
+            drawn, by = [(f"k = {_k_of(r)}", r) for r in own[:_DRAWN]], "By k"
+        else:
+            worst = view.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
+            drawn, by = [(str(r["target"] or "-"), r) for r in worst], "By target"
+        out.append({"title": f"{by}: {view.prose(title, 80)}", "rows": drawn, "left_out": len(own) - len(drawn)})
+    return out[:_NAMES]
+
+
+def _parts(rows: Sequence[Json]) -> list[dict[str, Any]]:
+    """Return column sets by how many they single out, subgroups by the lower limit of their risk."""
+    found = [
+        {
+            "of": first_cell(r)[0], "way": first_cell(r)[1] if r["attack"] == "inference" else "",
+            "name": view.prose(_part(r, g), 160),
+            "real": g["real"], "holdout": g["holdout"], "risk": g["risk"],
+        }
+        for r in rows
+        if r["attack"] != "inference" or r["variant"] in ("nearest record", rows[0]["variant"])
+        for g in r.get("groups") or ()
+    ]  # fmt: skip
+    guesses = bool(rows) and rows[0]["attack"] == "singling_out"
+    return sorted(found, key=_by_hits if guesses else _by_limit)
+
+
+def _part(r: Json, group: Json) -> str:
+    if group["of"] == "column set":
+        return str(group["name"])
+    of = "the target" if group["of"] == r["target"] else view.name(group["of"])
+    return f"{of}: {group['name']}"
+
+
+def _by_hits(part: Json) -> float:
+    return -float((part["real"] or {}).get("hits") or 0.0)
+
+
+def _by_limit(part: Json) -> tuple[float, float]:
+    low, rate = (part["risk"] or {}).get("low_simultaneous"), (part["real"] or {}).get("rate")
+    return -float("-inf" if low is None else low), -float(-1 if rate is None else rate)
+
+
+def _further(rows: Sequence[Json]) -> dict[str, Any] | None:
+    """Return the further numbers of results as a table, None when there are none."""
+    found = dict.fromkeys(n for r in rows for n, v in r["context"].items() if v is not None and n != SHOWN)
+    heads = list(found)[:_NUMBERS]
+    if not heads:
+        return None
+    return {"heads": heads, "rows": [(first_cell(r), [r["context"].get(h) for h in heads]) for r in rows]}
+
+
+def needed(r: Json) -> str:
+    """Return the size that would decide a result which cannot tell; "" when none is noted."""
+    return next((n.rpartition("; ")[2] for n in r["notes"] if n.startswith("cannot tell")), "")
+
+
+def _splits(rows: Sequence[Json]) -> list[tuple[str, list[str], list[str]]]:
+    """Return the two lists of columns of each split."""
+    out: dict[str, tuple[str, list[str], list[str]]] = {}
+    for r in rows:
+        first, second = (list(r["settings"].get(side) or ()) for side in ("first", "second"))
+        out.setdefault(_split_of(r), (_split_of(r), first, second))
+    return list(out.values())
+
+
+def _limits_of(attack: str, rows: Sequence[Json], data: Json) -> list[str]:
+    """Return what these results leave untested by their own settings."""
+    if not rows:
+        return []
+    if attack == "singling_out":
+        most = max(map(_columns_of, rows))
+        return [f"descriptions of more than {most} columns"] if most else ["descriptions of several columns"]
+    if attack == "linkability":
+        splits = len({_split_of(r) for r in rows})
+        return [
+            f"other ways to share the columns between two lists than the {splits} listed here"
+            if splits > 1
+            else "other ways to share the columns between two lists than the one here",
+            f"more than {max(map(_k_of, rows))} nearest rows",
+        ]
+    tested = {r["target"] for r in rows}
+    others = [view.name(c["name"]) for c in data["schema"] if c["name"] not in tested]
+    more = f" and {len(others) - _NAMES} more" if len(others) > _NAMES else ""
+    return [f"other targets: {', '.join(others[:_NAMES])}{more}"] if others else []
+
+
+def _notes(rows: Sequence[Json]) -> list[str]:
+    """Return what the results note, the commonest first, each once; what size would do stands beside the verdicts."""
+    found: Counter[str] = Counter()
+    only: dict[str, str] = {}
+    for r in rows:
+        for note in view.telling_notes(r):
+            if note != needed(r):
+                found[note] += 1
+                only[note] = ", ".join(first_cell(r))
+    what = {r["baseline"]["what"] for r in rows if r["baseline"] and r["baseline"]["what"]}
+    formula = [f"without the table: {view.prose(what.pop(), 400)}"] if len(what) == 1 else []
+    return formula + [
+        view.prose(f"{only[n]}: {n}" if times == 1 < len(rows) else n, 400) for n, times in found.most_common(_NOTES)
+    ]

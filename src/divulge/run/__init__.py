@@ -1,0 +1,1 @@
+"""Runs attacks on tables."""

@@ -1,0 +1,576 @@
+"""Several candidate tables for one release: the same attacks on each, ranked with limits that hold together."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import fsum, isfinite
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge import __version__
+from divulge.attacks import CATALOGUE
+from divulge.attacks.checks import ACCEPTABLE, finite
+from divulge.case.case import lay
+from divulge.case.preconditions import CRITICAL
+from divulge.core.errors import DivulgeError, SettingError, TableError
+from divulge.core.result import Result, jsonable, label, number
+from divulge.core.schema import Schema
+from divulge.measures.single_table import utility as utility_of
+from divulge.report.comparison.report import ComparisonReport
+from divulge.report.report import Report
+from divulge.run.assess import assess
+from divulge.stats.intervals import Interval
+from divulge.stats.rank_intervals import Ranking, Scores, level_apart, rank
+from divulge.tables.frames import table_of
+
+__all__ = ["compare"]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str, int, int], None]
+
+_CHOSEN: tuple[tuple[str, str, Callable[[Result], bool]], ...] = (
+    ("copies", "exact and near copies on all columns", lambda r: r.variant in ("exact", "near")),
+    ("linkability", "every split, k = 1", lambda r: r.variant.endswith(", k = 1")),
+    ("inference", "nearest record, every target", lambda r: r.variant == "nearest record"),
+    ("cap", "the keys given, every target, unseen keys count 0", lambda r: r.variant == "zero"),
+)
+"""Attacks whose person scores are compared, and which of their results: fixed before any outcome is seen."""
+
+_APART = ("singling_out", "3 columns")
+_NEED_KEYS = ("cap",)  # without keys they are searched, and each table has others
+
+_NAMED = 5  # candidates that a sentence names
+
+
+@dataclass
+class _Assessed:
+    """What is kept of one table."""
+
+    label: str
+    report: Report
+    scores: dict[tuple[str, str], tuple[Floats, Floats | None]]
+    """Of each comparison that may be ranked, by attack and name."""
+    apart: Any
+    """The comparison of singling out."""
+    bands: list[dict[str, Any]]
+    utility: list[dict[str, Any]]
+
+
+@dataclass
+class _Run:
+    """What all tables share."""
+
+    real: Any
+    holdout: Any
+    options: dict[str, Any]
+    utility: bool
+    n_tables: int
+    targets: Sequence[str] | None
+    failed: list[dict[str, str]] = field(default_factory=list)
+    units: tuple[Any, Any] | None = None
+    """Person or household of the rows of real and holdout; None until a table was laid beside them."""
+
+
+def compare(
+    real: Any,
+    candidates: Mapping[str, Any],
+    *,
+    holdout: Any = None,
+    keys: Sequence[str] | None = None,
+    targets: Sequence[str] | None = None,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    acceptable: float = ACCEPTABLE,
+    utility: bool = True,
+    seed: int = 0,
+    level: float = 0.95,
+    jobs: int = 2,
+    progress: Progress = lambda what, done, total: None,
+) -> ComparisonReport:
+    """Return how risky candidate tables are beside each other, and how useful.
+
+    Each table is attacked as `divulge.assess` does it, without trained models. What is ranked is chosen before any
+    outcome is seen: a person's score under an attack is the mean over the same comparisons for every table, and the
+    risk of the attack is the residual over strangers of these scores. Candidates are compared person by person; risks,
+    differences and ranks hold together at `level`. The order goes by the worst attack of each candidate.
+
+    Parameters
+    ----------
+    real
+        The table that every synthesizer was trained on.
+    candidates
+        Label -> synthetic table, or label -> list of tables: several syntheses of one generator, about whose mean the
+        statement then is. With one table it is about this table.
+    holdout
+        People of the same population that no synthesizer saw. Without it nothing is ranked.
+    keys, targets, schema, unit, ignore, missing, acceptable, seed, level, jobs
+        As in `divulge.assess`, the same for every table. Columns that one of the tables lacks are left out for all.
+    utility
+        Whether to say what each table keeps of the real one.
+    progress
+        Called with what is being done, steps done, steps in all.
+
+    Returns
+    -------
+    ComparisonReport
+        With the full report of each table in `reports`. A table that cannot be attacked is in `failed`.
+
+    Raises
+    ------
+    DivulgeError
+        Fewer than two tables, labels that are no text, or no table that can be attacked.
+
+    Examples
+    --------
+    >>> from divulge.demo import tables
+    >>> real, synthetic, holdout = (table.head(150).select("age", "educ", "vote") for table in tables())
+    >>> found = compare(
+    ...     real, {"trees": synthetic, "copy": real}, holdout=holdout, keys=["age", "educ"], targets=["vote"],
+    ...     utility=False,
+    ... )
+    >>> found.order
+    ['trees', 'copy']
+    """
+    began, started = time.perf_counter(), datetime.now(UTC)
+    given = _listed(candidates)
+    tables, failed, left_out = _same_columns(real, holdout, given, ignore)
+    options = {
+        "keys": keys, "targets": targets, "schema": schema, "unit": unit, "missing": missing,
+        "acceptable": acceptable, "seed": seed, "level": level, "jobs": jobs,
+    }  # fmt: skip
+    run = _Run(real, holdout, options, utility, len(tables), targets, failed)
+    assessed: list[_Assessed] = []
+    errors: list[DivulgeError] = []
+    for done, (name, table, away) in enumerate(tables):
+        progress(f"{name}: table {done + 1} of {len(tables)}", done, len(tables))
+        try:
+            assessed.append(_assessed(run, name, table, [*ignore, *away]))
+        except DivulgeError as error:
+            failed.append({"label": name, "why": str(error)})
+            errors.append(error)
+    if not assessed:
+        raise errors[0]  # what is wrong with the people's tables or the settings is wrong for every candidate
+    progress("ranking", len(tables), len(tables))
+    labels = sorted({a.label for a in assessed})
+    ranked = _ranked(run, assessed, labels, level, seed) if holdout is not None else None
+    data = {
+        "format": "divulge-comparison/1",
+        "divulge": __version__,
+        "command": "",
+        "settings": {
+            "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "utility": utility,
+            "keys": list(keys) if keys else None, "targets": list(targets) if targets else None, "unit": unit,
+            "ignore": list(ignore), "missing": len(tuple(missing)),
+        },
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": time.perf_counter() - began,
+        "tables": {
+            "real": _given(assessed[0].report, "real"),
+            "holdout": None if holdout is None else _given(assessed[0].report, "holdout"),
+        },
+        "warnings": _warnings(assessed),
+        "candidates": [_candidate(assessed, name, i, ranked) for i, name in enumerate(labels)],
+        "attacks": _attacks(labels, ranked, assessed),
+        "pairs": _pairs(labels, ranked),
+        "not_compared": _not_compared(assessed, ranked, keys),
+        "failed": failed,
+        "versions": assessed[0].report.data["versions"],
+        "machine": assessed[0].report.data["machine"],
+        "notes": left_out + _notes(assessed, labels),
+    }  # fmt: skip
+    data["verdict"] = {"order": _order(labels, ranked), "sentence": _sentence(labels, ranked, level)}
+    return ComparisonReport(jsonable(data), {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
+
+
+# ---------------------------------------------------------------- the tables
+
+
+def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return label and table, one entry for each table."""
+    if not isinstance(candidates, Mapping):
+        raise SettingError(
+            f"candidates: a {type(candidates).__name__} names no table. hint: pass a dictionary, label -> table."
+        )
+    if any(not isinstance(name, str) or not name.strip() for name in candidates):
+        raise SettingError("candidates: a label is empty or no text. hint: name each table.")
+    several = ((n, list(t) if isinstance(t, list | tuple) else [t]) for n, t in candidates.items())
+    found = [(name, table) for name, tables in several for table in tables]
+    if len(found) < 2:
+        raise SettingError(f"candidates: {len(found)} table(s). hint: two are needed; `divulge assess` takes one.")
+    return found
+
+
+def _same_columns(
+    real: Any, holdout: Any, given: Sequence[tuple[str, Any]], ignore: Sequence[str]
+) -> tuple[list[tuple[str, Any, list[str]]], list[dict[str, str]], list[str]]:
+    """Return the tables with the columns that each must leave out so that all have the same; and what failed."""
+    people = set(table_of(real, "real").columns)
+    if holdout is not None:
+        people &= set(table_of(holdout, "holdout").columns)
+    tables, failed = [], []
+    for name, table in given:
+        try:
+            read = table_of(table, "synthetic")
+        except DivulgeError as error:
+            failed.append({"label": name, "why": str(error)})
+            continue
+        if people & set(read.columns):
+            tables.append((name, read))
+        else:
+            failed.append({"label": name, "why": "the table has no column in common with the people's tables."})
+    if not tables:
+        raise TableError(f"candidates: none can be read. The first: {failed[0]['why']}")
+    shared = set.intersection(people, *(set(t.columns) for _, t in tables))
+    if not shared:
+        raise TableError("candidates: no column is in all tables. hint: columns are matched by name; rename them.")
+    away = sorted(people - shared)
+    notes = [f"{len(away)} column(s) that not all tables have were left out for all: {', '.join(away[:10])}"]
+    out = [
+        (name, table, sorted((people & set(table.columns)) - shared - set(ignore)))
+        for name, table in tables
+    ]  # fmt: skip
+    return out, failed, notes if away else []
+
+
+def _assessed(run: _Run, name: str, table: Any, ignore: Sequence[str]) -> _Assessed:
+    """Return what is kept of one table after all attacks."""
+    options = run.options
+    report = assess(run.real, table, holdout=run.holdout, models=False, ignore=ignore, **options)
+    lays = {k: options[k] for k in ("schema", "unit", "missing", "seed", "level")}
+    kept = list(report.data["utility"]) if run.utility else []
+    if run.units is None or (run.utility and not kept):
+        case = lay(run.real, table, run.holdout, ignore=ignore, **lays).collected("utility is of single rows")
+        run.units = case.units("real"), case.units("holdout")
+        if run.utility and not kept:
+            kept = [u.to_dict() for u in utility_of(case, targets=run.targets)]
+    report.data["utility"] = kept
+    results = report.results
+    scores = {
+        (r.attack, label(r)): (r.individual.real, r.individual.holdout)
+        for r in results
+        if r.individual is not None and any(r.attack == a and fits(r) for a, _, fits in _CHOSEN)
+    }
+    apart = next((r.comparison for r in results if (r.attack, r.variant) == _APART), None)
+    bands = _bands(results, options["level"], run.n_tables)
+    # the scores of hundreds of comparisons would fill the memory
+    light = dataclasses.replace(
+        report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
+    )
+    return _Assessed(name, light, scores, apart, bands, kept)
+
+
+def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[str, Any]]:
+    """Return for each attack the largest lower and the largest upper limit of a single comparison.
+
+    The limits of all comparisons of all tables hold together (Bonferroni).
+    """
+    judged = [r for r in results if r.comparison is not None and r.risk is not None and r.risk.value is not None]
+    out: dict[str, dict[str, Any]] = {}
+    for r in judged:
+        _, risk = r.comparison.at(1 - (1 - level) / (n_tables * len(judged)))
+        if not isfinite(risk.low) or not isfinite(risk.high):
+            continue
+        entry = out.setdefault(r.attack, {"attack": r.attack, "n": 0, "low": -np.inf, "high": -np.inf, "where": ""})
+        entry["n"] += 1
+        entry["high"] = max(entry["high"], risk.high)
+        if risk.low > entry["low"]:
+            entry |= {"low": risk.low, "where": label(r)}
+    return list(out.values())
+
+
+# ---------------------------------------------------------------- ranks
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    ranking: Ranking | None
+    attacks: list[tuple[str, str, int]]
+    """Name, what was chosen of it, and how many comparisons."""
+    rates: list[list[tuple[float, float]]]
+    """Of each attack with person scores and each candidate: the mean score of members and of strangers."""
+    left_out: list[tuple[str, str]]
+
+
+def _ranked(run: _Run, assessed: Sequence[_Assessed], labels: Sequence[str], level: float, seed: int) -> _Ranked:
+    """Return the ranks by the comparisons that every table made."""
+    tables = [[i for i, a in enumerate(assessed) if a.label == name] for name in labels]
+    shared = set.intersection(*(set(a.scores) for a in assessed))
+    scores: list[Scores] = []
+    attacks, rates, left_out = [], [], []
+    for attack, what, _ in _CHOSEN:
+        made = sorted(name for of, name in shared if of == attack)
+        if attack in _NEED_KEYS and not run.options["keys"]:
+            left_out.append((attack, "no keys were given, and the key sets that are searched differ between tables"))
+            continue
+        if not made:
+            left_out.append((attack, "no comparison of it was made for every table"))
+            continue
+        found = Scores(*(_mean_scores(assessed, attack, made, side) for side in (0, 1)))
+        means = [[_mean(s[own].mean(axis=0)) for s in (found.members, found.strangers)] for own in tables]
+        if max(q for _, q in means) >= 1 - 1e-12:
+            left_out.append((attack, "strangers are always hit, so that the risk of a table is undefined"))
+            continue
+        scores.append(found)
+        attacks.append((attack, what, len(made)))
+        rates.append([(p, q) for p, q in means])
+    apart = _apart(assessed, level, len(scores))
+    if apart:
+        attacks.append((_APART[0], f"{_APART[1]}; compared by interval, as each table makes guesses of its own", 1))
+    else:
+        left_out.append((_APART[0], "too few guesses could be made from one of the tables"))
+    if not attacks:
+        return _Ranked(None, [], [], left_out)
+    members, strangers = run.units or (None, None)
+    ranking = rank(
+        scores, tables=tables, apart=[apart] if apart else [], cluster_members=members,
+        cluster_strangers=strangers, level=level,
+        rng=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"ranking"),))),
+    )  # fmt: skip
+    return _Ranked(ranking, attacks, rates, left_out)
+
+
+def _mean_scores(assessed: Sequence[_Assessed], attack: str, made: Sequence[str], side: int) -> Floats:
+    """Return each person's mean score over the comparisons, shape (n_tables, n_people)."""
+    rows = []
+    for table in assessed:
+        each = [table.scores[attack, name][side] for name in made]
+        rows.append(np.mean([e for e in each if e is not None], axis=0))
+    return np.stack(rows)
+
+
+def _mean(scores: Floats) -> float:
+    """Return the mean, the same digits in any order."""
+    return fsum(scores.tolist()) / len(scores)
+
+
+def _apart(assessed: Sequence[_Assessed], level: float, n_person: int) -> list[Interval]:
+    """Return the interval of singling out of each table; none where one table has none."""
+    if any(a.apart is None for a in assessed):
+        return []
+    each = level_apart(level, n_person, 1, len(assessed))
+    found = [a.apart.at(each)[1] for a in assessed]
+    return found if all(isfinite(x) for i in found for x in (i.value, i.low, i.high)) else []
+
+
+# ---------------------------------------------------------------- the data
+
+
+def _candidate(assessed: Sequence[_Assessed], name: str, i: int, ranked: _Ranked | None) -> dict[str, Any]:
+    own = [a for a in assessed if a.label == name]
+    ranking = ranked.ranking if ranked else None
+    worst = None
+    if ranked and ranking:
+        a = int(np.argmax(ranking.risk[:, i]))
+        worst = {
+            "attack": ranked.attacks[a][0], "value": finite(ranking.worst[i]), "low": finite(ranking.worst_low[i]),
+            "high": finite(ranking.worst_high[i]), "first": int(ranking.worst_first[i]),
+            "last": int(ranking.worst_last[i]),
+        }  # fmt: skip
+    return {
+        "label": name,
+        "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
+        "worst": worst,
+        "utility": _mean_utility([a.utility for a in own]),
+        "tables": [
+            {
+                **_given(a.report, "synthetic"),
+                "folder": "",
+                "verdict": a.report.verdict,
+                "sentence": a.report.data["verdict"]["sentence"],
+                "failed": len(a.report.failed),
+                "bands": a.bands,
+                "utility": a.utility,
+            }
+            for a in own
+        ],
+    }
+
+
+def _given(report: Report, role: str) -> dict[str, Any]:
+    return {k: report.data["tables"][role][k] for k in ("rows", "columns", "sha256", "hashed")}
+
+
+def _mean_utility(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return each measure's mean over the tables of a candidate."""
+    out = []
+    for measures in zip(*tables, strict=True):
+        values = [m["value"] for m in measures if m["value"] is not None]
+        known = {k: measures[0][k] for k in ("measure", "reference", "better", "about")}
+        out.append(known | {"value": float(np.mean(values)) if values else None, "notes": list(measures[0]["notes"])})
+    return out
+
+
+def _attacks(labels: Sequence[str], ranked: _Ranked | None, assessed: Sequence[_Assessed]) -> list[dict[str, Any]]:
+    """Return each attack that is ranked: its risk for each candidate; without a holdout the rates alone."""
+    if ranked is None:
+        return _rates_alone(labels, assessed)
+    ranking = ranked.ranking
+    if ranking is None:
+        return []
+    out = []
+    for a, (attack, what, n) in enumerate(ranked.attacks):
+        cells = []
+        for i, name in enumerate(labels):
+            p, q = ranked.rates[a][i] if a < len(ranked.rates) else (None, None)
+            cells.append(
+                {
+                    "label": name, "members": p, "strangers": q, "risk": finite(ranking.risk[a, i]),
+                    "low": finite(ranking.low[a, i]), "high": finite(ranking.high[a, i]),
+                    "first": int(ranking.first[a, i]), "last": int(ranking.last[a, i]),
+                }
+            )  # fmt: skip
+        question = CATALOGUE[attack].question
+        out.append({"attack": attack, "question": question, "chosen": what, "comparisons": n, "candidates": cells})
+    return out
+
+
+def _rates_alone(labels: Sequence[str], assessed: Sequence[_Assessed]) -> list[dict[str, Any]]:
+    out = []
+    shared = set.intersection(*(set(a.scores) for a in assessed))
+    for attack, what, _ in _CHOSEN:
+        made = sorted(name for of, name in shared if of == attack)
+        if not made or (attack in _NEED_KEYS and any(a.report.data["key_sets"] for a in assessed)):
+            continue
+        rates = [_mean(row) for row in _mean_scores(assessed, attack, made, 0)]
+        cells = [
+            {
+                "label": name,
+                "members": float(np.mean([p for p, a in zip(rates, assessed, strict=True) if a.label == name])),
+                "strangers": None, "risk": None, "low": None, "high": None, "first": None, "last": None,
+            }
+            for name in labels
+        ]  # fmt: skip
+        question = CATALOGUE[attack].question
+        out.append(
+            {"attack": attack, "question": question, "chosen": what, "comparisons": len(made), "candidates": cells}
+        )
+    return out
+
+
+def _pairs(labels: Sequence[str], ranked: _Ranked | None) -> list[dict[str, Any]]:
+    """Return the difference of each pair of candidates under each attack, with its simultaneous limits."""
+    if ranked is None or ranked.ranking is None:
+        return []
+    r = ranked.ranking
+    return [
+        {
+            "attack": attack, "first": labels[i], "second": labels[j], "difference": finite(r.difference[a, i, j]),
+            "low": finite(r.difference_low[a, i, j]), "high": finite(r.difference_high[a, i, j]),
+            "riskier": _riskier(labels[i], labels[j], r.difference_low[a, i, j], r.difference_high[a, i, j]),
+        }
+        for a, (attack, _, _) in enumerate(ranked.attacks)
+        for i in range(len(labels))
+        for j in range(i + 1, len(labels))
+    ]  # fmt: skip
+
+
+def _riskier(first: str, second: str, low: float, high: float) -> str | None:
+    return first if low > 0 else second if high < 0 else None
+
+
+def _order(labels: Sequence[str], ranked: _Ranked | None) -> list[str]:
+    """Return the labels, least risk first; none where nothing is ranked."""
+    if ranked is None or ranked.ranking is None:
+        return []
+    worst = ranked.ranking.worst
+    return [labels[i] for i in sorted(range(len(labels)), key=lambda i: (worst[i], labels[i]))]
+
+
+def _sentence(labels: Sequence[str], ranked: _Ranked | None, level: float) -> str:
+    if ranked is None:
+        return (
+            "No holdout was given: inference and disclosure are not separated, so nothing is ranked by risk. Give "
+            "people whom no synthesizer saw with --holdout."
+        )
+    r = ranked.ranking
+    if r is None:
+        return "Nothing is ranked: no attack could be compared for every table."
+    n = len(labels)
+    if n == 1:
+        return f"One candidate: risk {number(r.worst[0])} ({number(r.worst_low[0])} to {number(r.worst_high[0])})."
+    order = _order(labels, ranked)
+    place = {name: i for i, name in enumerate(labels)}
+    least = [x for x in order if r.worst_first[place[x]] == 1]
+    most = [x for x in reversed(order) if r.worst_last[place[x]] == n]
+    told = int(r.riskier.sum())
+    pairs = n * (n - 1) // 2
+    by = f"by the worst of {len(ranked.attacks)} attack(s), {100 * level:g}% for all statements together"
+    if not told:
+        return (
+            f"The data do not tell the {n} candidates apart ({by}). By estimate, from the least risk: {_list(order)}."
+        )
+    return (
+        f"{_extreme(least, 'least')} {_extreme(most, 'most')} Told apart: {told} of {pairs} pairs ({by}). "
+        f"By estimate, from the least risk: {_list(order)}."
+    )
+
+
+def _extreme(names: Sequence[str], which: str) -> str:
+    if len(names) == 1:
+        return f"{_quoted(names[0])} has the {which} risk for certain."
+    return f"{len(names)} may have the {which} risk: {_list(names)}."
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(_quoted, names[:_NAMED])) + more
+
+
+def _quoted(name: str) -> str:
+    return f"“{name}”"
+
+
+def _warnings(assessed: Sequence[_Assessed]) -> list[dict[str, str]]:
+    """Return the preconditions that fail, with the label where they fail for some tables alone."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for a in assessed:
+        for c in a.report.data["preconditions"]:
+            if not c["ok"] and c["check"] in (*CRITICAL, "sizes", "holdout"):
+                told.setdefault((c["check"], c["detail"]), []).append(a.label)
+    return [
+        {"check": check, "detail": detail if len(of) == len(assessed) else f"{_list(sorted(set(of)))}: {detail}"}
+        for (check, detail), of in told.items()
+    ]
+
+
+def _not_compared(
+    assessed: Sequence[_Assessed], ranked: _Ranked | None, keys: Sequence[str] | None
+) -> list[dict[str, str]]:
+    """Return what was attacked and not ranked, and why."""
+    out = [{"what": a, "why": why} for a, why in (ranked.left_out if ranked else [])]
+    done = {a for a, _, _ in ranked.attacks} if ranked else set()
+    others = {b["attack"] for a in assessed for b in a.bands} - done - {o["what"] for o in out}
+    why = "not among what is ranked by person scores; its limits for each table are among the single comparisons"
+    return out + [{"what": name, "why": why} for name in sorted(others)]
+
+
+def _notes(assessed: Sequence[_Assessed], labels: Sequence[str]) -> list[str]:
+    sizes = {name: sum(a.label == name for a in assessed) for name in labels}
+    notes = ["No model was trained for inference: it takes most of the time, and the other ways see the same leaks."]
+    if any(n == 1 for n in sizes.values()):
+        notes.append(
+            "Of a candidate with one table, the statement is about this table. Another table of the same generator may "
+            "have another risk; give several (LABEL=PATH more than once) to speak about the generator."
+        )
+    if any(n > 1 for n in sizes.values()):
+        notes.append(
+            "Of a candidate with several tables, the statement is about the mean of fresh ones. Its limits assume that "
+            "risk varies normally between tables; where a table leaks either much or nothing, limits from two to four "
+            "tables miss that mean more often than they say."
+        )
+    if any(1 < n < 5 for n in sizes.values()):
+        notes.append(
+            "Two to four tables of a generator tell little about how its tables vary, so that its limits are wide; "
+            "five or more narrow them."
+        )
+    return notes

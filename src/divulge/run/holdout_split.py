@@ -1,0 +1,478 @@
+"""A holdout that is honest: people are drawn by the seed, whole households at a time, and no cell is touched.
+
+Who is drawn follows from the content of the table and the seed. Rows are put into the order of their values first, so
+that neither the order of rows nor that of columns has a part in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shlex
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.case.case import facts_of
+from divulge.core.errors import ColumnError, SettingError, TableError
+from divulge.core.schema import check_columns, infer
+from divulge.kernels.counts.binning import fit_coding
+from divulge.tables import readers as files
+from divulge.tables.frames import Table, collect, pool, table_of
+
+__all__ = ["Division", "Stratum", "divide", "next_command", "split", "split_file"]
+
+Ints = NDArray[np.int64]
+Format = Literal["same", "csv", "parquet"]
+
+_SLACK = 1e-9  # 0.1 * 30 is 3.0000000000000004
+_PEOPLE = ("identifier", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """How one stratum was split; it has a number, as its values would be data values."""
+
+    units: tuple[int, int]
+    """In real, in holdout."""
+    rows: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Which rows go where, and what there is to say about it."""
+
+    real: Ints
+    """Numbers of the rows, ascending."""
+    holdout: Ints
+    units: tuple[int, int]
+    """People or households in real and in holdout; rows where no unit was named."""
+    strata: tuple[Stratum, ...]
+    """One without columns to stratify by."""
+    repeated: int
+    """Rows that equal an earlier row in all columns."""
+    notes: tuple[str, ...]
+
+
+def split(
+    table: Any,
+    *,
+    holdout: float = 0.5,
+    unit: str | None = None,
+    stratify: Sequence[str] = (),
+    seed: int = 0,
+    together: bool = False,
+    missing: Sequence[str] = (),
+) -> tuple[Any, Any]:
+    """Return a table of people to train on, and a holdout of people whom the synthesizer must never see.
+
+    Each person or household has the same chance to be in the holdout, `holdout`, and its rows are never parted. The
+    numbers drawn, in all and in each stratum, are within one of this share of its units. The draw depends on the
+    values and the seed, not on the order of rows or columns.
+
+    Parameters
+    ----------
+    table
+        Any kind of frame, or a table of `divulge.read`.
+    holdout
+        Share of the units that are set aside, in (0, 1).
+    unit
+        Column of the person or household. A row whose unit is missing is a unit of its own. None takes each row for
+        a person.
+    stratify
+        Columns whose shares both tables should keep. Numbers and dates are cut into 10 quantile bins. A unit whose
+        rows differ belongs to the stratum of most of them.
+    seed
+        Of the draw.
+    together
+        Whether rows that are equal in all columns (and have no unit) stay on one side.
+    missing
+        Texts that stand for missing in `unit` and `stratify`.
+
+    Returns
+    -------
+    tuple
+        (real, holdout): pandas, polars or pyarrow as the table was, else polars; rows in their order, cells untouched.
+
+    Raises
+    ------
+    SettingError
+        A share outside (0, 1), or one that leaves a side without a unit; a negative seed.
+    ColumnError
+        A column that the table does not have; a unit that is the same, or missing, in all rows; a column to stratify
+        by that holds identifiers or free text.
+    TableError, FrameError
+        No rows, one row, no table.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"household": [1, 1, 2, 2, 3, 3, 4, 4], "age": [40, 9, 31, 30, 77, 70, 25, 2]})
+    >>> real, holdout = split(people, holdout=0.5, unit="household")
+    >>> len(real), len(holdout), set(real["household"]) & set(holdout["household"])
+    (4, 4, set())
+    """
+    laid = collect(table_of(table, "table"))
+    found = divide(laid, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing)
+    return _taken(table, laid, found.real), _taken(table, laid, found.holdout)
+
+
+def divide(
+    table: Table,
+    *,
+    holdout: float,
+    unit: str | None = None,
+    stratify: Sequence[str] = (),
+    seed: int = 0,
+    together: bool = False,
+    missing: Sequence[str] = (),
+    typed: Callable[[pl.Series], pl.Series] = lambda column: column,
+) -> Division:
+    """Return which rows of a table in memory go where; see `split`.
+
+    `typed` reads a column of text as numbers where it holds some; rows are compared as they are.
+    """
+    stratify = (stratify,) if isinstance(stratify, str) else tuple(stratify)
+    _check(table, holdout, unit, stratify, seed)
+    notes: list[str] = []
+    unit_code = None if unit is None else _unit_codes(_pooled(table, unit, missing, typed), unit, notes)
+    order, first = _ordered(table, unit_code)
+    repeated = int((~first).sum())
+    new = first if together else np.ones(table.n_rows, dtype=np.bool_)
+    if unit_code is not None:
+        known = unit_code[order]
+        new = np.where(known > 0, np.diff(known, prepend=-1) != 0, new)
+    of_row = np.empty(table.n_rows, dtype=np.int64)
+    of_row[order] = np.cumsum(new) - 1
+    n_units = int(new.sum())
+    if unit_code is not None and n_units == table.n_rows:
+        notes.append(f"unit: {unit!r} is another in every row, so that rows were drawn")
+    _check_share(holdout, n_units, unit, together and repeated > 0)
+    stratum_of = _stratum_of(table, of_row, n_units, stratify, missing, typed, notes)
+    away = _drawn(stratum_of, holdout, np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"split"),)))
+    if repeated:
+        notes.append(_on_repeats(repeated, table.n_rows, unit, together))
+    side = away[of_row]
+    return Division(
+        real=np.flatnonzero(~side),
+        holdout=np.flatnonzero(side),
+        units=(int((~away).sum()), int(away.sum())),
+        strata=_told(stratum_of, away, of_row),
+        repeated=repeated,
+        notes=tuple(notes),
+    )
+
+
+def _check(table: Table, holdout: float, unit: str | None, stratify: Sequence[str], seed: int) -> None:
+    if isinstance(holdout, bool) or not isinstance(holdout, (int, float, np.number)) or not 0 < holdout < 1:
+        raise SettingError("holdout: not a share in (0, 1). hint: 0.5 sets half of the people aside.")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise SettingError("seed: not a whole number from 0 on.")
+    check_columns("unit", [] if unit is None else [unit], table.columns)
+    check_columns("stratify", stratify, table.columns)
+    if unit in stratify:
+        raise ColumnError(f"stratify: {unit!r} is the unit. hint: a unit has one stratum; name other columns.")
+    if table.n_rows < 2:
+        raise TableError("the table has one row, and a split needs two. hint: pass the table of all people.")
+
+
+def _check_share(holdout: float, n_units: int, unit: str | None, joined: bool) -> None:
+    """Refuse a share that leaves one side empty; `joined`: equal rows were kept together."""
+    if min(holdout, 1 - holdout) * n_units >= 1 - _SLACK:
+        return
+    if unit is not None:
+        what, plural, hint = "unit", "units", "a unit of fewer rows"
+    elif joined:
+        what, plural, hint = "group of equal rows", "groups of equal rows", "let equal rows part (no --together)"
+    else:
+        what, plural, hint = "row", "rows", "a longer table"
+    if n_units > 1:
+        hint = f"a share nearer to 0.5, or {hint}"
+    counted = f"the one {what}" if n_units == 1 else f"{n_units:,} {plural}"
+    raise SettingError(f"holdout: {holdout:g} of {counted} leaves one side without any. hint: {hint}.")
+
+
+def _pooled(table: Table, column: str, missing: Sequence[str], typed: Callable[[pl.Series], pl.Series]) -> Any:
+    alone = table_of(pl.DataFrame({"c0": typed(table.series(column))}), "table")
+    return replace(pool([alone], "c0", missing), name=column)
+
+
+def _unit_codes(pooled: Any, unit: str, notes: list[str]) -> Ints:
+    """Return the unit of each row as a number, missing last as 0 in the order of rows."""
+    codes: Ints = pooled.codes[0].astype(np.int64)
+    n_missing = int((codes == 0).sum())
+    if n_missing == len(codes):
+        raise ColumnError(f"unit: {unit!r} is missing in all rows. hint: name the column of the person or household.")
+    if pooled.levels.len() == 1 and not n_missing:
+        raise ColumnError(f"unit: {unit!r} is the same in all rows, and a unit is never split. hint: name another.")
+    if n_missing:
+        rows = "1 row, which is" if n_missing == 1 else f"{n_missing:,} rows; each of them is"
+        notes.append(f"unit: {unit!r} is missing in {rows} a unit of its own")
+    return codes
+
+
+def _ordered(table: Table, unit_code: Ints | None) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the rows by unit (missing last) and values, columns by name; and which are the first of their values."""
+    assert table.frame is not None
+    named = [table.names[c] for c in sorted(table.columns)]
+    code = np.zeros(table.n_rows, dtype=np.int64) if unit_code is None else unit_code
+    last = np.where(code == 0, code.max() + 1, code)
+    frame = table.frame.with_columns(pl.Series("unit", last), pl.Series("row", np.arange(table.n_rows)))
+    try:
+        frame = frame.sort(["unit", *named], maintain_order=True)
+        first = frame.select(pl.struct(named).is_first_distinct()).to_series()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError) as error:
+        raise ColumnError(
+            f"the rows cannot be put in order: a column has values that do not compare ({type(error).__name__}). "
+            "hint: cast columns of lists or objects to text."
+        ) from None
+    return frame["row"].to_numpy().astype(np.int64), first.to_numpy()
+
+
+def _stratum_of(
+    table: Table,
+    of_row: Ints,
+    n_units: int,
+    stratify: Sequence[str],
+    missing: Sequence[str],
+    typed: Callable[[pl.Series], pl.Series],
+    notes: list[str],
+) -> Ints:
+    """Return the stratum of each unit: that of most of its rows, the first of those that tie."""
+    if not stratify:
+        return np.zeros(n_units, dtype=np.int64)
+    codes = [_coded(_pooled(table, c, missing, typed), notes) for c in sorted(set(stratify))]
+    of_values = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    width = int(of_values.max()) + 1
+    pair, n_rows = np.unique(of_row * width + of_values, return_counts=True)
+    unit, stratum = pair // width, pair % width
+    best = np.lexsort((stratum, -n_rows, unit))
+    first = best[np.diff(unit[best], prepend=-1) != 0]
+    n_mixed = len(pair) - len(np.unique(unit)) and int((np.bincount(unit) > 1).sum())
+    if n_mixed:
+        notes.append(f"stratify: the rows of {n_mixed:,} unit(s) differ; each counts in the stratum of most of them")
+    found = np.unique(stratum[first], return_inverse=True)[1]
+    n_alone = int((np.bincount(found) == 1).sum())
+    if n_alone:
+        notes.append(f"stratify: {n_alone:,} of {int(found.max()) + 1:,} strata have one unit; it goes either way")
+    return found.astype(np.int64)
+
+
+def _coded(pooled: Any, notes: list[str]) -> Ints:
+    """Return the code of each row for counting: numbers and dates in quantile bins, as everywhere in divulge."""
+    column = infer(facts_of(pooled, 0))
+    if column.kind in _PEOPLE:
+        raise ColumnError(
+            f"stratify: {column.name!r} holds {pooled.levels.len():,} values and was taken for {column.kind}. hint: "
+            "name columns of few values, or of numbers, which are cut into bins."
+        )
+    if column.kind == "constant":
+        notes.append(f"stratify: {column.name!r} is the same in all rows and tells no strata apart")
+    coding = fit_coding(column, pooled.numbers(), pooled.counts[0][1:])
+    codes: Ints = coding.map[pooled.codes[0]].astype(np.int64)
+    return codes
+
+
+def _drawn(stratum_of: Ints, share: float, seed: np.random.SeedSequence) -> NDArray[np.bool_]:
+    """Return which units are drawn: of each stratum its share, rounded down or up by chance.
+
+    What is left over by rounding down is given out by systematic sampling over the strata in random order: every unit
+    has the same chance, where the largest remainder would settle beforehand which strata of one unit are drawn.
+    """
+    rng = np.random.default_rng(seed)
+    size = np.bincount(stratum_of)
+    wanted = share * size
+    whole = np.floor(wanted + _SLACK)
+    rest = np.maximum(0.0, wanted - whole)
+    order = rng.permutation(len(size))
+    reached = np.floor(np.cumsum(rest[order]) + rng.random() + _SLACK)
+    whole[order] += np.diff(reached, prepend=0.0)
+    by_chance = np.lexsort((rng.permutation(len(stratum_of)), stratum_of))
+    place = np.empty(len(stratum_of), dtype=np.int64)
+    place[by_chance] = np.arange(len(stratum_of)) - np.repeat(np.cumsum(size) - size, size)
+    return place < whole[stratum_of]  # type: ignore[no-any-return] # an array of booleans
+
+
+def _told(stratum_of: Ints, away: NDArray[np.bool_], of_row: Ints) -> tuple[Stratum, ...]:
+    n = int(stratum_of.max()) + 1
+    units = [np.bincount(stratum_of[side], minlength=n).tolist() for side in (~away, away)]
+    rows = [np.bincount(stratum_of[of_row[side[of_row]]], minlength=n).tolist() for side in (~away, away)]
+    return tuple(Stratum((units[0][s], units[1][s]), (rows[0][s], rows[1][s])) for s in range(n))
+
+
+def _on_repeats(repeated: int, n_rows: int, unit: str | None, together: bool) -> str:
+    said = f"{repeated:,} of {n_rows:,} rows repeat another one in all columns ({100 * repeated / n_rows:.1f}%)"
+    if together:
+        return f"{said}; equal rows stay on one side"
+    if unit is not None:
+        return f"{said}; those of one unit stay on one side"
+    return (
+        f"{said}, and were drawn as different people; if they are the same people, name their column with unit, or "
+        "keep equal rows together (--together)"
+    )
+
+
+def _taken(native: Any, laid: Table, rows: Ints) -> Any:
+    """Return some rows of a table as the kind of frame that it was."""
+    home = type(native).__module__.split(".")[0]
+    if home == "pandas":
+        return native.iloc[rows]
+    if home == "pyarrow" and hasattr(native, "take"):
+        return native.take(rows)
+    if isinstance(native, pl.DataFrame):
+        return native[rows]
+    assert laid.frame is not None
+    return laid.frame[rows].rename({inner: name for name, inner in laid.names.items()})
+
+
+# ---------------------------------------------------------------- files
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A table in a file, its cells as they are written there."""
+
+    table: Table
+    suffix: str
+    typed: Callable[[pl.Series], pl.Series]
+    """How divulge reads a column of it."""
+    separator: str = ","
+    header: str | None = None
+    """The first line of a text file, as it stands there."""
+    notes: tuple[str, ...] = ()
+
+
+def split_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    holdout: float = 0.5,
+    unit: str | None = None,
+    stratify: Sequence[str] = (),
+    seed: int = 0,
+    together: bool = False,
+    missing: Sequence[str] = (),
+    kind: Format = "same",
+    force: bool = False,
+) -> tuple[Division, Path, Path]:
+    """Split the table in a file and write both parts into a folder; return the division and the two paths.
+
+    The text of each cell of a CSV file comes out as it went in, under the same header and with the same separator, as
+    UTF-8. Parquet from CSV has columns of numbers where `divulge.read` would read numbers.
+
+    Raises
+    ------
+    SettingError, ColumnError, TableError
+        As `split`; a file of that name is there and `force` is not given, or it is the very file that is read; the
+        folder cannot be written; no way to write the same kind (Excel).
+    """
+    if not str(folder).strip():
+        raise SettingError("--out: the name of the folder is empty. hint: an unset variable of the shell?")
+    source = _opened(path, missing)
+    suffix = _suffix(source.suffix, kind)
+    folder = Path(folder)
+    targets = folder / f"real{suffix}", folder / f"holdout{suffix}"
+    for target in targets:
+        if str(path) != "-" and target.exists() and os.path.samefile(target, path):
+            raise SettingError(f"--out: {target.name} is the table itself. hint: name another folder.")
+        if target.exists() and not force:
+            raise SettingError(f"--out: {target.name} is there already. hint: another folder, or --force.")
+    found = divide(
+        source.table, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing,
+        typed=source.typed,
+    )  # fmt: skip
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [_write(source, rows, t) for rows, t in zip((found.real, found.holdout), targets, strict=True)]
+        for temporary, target in zip(written, targets, strict=True):
+            temporary.replace(target)
+    except OSError as error:
+        raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
+    return replace(found, notes=(*source.notes, *found.notes)), *targets
+
+
+def _opened(path: str | Path, missing: Sequence[str]) -> _File:
+    """Return a file's table; the cells of a text file are text."""
+    name = Path(path).name.lower()
+    suffix = ".csv" if str(path) == "-" else Path(name.removesuffix(".gz")).suffix
+    if suffix not in files._TEXT:
+        table = files.read(path, role="table")
+        return _File(table, suffix, lambda column: column, notes=table.notes)
+    where = f"table: {name}"
+    if str(path) == "-":
+        data, where = sys.stdin.buffer.read(), "table: standard input"
+    else:
+        files._check_file(Path(path), where)
+        try:
+            data = files._unzipped(Path(path).read_bytes(), where, name.endswith(".gz"))
+        except OSError as error:
+            raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
+    return _text_file(data, where, suffix, missing)
+
+
+def _text_file(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> _File:
+    """Return the table of a text file, parsed as `divulge.read` does but for the types of its columns."""
+    data, notes = files._utf8(data, where)
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    content = data.lstrip(b"\r\n")
+    n_above = data[: len(data) - len(content)].count(b"\n")
+    header, body = files._split_header(content.rstrip(b"\r\n"))
+    if not body:
+        raise TableError(f"{where}: no rows below the header. hint: pass a table with rows.")
+    separator = files._separator(header, suffix)
+    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
+    files._check_names(names, where)
+    frame = files._parsed_fast(files._without_blank_lines(body), separator, len(names))
+    if frame is None:
+        frame = files._parsed_slowly(body, separator, len(names), n_above + header.count("\n") + 1, where)
+    table = table_of(frame.rename(dict(zip(frame.columns, names, strict=True))), "table")
+    return _File(table, suffix, lambda c: files._typed(c, separator == ";", missing), separator, header, notes)
+
+
+def _suffix(own: str, kind: Format) -> str:
+    """Return the suffix of the files to write."""
+    if kind != "same":
+        return f".{kind}"
+    if own in files._EXCEL:
+        raise SettingError("--format: Excel files are read and not written. hint: --format csv or parquet.")
+    return own
+
+
+def _write(source: _File, rows: Ints, target: Path) -> Path:
+    """Write some rows of a file beside their final place, and return where."""
+    temporary = target.with_name(f".{target.name}.tmp")
+    assert source.table.frame is not None
+    frame = source.table.frame[rows]
+    names = dict(zip(frame.columns, source.table.columns, strict=True))
+    if target.suffix in files._TEXT:
+        own = source.header is not None
+        with temporary.open("wb") as file:
+            if own:
+                file.write(f"{source.header}\n".encode())
+            try:
+                frame.rename(names).write_csv(file, include_header=not own, separator=source.separator)
+            except pl.exceptions.PolarsError:
+                raise SettingError("--format: columns of lists cannot be CSV. hint: --format parquet.") from None
+        return temporary
+    if source.header is not None:
+        typed = [source.typed(c) for c in source.table.frame.get_columns()]
+        frame = pl.DataFrame(typed)[rows]
+    if target.suffix in files._PARQUET:
+        frame.rename(names).write_parquet(temporary)
+    else:
+        frame.rename(names).write_ipc(temporary)
+    return temporary
+
+
+def next_command(real: Path, holdout: Path, unit: str | None) -> str:
+    """Return the command that goes on from a split."""
+    named = [] if unit is None else ["--unit", unit]
+    return shlex.join(["divulge", "assess", str(real), "synthetic.csv", "--holdout", str(holdout), *named])

@@ -1,0 +1,258 @@
+"""What each record is exposed to: one row a real record, for the custodian alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.attacks.membership.exposure import People, people_of
+from divulge.case.case import Case
+from divulge.case.distances import distances_of
+from divulge.core.result import Result
+
+__all__ = ["exposed_strangers", "per_record"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+_UNUSUAL = 0.01
+"""A record stands out as unusual when at most this share of real records is at least as exposed."""
+_CLOSER = 2.0
+_SETTINGS = ("k", "fdr", "neighbour")
+_NAMED = 2  # sets of columns named in a reason
+
+
+def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
+    """Return one row for each real record, most exposed first: its row number and its scores, never a value.
+
+    Columns: `row` (from 0, in the order of the real table); `copied` (its whole record is a synthetic row);
+    `replicated_unique` (alone on a tested key set, among strangers too where there are any, and exactly one
+    synthetic row has the key); `n_disclosed` and `disclosed` (targets which the synthetic class names with certainty
+    and rightly); `highest_cap` and `highest_cap_target`; `singled_out` (a guess of `singling_out` fits this record's
+    person and nobody else in the real table), `linked` (the highest chance, at k = 1, that two halves of the record
+    meet in one synthetic row) and `n_inferred` (targets that the nearest synthetic row tells for certain), three things
+    that happen to strangers as well and are no sign of a leak; `reasons` (in words, why the record stands out; column
+    names alone). None when rows are counted elsewhere.
+
+    With the results of `exposure`, beside these: `exposure` (V_k, the mean distance to the nearest other people) and
+    `exposure_rank` (share of real records at least as exposed); `distance_to_synthetic` and `distance_to_person` (to
+    the nearest synthetic row, and to the nearest other person of real and holdout); `hit_score`, `p_value` and
+    `flagged` (see `divulge.exposure`; null without a holdout); `nearest_synthetic` (number of the synthetic row, the
+    lowest of those that tie); `attraction` (synthetic rows whose nearest person this is, ties shared).
+
+    Flagged records come first, then those with the graver signs, then those with the higher scores.
+    """
+    if not case.in_memory:
+        return None
+    n = case.n_rows("real")
+    copied, unique, hits = _signs(n, results, "real")
+    n_disclosed = sum((h.astype(np.int64) for h in hits.values()), np.zeros(n, dtype=np.int64))
+    best, of = _highest_cap(n, [r for r in results if r.attack == "cap"])
+    frame = pl.DataFrame(
+        {
+            "row": np.arange(n),
+            "copied": copied,
+            "replicated_unique": unique,
+            "n_disclosed": n_disclosed,
+            "disclosed": _names(hits, n),
+            "highest_cap": best,
+            "highest_cap_target": of,
+            **_questions(n, results),
+        }
+    )
+    order = ["copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
+    told = [_copy_reasons(n, copied, results)]
+    found = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
+    if found is not None:
+        people = people_of(case, columns=found.keys or None, **{s: found.settings[s] for s in _SETTINGS})
+        attraction = distances_of(case, found.keys or None).attraction()[:n]
+        frame = pl.concat([frame, _exposure_columns(people, attraction)], how="horizontal")
+        told.append(_distance_reasons(people, copied, found.settings["fdr"]))
+        # among the flagged the score decides, among the others the graver signs do
+        frame = frame.with_columns(_score=pl.when("flagged").then("hit_score"))
+        order = ["_score", *order[:-1], "hit_score", "row"]
+        unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
+        told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
+    told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))
+    told.append(frame.select(pl.when(pl.col("n_disclosed") > 0).then(pl.col("disclosed") + " disclosed")).to_series())
+    frame = frame.with_columns(reasons=_joined(told))
+    down = [name != "row" for name in order]
+    return frame.sort(order, descending=down, nulls_last=True).drop("_score", strict=False)
+
+
+def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
+    """Return the share of strangers with any of the signs that make a record stand out; None without a holdout."""
+    n = case.n_rows("holdout")
+    if not n or not case.in_memory:
+        return None
+    copied, unique, hits = _signs(n, results, "holdout")
+    for hit in hits.values():
+        copied = copied | hit
+    return float((copied | unique).mean())
+
+
+# ---------------------------------------------------------------- columns
+
+
+def _questions(n: int, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
+    """Return what the three questions say of each record."""
+    guesses, links, answers = (
+        [r for r in results if r.attack == name and r.individual is not None and r.variant.endswith(end)]
+        for name, end in (("singling_out", ""), ("linkability", ", k = 1"), ("inference", "nearest record"))
+    )
+    linked = [r.individual.real for r in links if r.individual is not None]
+    return {
+        "singled_out": _any_hit(n, guesses, "real"),
+        "linked": np.max(linked, axis=0) if linked else np.zeros(n),
+        "n_inferred": sum((_hit(n, r, "real").astype(np.int64) for r in answers), np.zeros(n, dtype=np.int64)),
+    }
+
+
+def _exposure_columns(people: People, attraction: Floats) -> pl.DataFrame:
+    own = people.real
+    n = len(own.score)
+    frame = pl.DataFrame(
+        {
+            "exposure": own.outlierness,
+            "exposure_rank": _share_at_least(own.outlierness),
+            "distance_to_synthetic": own.to_synthetic,
+            "distance_to_person": own.to_person,
+            "hit_score": own.score,
+            "p_value": pl.Series([None] * n, dtype=pl.Float64) if people.p_value is None else people.p_value,
+            "flagged": pl.Series([None] * n, dtype=pl.Boolean) if people.flagged is None else people.flagged,
+            "nearest_synthetic": own.synthetic_row,
+            "attraction": attraction,
+        }
+    )
+    return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _share_at_least(values: Floats) -> Floats:
+    """Return for each value the share of records whose value is at least as high; nan where there is none."""
+    known = np.sort(values[~np.isnan(values)])
+    rank = (len(known) - np.searchsorted(known, values, side="left")) / max(1, len(values))
+    return np.where(np.isnan(values), np.nan, rank)
+
+
+def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
+    """Return who is copied, who is a replicated unique, and by target who is disclosed."""
+    hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
+    unique = _any_hit(n, _uniques(results), role)
+    copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")], role)
+    return copied, unique, hits
+
+
+def _uniques(results: Sequence[Result]) -> list[Result]:
+    """Return the results that say who is a replicated unique: among all people, where there are strangers."""
+    found = [r for r in results if r.attack == "replicated_uniques"]
+    wanted = "repU pooled" if any(r.variant == "repU pooled" for r in found) else "repU"
+    return [r for r in found if r.variant == wanted]
+
+
+def _any_hit(n: int, results: Sequence[Result], role: str) -> Bools:
+    out = np.zeros(n, dtype=bool)
+    for result in results:
+        out |= _hit(n, result, role)
+    return out
+
+
+def _hit(n: int, result: Result, role: str) -> Bools:
+    scores = None if result.individual is None else getattr(result.individual, role)
+    return np.zeros(n, dtype=bool) if scores is None else np.nan_to_num(scores) >= 1
+
+
+def _highest_cap(n: int, results: Sequence[Result]) -> tuple[NDArray[np.float64], pl.Series]:
+    best, which = np.full(n, -1.0), np.full(n, -1, dtype=np.int64)
+    results = sorted(results, key=lambda r: str(r.target))  # of equal ones the first by name, not by column order
+    for i, result in enumerate(results):
+        if result.individual is None:
+            continue
+        score = np.nan_to_num(result.individual.real, nan=-1.0)
+        better = score > best
+        best[better], which[better] = score[better], i
+    names = pl.Series([str(r.target) for r in results] or [""], dtype=pl.String)
+    index = pl.Series(which)
+    of = names.gather(index.set(index < 0, None))
+    return np.where(best < 0, np.nan, best), of
+
+
+def _names(hits: dict[str, Bools], n: int) -> pl.Series:
+    if not hits:
+        return pl.Series([""] * n)
+    parts = [
+        pl.Series(h).replace_strict({True: name + ", ", False: ""}, return_dtype=pl.String)
+        for name, h in sorted(hits.items())
+    ]
+    frame = pl.DataFrame([p.rename(str(i)) for i, p in enumerate(parts)])
+    return frame.select(pl.concat_str(pl.all()).str.strip_chars_end(", ")).to_series()
+
+
+# ---------------------------------------------------------------- reasons
+
+
+def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series:
+    """Return that a record is copied whole, or nearly, or nearly on some columns."""
+    near = [(r.keys, _hit(n, r, "real")) for r in results if r.attack == "copies" and r.variant.startswith("near")]
+    whole = copied.copy()
+    for keys, hit in near:
+        if not keys:
+            whole |= hit
+    on_some = _sets_reason("near-copied on ", [(keys, hit) for keys, hit in near if keys], n)
+    texts = {"a": _where(copied, "whole record copied"), "b": _where(whole, "whole record near-copied"), "c": on_some}
+    return pl.DataFrame(texts).select(pl.coalesce("a", "b", "c")).to_series()
+
+
+def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
+    """Return how much closer a synthetic row is than another person, and whether the record is flagged for it."""
+    own = people.real
+    flagged = np.zeros(len(own.score), dtype=bool) if people.flagged is None else people.flagged
+    equal, alone = own.to_synthetic == 0, own.to_person > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = own.to_person / own.to_synthetic
+    frame = pl.DataFrame({"ratio": ratio, "flagged": flagged, "equal": equal, "alone": alone, "copied": copied})
+    times = pl.when(pl.col("ratio") >= 10).then(pl.col("ratio").round(0).cast(pl.Int64, strict=False).cast(pl.String))
+    times = times.otherwise(pl.col("ratio").round(1).cast(pl.String))
+    text = (
+        pl.when(pl.col("equal") & pl.col("copied"))
+        .then(pl.when("alone").then(pl.lit("nobody else has it")).otherwise(pl.lit("another person has it too")))
+        .when("equal")
+        .then(
+            pl.lit("a synthetic row equals it on the columns compared, ")
+            + pl.when("alone").then(pl.lit("nobody else does")).otherwise(pl.lit("another person does too"))
+        )
+        .when((pl.col("ratio") >= _CLOSER) | (pl.col("flagged") & (pl.col("ratio") > 1)))
+        .then(pl.format("nearest synthetic row is {} times closer than the nearest other person", times))
+        .when(pl.col("flagged"))
+        .then(pl.lit("synthetic rows lie closer than to strangers"))
+    )
+    told = frame.select(text + pl.when("flagged").then(pl.lit(f" (flagged at FDR {fdr:g})")).otherwise(pl.lit("")))
+    return told.to_series()
+
+
+def _sets_reason(what: str, sets: Sequence[tuple[tuple[str, ...], Bools]], n: int) -> pl.Series:
+    """Return the sets of columns on which a record was hit: the smallest by name, the others by number."""
+    hits = np.zeros(n, dtype=np.int64)
+    texts = []
+    for keys, hit in sorted(sets, key=lambda s: (len(s[0]), s[0])):
+        texts.append(_where(hit & (hits < _NAMED), " + ".join(keys)))
+        hits += hit
+    if not texts:
+        return pl.Series([None] * n, dtype=pl.String)
+    frame = pl.DataFrame([t.rename(str(i)) for i, t in enumerate(texts)])
+    named = pl.concat_str(pl.all(), separator=", ", ignore_nulls=True)
+    more = pl.lit(pl.Series(hits - _NAMED))
+    rest = pl.when(more > 0).then(pl.format(" and {} more sets of columns", more)).otherwise(pl.lit(""))
+    return frame.select(pl.when(pl.lit(pl.Series(hits > 0))).then(pl.lit(what) + named + rest)).to_series()
+
+
+def _where(mask: Bools, text: str) -> pl.Series:
+    return pl.select(pl.when(pl.Series(mask)).then(pl.lit(text))).to_series()
+
+
+def _joined(told: Sequence[pl.Series]) -> pl.Series:
+    """Return the reasons of each record in one text, "" where nothing makes it stand out."""
+    frame = pl.DataFrame([t.rename(str(i)) for i, t in enumerate(told)])
+    return frame.select(pl.concat_str(pl.all(), separator="; ", ignore_nulls=True)).to_series()

@@ -1,0 +1,58 @@
+"""All that the package and its paths name."""
+
+from __future__ import annotations
+
+from divulge.sdmetrics import catalogue
+from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
+from divulge.sdmetrics.base import SingleTableMetric, metric_classes
+from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
+from divulge.sdmetrics.classifiers import (
+    CategoricalKNNAttacker,
+    CategoricalNBAttacker,
+    CategoricalRFAttacker,
+    CategoricalSVMAttacker,
+)
+from divulge.sdmetrics.compute import compute_metrics
+from divulge.sdmetrics.errors import IncomputableMetricError
+from divulge.sdmetrics.goal import Goal
+from divulge.sdmetrics.guessing import CategoricalEnsembleAttacker
+from divulge.sdmetrics.numerical import (
+    InverseCDFCutoff,
+    InverseCDFDistance,
+    LossFunction,
+    LRAttacker,
+    MLPAttacker,
+    NumericalRadiusNearestNeighborAttacker,
+    SVRAttacker,
+)
+
+METRICS: dict[str, type[SingleTableMetric]] = metric_classes(catalogue.ROWS, "divulge.sdmetrics")
+"""The metrics by name."""
+globals().update(METRICS)
+
+__all__: list[str] = [
+    "METRICS",
+    "CAPAttacker",
+    "CategoricalEnsembleAttacker",
+    "CategoricalKNNAttacker",
+    "CategoricalNBAttacker",
+    "CategoricalPrivacyMetric",
+    "CategoricalRFAttacker",
+    "CategoricalSVMAttacker",
+    "GeneralizedCAPAttacker",
+    "Goal",
+    "IncomputableMetricError",
+    "InverseCDFCutoff",
+    "InverseCDFDistance",
+    "LRAttacker",
+    "LossFunction",
+    "MLPAttacker",
+    "NumericalPrivacyMetric",
+    "NumericalRadiusNearestNeighborAttacker",
+    "PrivacyAttackerModel",
+    "SVRAttacker",
+    "SingleTableMetric",
+    "ZeroCAPAttacker",
+    "compute_metrics",
+]
+__all__ += list(METRICS)

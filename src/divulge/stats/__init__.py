@@ -1,0 +1,37 @@
+"""The statistics of divulge under one roof: intervals, comparisons of two groups, families of tests."""
+
+from divulge.stats.intervals import (
+    Interval,
+    benjamini_hochberg,
+    clopper_pearson,
+    holm,
+    mover_residual,
+    newcombe,
+    size_needed,
+    smallest_detectable,
+    smallest_detectable_sd,
+    wilson,
+)
+from divulge.stats.multiple_testing import Family, max_t, resample
+from divulge.stats.two_sample import Comparison, Outcomes, Tally, compare, residual_over
+
+__all__ = [
+    "Comparison",
+    "Family",
+    "Interval",
+    "Outcomes",
+    "Tally",
+    "benjamini_hochberg",
+    "clopper_pearson",
+    "compare",
+    "holm",
+    "max_t",
+    "mover_residual",
+    "newcombe",
+    "resample",
+    "residual_over",
+    "size_needed",
+    "smallest_detectable",
+    "smallest_detectable_sd",
+    "wilson",
+]

@@ -1,0 +1,359 @@
+"""Many tests on the same people: joint permutation of their labels, and one resampling shared by all."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from divulge.core.errors import SettingError
+from divulge.core.hashing import row_hashes
+from divulge.stats import two_sample as comparison
+from divulge.stats.intervals import normal_quantile
+from divulge.stats.two_sample import (
+    _NO_SPREAD,
+    _PERMUTATIONS,
+    Comparison,
+    Floats,
+    Ints,
+    _blocks,
+    _fisher,
+    _labels,
+    _one_thread,
+    _two_sided,
+    _zero_or_one,
+)
+
+__all__ = ["Family", "max_t", "resample"]
+
+_NORMAL_DRAWS = 20_000
+_COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
+_COUNTED_VALUES = 500
+_SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Tests on the same people, corrected for their number."""
+
+    critical: float
+    """The value that the largest |z| of the family stays below with probability `level` under the null."""
+    level_each: float
+    """Level at which each interval must be computed for all of them to hold together; at least `level`."""
+    p_adjusted: Floats
+    """Shape (n_tests,): chance of any |z| this large in the family; nan for a test without people."""
+    p_value: Floats
+    """Shape (n_tests,): each test on its own, two-sided, by permutation."""
+
+
+def max_t(
+    members: Floats,
+    strangers: Floats,
+    *,
+    cluster_members: Ints | None = None,
+    cluster_strangers: Ints | None = None,
+    level: float = 0.95,
+    rng: np.random.Generator,
+    draws: int = _PERMUTATIONS,
+) -> Family:
+    """Return p-values and a critical value that allow for several tests on the same people.
+
+    The labels "member" and "stranger" are permuted jointly for all tests, which keeps their dependence,
+    and each |z| is compared with the distribution of the largest. One step, not step-down: an interval
+    at `level_each` then excludes 0 when the adjusted p-value says so, up to the shape of the interval.
+    Above 20,000 clusters the multivariate normal limit takes the place of the permutations.
+
+    Parameters
+    ----------
+    members, strangers
+        Outcomes, shapes (n_members, n_tests) and (n_strangers, n_tests); nan where a test skips a person.
+        Keep the tests in a canonical order: columns are told apart by their position.
+    cluster_members, cluster_strangers
+        Person or household of each row, shapes (n_members,) and (n_strangers,); None is each row its own.
+    level
+        Coverage of the family's intervals together.
+    rng
+        Source of the permutations.
+    draws
+        Permutations.
+
+    Returns
+    -------
+    Family
+        Unchanged by row order and cluster names. A test without spread gets p = 1 and does not
+        contribute; one with nobody on a side gets nan.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, single-step max-T.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> leak = (rng.random((300, 2)) < [0.5, 0.2]).astype(float)
+    >>> none = (rng.random((300, 2)) < [0.2, 0.2]).astype(float)
+    >>> family = max_t(leak, none, rng=rng)
+    >>> family.p_adjusted[0] < 0.01 < 0.1 < family.p_adjusted[1]
+    np.True_
+    """
+    z = normal_quantile(level)
+    if draws < 1:
+        raise SettingError(f"draws: need at least 1 permutation, got {draws}.")
+    members, strangers = np.asarray(members, dtype=np.float64), np.asarray(strangers, dtype=np.float64)
+    if members.ndim != 2 or strangers.ndim != 2 or members.shape[1] != strangers.shape[1]:
+        raise SettingError("members, strangers: need two dimensions, and the same tests as columns.")
+    if (cluster_members is None) != (cluster_strangers is None):
+        raise SettingError("cluster_members, cluster_strangers: give both or neither.")
+    n_tests = members.shape[1]
+    if n_tests == 0 or min(members.shape[0], strangers.shape[0]) == 0:
+        return Family(z, level, np.full(n_tests, np.nan), np.full(n_tests, np.nan))
+    varied = _varied(members, strangers)
+    if not varied.all():  # a test in which all outcomes are alike must not even change the order of the draws
+        some = max_t(
+            members[:, varied], strangers[:, varied], cluster_members=cluster_members,
+            cluster_strangers=cluster_strangers, level=level, rng=rng, draws=draws,
+        )  # fmt: skip
+        tested = ~np.isnan(members).all(axis=0) & ~np.isnan(strangers).all(axis=0)
+        p_adjusted, p_value = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
+        p_adjusted[varied], p_value[varied] = some.p_adjusted, some.p_value
+        return Family(some.critical, some.level_each, p_adjusted, p_value)
+    exact = np.full(n_tests, np.nan)
+    if cluster_members is None:
+        few = rng if n_tests <= _COUNTED_TESTS and len(members) + len(strangers) > comparison.RESAMPLE_UP_TO else None
+        exact = np.array([_exact_p(a, b, few) for a, b in zip(members.T, strangers.T, strict=True)])
+    with _one_thread():
+        scaled = _standardise(*_pool(members, strangers, cluster_members, cluster_strangers))
+        return _family(scaled, exact, level, z, rng, draws)
+
+
+def _varied(members: Floats, strangers: Floats) -> NDArray[np.bool_]:
+    """Return which tests have two different outcomes, shape (n_tests,)."""
+    least = np.fmin(np.fmin.reduce(members, axis=0), np.fmin.reduce(strangers, axis=0))
+    most = np.fmax(np.fmax.reduce(members, axis=0), np.fmax.reduce(strangers, axis=0))
+    return np.asarray(least < most)
+
+
+def _exact_p(members: Floats, strangers: Floats, rng: np.random.Generator | None) -> float:
+    """Fisher's p-value of one test of outcomes 0 and 1; of others nan or, with a generator, that of permuted counts."""
+    a, b = members[~np.isnan(members)], strangers[~np.isnan(strangers)]
+    if not (a.size and b.size):
+        return np.nan
+    if _zero_or_one(a) and _zero_or_one(b):
+        return _fisher(int(a.sum()), a.size, int(b.sum()), b.size)
+    return np.nan if rng is None else _permuted_counts(a, b, rng)
+
+
+def _permuted_counts(a: Floats, b: Floats, rng: np.random.Generator) -> float:
+    """P-value of a permutation of labels that draws how many people of each outcome are members; nan for many values.
+
+    For people who are many and outcomes that are few: credits of a few synthetic rows are far from normal.
+    """
+    values, which = np.unique(np.concatenate([a, b]), return_inverse=True)
+    if values.size > _COUNTED_VALUES:
+        return np.nan
+    drawn = rng.multivariate_hypergeometric(np.bincount(which), a.size, size=_PERMUTATIONS, method="marginals") @ values
+    expected = values[which].sum() * a.size / which.size
+    slack = 1e-9 * max(1.0, abs(expected))
+    beyond = np.count_nonzero(np.abs(drawn - expected) >= abs(math.fsum(a.tolist()) - expected) - slack)
+    return (1 + int(beyond)) / (_PERMUTATIONS + 1)
+
+
+def resample(
+    members: Floats,
+    strangers: Floats,
+    comparisons: Sequence[Comparison],
+    *,
+    cluster_members: Ints | None = None,
+    cluster_strangers: Ints | None = None,
+    rng: np.random.Generator,
+    draws: int = 2000,
+) -> list[Comparison]:
+    """Return comparisons whose risk has the percentiles of one cluster bootstrap that all tests share.
+
+    Drawing the people once for all tests costs what one test costs. Comparisons of 0/1 hits, undefined ones and
+    those of more than 20,000 clusters are returned as they are.
+
+    Parameters
+    ----------
+    members, strangers
+        Outcomes as in `max_t`, shapes (n_members, n_tests) and (n_strangers, n_tests).
+    comparisons
+        One for each test, made with `draws=0`.
+
+    References
+    ----------
+    Rao and Wu (1988), Resampling inference with complex survey data.
+    """
+    waiting = [j for j, c in enumerate(comparisons) if c.may_resample]
+    out = list(comparisons)
+    if not waiting:
+        return out
+    with _one_thread():
+        logs = _log_failures(members[:, waiting], cluster_members, rng, draws)
+        others = _log_failures(strangers[:, waiting], cluster_strangers, rng, draws)
+        with np.errstate(invalid="ignore"):  # everybody hit on both sides: undefined
+            logs -= others
+    for j, column in zip(waiting, logs.T, strict=True):
+        out[j] = comparisons[j].resampled(column)
+    return out
+
+
+def _log_failures(values: Floats, cluster: Ints | None, rng: np.random.Generator, draws: int) -> Floats:
+    """Log failure rates in resamples of one cluster fewer than there are, shape (draws, n_tests)."""
+    total, size, hashes = _sums(values, cluster)
+    order = np.argsort(hashes, kind="stable")
+    size = np.ones_like(total) if size is None else size[order]
+    failed = np.maximum(size - total[order], 0.0)
+    n = len(order)
+    logs = np.empty((draws, total.shape[1]))
+    for block in _blocks(draws, n):
+        rows = block.stop - block.start
+        drawn = rng.integers(0, n, size=(rows, n - 1)) + np.arange(rows)[:, None] * n
+        times = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):  # nobody attacked, or everybody hit, in a resample
+            logs[block] = np.log((times @ failed) / (times @ size))
+    return logs
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """Clusters of both groups in canonical order, scaled so that the sum over one group is its z."""
+
+    e: Floats  # (n_clusters, n_tests)
+    size: Floats | None  # (n_clusters, n_tests) rows per cluster and test; None when all are alike
+    n_drawn: int  # clusters in the smaller group
+    z: Floats  # (n_tests,) observed |z|; nan without people on a side
+    live: NDArray[np.bool_]  # (n_tests,) tests with spread
+
+
+def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.random.Generator, draws: int) -> Family:
+    n_live, tested = int(scaled.live.sum()), ~np.isnan(scaled.z)
+    p_value = np.where(tested, 1.0, np.nan)
+    if n_live == 0:
+        return Family(z, level, p_value, p_value.copy())
+    seen = scaled.z[scaled.live]
+    if scaled.e.shape[0] > comparison.RESAMPLE_UP_TO:
+        largest = _normal_maxima(scaled, rng)
+        # Few hits of many people are far from normal: Fisher's exact p stands in for them.
+        each = np.fmax(np.array([_two_sided(x) for x in seen]), exact[scaled.live])
+    else:
+        largest, beyond = _permuted_maxima(scaled, seen, rng, draws)
+        each = (1 + beyond) / (draws + 1)
+    largest.sort()
+    together = (1 + largest.size - np.searchsorted(largest, seen - 1e-9)) / (largest.size + 1)
+    if scaled.e.shape[0] > comparison.RESAMPLE_UP_TO:
+        # Bonferroni sees further than the draws, and what is exact counts where the limit is not.
+        together = np.fmax(np.minimum(together, n_live * each), np.minimum(1.0, n_live * exact[scaled.live]))
+    p_adjusted = p_value.copy()
+    p_value[scaled.live] = each
+    p_adjusted[scaled.live] = np.maximum(each, together) if n_live > 1 else each
+    critical = max(z, _critical(largest, level, n_live)) if n_live > 1 else z
+    level_each = max(level, min(_SURE, 1 - 2 * float(ndtr(-critical)))) if critical > z else level
+    return Family(critical, level_each, p_adjusted, p_value)
+
+
+def _critical(largest: Floats, level: float, n_tests: int) -> float:
+    k = math.ceil(level * (largest.size + 1) - 1e-9)
+    if k > largest.size:  # too few draws for this level
+        return -float(ndtri((1 - level) / (2 * n_tests)))
+    return float(largest[k - 1])
+
+
+def _permuted_maxima(scaled: _Scaled, seen: Floats, rng: np.random.Generator, draws: int) -> tuple[Floats, Ints]:
+    """Largest |z| of each permutation, and for each live test how many |z| reach the observed one."""
+    n_clusters, columns = scaled.e.shape[0], np.flatnonzero(scaled.live)
+    e = np.ascontiguousarray(scaled.e[:, columns])
+    size = None if scaled.size is None else np.ascontiguousarray(scaled.size[:, columns])
+    largest, beyond = [], np.zeros(columns.size, dtype=np.int64)
+    for labels in _labels(rng, scaled.n_drawn, n_clusters, draws):
+        z = np.abs(labels @ e)
+        if size is not None:
+            z *= _size_factor(labels @ size, size.sum(axis=0), scaled.n_drawn, n_clusters)
+        largest.append(z.max(axis=1))
+        beyond += np.count_nonzero(z >= seen - 1e-9, axis=0)
+    return np.concatenate(largest), beyond
+
+
+def _size_factor(rows: Floats, all_rows: Floats, n_drawn: int, n_clusters: int) -> Floats:
+    """What turns the sum of e over one group into the difference of ratios: 1 when sizes are equal."""
+    product = rows * (all_rows - rows)
+    expected = n_drawn * (n_clusters - n_drawn) * (all_rows / n_clusters) ** 2
+    # With nobody on a side the sum of e is 0, and so is the statistic.
+    return np.divide(expected, product, out=np.zeros_like(product), where=product > 0.5)
+
+
+def _normal_maxima(scaled: _Scaled, rng: np.random.Generator) -> Floats:
+    """Largest |z| in draws of the normal limit of the permutation distribution."""
+    n_clusters = scaled.e.shape[0]
+    share = scaled.n_drawn * (n_clusters - scaled.n_drawn) / (n_clusters * (n_clusters - 1))
+    correlation = share * (scaled.e.T @ scaled.e)[np.ix_(scaled.live, scaled.live)]
+    eigenvalues, vectors = np.linalg.eigh(correlation)
+    # The symmetric root: eigenvectors come with any sign.
+    root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T
+    blocks = _blocks(_NORMAL_DRAWS, root.shape[0])
+    draws = (rng.standard_normal((b.stop - b.start, root.shape[0])) @ root for b in blocks)
+    return np.concatenate([np.abs(block).max(axis=1) for block in draws])
+
+
+def _standardise(total: Floats, size: Floats | None, is_member: NDArray[np.bool_]) -> _Scaled:
+    """Turn cluster sums (overwritten) into centred columns whose sum over one group is its z."""
+    n_clusters = is_member.size
+    n_drawn = min(int(is_member.sum()), n_clusters - int(is_member.sum()))
+    if size is None:
+        total -= total.sum(axis=0) / n_clusters
+        both = np.ones(total.shape[1], dtype=np.bool_)
+    else:
+        rows, inside = size.sum(axis=0), is_member.astype(np.float64) @ size
+        both = (inside > 0) & (inside < rows)
+        total -= total.sum(axis=0) / np.maximum(rows, 1.0) * size
+    variance = np.einsum("ij,ij->j", total, total) / max(1, n_clusters - 1)
+    live = both & (variance > _NO_SPREAD)
+    spread = np.sqrt(variance * (n_drawn * (n_clusters - n_drawn) / n_clusters))
+    total *= np.where(live, 1 / np.where(live, spread, 1.0), 0.0)
+    z = np.abs(is_member.astype(np.float64) @ total)
+    if size is not None:
+        z *= _size_factor(inside, rows, n_drawn, n_clusters)
+    return _Scaled(total, size, n_drawn, np.where(both, z, np.nan), live)
+
+
+def _pool(
+    members: Floats, strangers: Floats, cluster_members: Ints | None, cluster_strangers: Ints | None
+) -> tuple[Floats, Floats | None, NDArray[np.bool_]]:
+    """Cluster sums and sizes of both groups in an order that only their contents decide."""
+    one, one_size, one_hash = _sums(members, cluster_members)
+    two, two_size, two_hash = _sums(strangers, cluster_strangers)
+    # Stable: a member comes before a stranger with the same outcomes.
+    order = np.argsort(np.concatenate([one_hash, two_hash]), kind="stable")
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    first, second = place[: one_hash.size], place[one_hash.size :]
+    total = np.empty((order.size, members.shape[1]))
+    total[first], total[second] = one, two
+    is_member = np.zeros(order.size, dtype=np.bool_)
+    is_member[first] = True
+    if one_size is None and two_size is None:
+        return total, None, is_member
+    size = np.empty_like(total)
+    size[first] = 1.0 if one_size is None else one_size
+    size[second] = 1.0 if two_size is None else two_size
+    return total, None if np.all(size == size[0, 0]) else size, is_member
+
+
+def _sums(values: Floats, cluster: Ints | None) -> tuple[Floats, Floats | None, NDArray[np.uint64]]:
+    """Sums and sizes per cluster (sizes None when all are 1), and a hash of each."""
+    skipped = np.isnan(values)
+    if cluster is None and not skipped.any():
+        return values, None, row_hashes(values)
+    hashes = row_hashes(np.where(skipped, np.nan, values))  # nan with one bit pattern
+    if cluster is None:
+        return np.where(skipped, 0.0, values), (~skipped).astype(np.float64), hashes
+    codes = np.unique(np.asarray(cluster), return_inverse=True)[1]
+    if codes.shape != values.shape[:1]:
+        raise SettingError(f"cluster: must hold one number per row ({values.shape[0]} rows).")
+    order = np.lexsort((hashes, codes))
+    first = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    total = np.add.reduceat(np.where(skipped, 0.0, values)[order], first, axis=0)
+    size = np.add.reduceat((~skipped).astype(np.float64)[order], first, axis=0)
+    return total, size, row_hashes(np.concatenate([total, size], axis=1))

@@ -1,0 +1,710 @@
+"""Comparisons of two groups of people: what an attack scored on each, the excess, and how sure we are of it.
+
+Everything here is about two groups. *Members* are real people the synthesizer was trained on, *strangers*
+are people of the same population it never saw. An attack scores each of them between 0 (failed) and 1
+(succeeded), and only the excess among members says anything about the synthetic table.
+
+Three choices run through this file and `families.py`.
+
+*The unit is the cluster.* Rows of one person or household succeed together, so every variance, resample and
+permutation is over clusters. A group is reduced to its distinct pairs (sum of values, number of rows) with
+the number of clusters that have them, sorted. Row order, cluster names and the merging of equal rows are
+gone after that step, so no later digit can depend on them.
+
+*An interval has width.* Where a group shows no spread at all (nobody was hit), Wilson's limits at the number
+of clusters stand in for the variance estimate of 0.
+
+*Nothing is clipped.* A negative excess is information; an excess over strangers who always succeed is
+undefined and comes out as nan.
+"""
+
+import functools
+import math
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr
+from threadpoolctl import ThreadpoolController
+
+from divulge.core.errors import SettingError
+from divulge.stats.intervals import (
+    _UNDEFINED,
+    Interval,
+    _check_level,
+    _mover_difference,
+    _mover_ratio,
+    _residual,
+    _t,
+    mover_residual,
+    normal_quantile,
+    smallest_detectable,
+    smallest_detectable_sd,
+    wilson,
+)
+
+__all__ = ["Comparison", "Outcomes", "Tally", "compare", "residual_over"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RESAMPLE_UP_TO = 20_000
+"""Clusters up to which we resample and permute; above, the normal limit is as good and far cheaper."""
+
+_PERMUTATIONS = 1999
+_CHUNK = 2_000_000  # entries of a block of draws: 16 MB
+_NO_SPREAD = 1e-18  # a variance of values in [0, 1] below this is rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """What one attack scored on one group of people.
+
+    Examples
+    --------
+    >>> o = Outcomes(np.array([1.0, 0.5, np.nan]))
+    >>> o.hits, o.n, o.rate
+    (1.5, 2, 0.75)
+    """
+
+    value: Floats
+    """Shape (n_rows,), in [0, 1]; nan where the attack skips the record, which then counts nowhere."""
+    count: Ints | None = None
+    """Shape (n_rows,): how many equal records this row stands for; None is 1 each."""
+    cluster: Ints | None = None
+    """Shape (n_rows,): the person or household of each row; None is each row its own."""
+
+    def __post_init__(self) -> None:
+        """Check shapes and ranges, and take away the rounding beyond 0 and 1."""
+        value = np.asarray(self.value, dtype=np.float64)
+        if value.ndim != 1:
+            raise SettingError(f"value: must have one dimension, found {value.ndim}.")
+        if np.any(value < -1e-9) or np.any(value > 1 + 1e-9):
+            raise SettingError("value: outcomes must lie between 0 and 1, or be nan where skipped.")
+        if self.count is not None and self.cluster is not None:
+            raise SettingError("count, cluster: pass one of them; merged rows have lost their cluster.")
+        object.__setattr__(self, "value", np.clip(value, 0.0, 1.0) + 0.0)  # + 0.0 makes -0.0 a 0.0
+        for name in ("count", "cluster"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            array = np.asarray(given)
+            if array.shape != value.shape or not (array.size == 0 or array.dtype.kind in "iu"):
+                raise SettingError(f"{name}: must hold one whole number per row ({value.size} rows).")
+            object.__setattr__(self, name, array.astype(np.int64))
+        if self.count is not None and np.any(self.count < 0):
+            raise SettingError("count: a row cannot stand for fewer than 0 records.")
+
+    @property
+    def hits(self) -> float:
+        """Sum of the defined values, correctly rounded: row order and merging change no digit."""
+        defined = ~np.isnan(self.value)
+        return _exact_sum(self.value[defined], None if self.count is None else self.count[defined])
+
+    @property
+    def n(self) -> int:
+        """Records the attack did not skip."""
+        defined = ~np.isnan(self.value)
+        return int(defined.sum() if self.count is None else self.count[defined].sum())
+
+    @property
+    def rate(self) -> float:
+        """Mean of the defined values; nan without any."""
+        n = self.n
+        return self.hits / n if n else math.nan
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every defined value is 0 or 1 and every row is its own cluster."""
+        return self.cluster is None and _zero_or_one(self.value[~np.isnan(self.value)])
+
+
+def _zero_or_one(value: Floats) -> bool:
+    return bool(np.all((value == 0) | (value == 1)))
+
+
+def _exact_sum(value: Floats, count: Ints | None) -> float:
+    """Sum of value * count, correctly rounded, as if the rows were written out."""
+    if _zero_or_one(value):
+        return float(np.count_nonzero(value) if count is None else count[value == 1].sum())
+    n = value.size if count is None else int(count.sum())
+    if n < 2**33 and value.min(initial=0) >= 0 and value.max(initial=0) <= 1:
+        # Three digits to the base 2**30 hold every score from 2**-37 on exactly, and sums of whole numbers are
+        # exact: a few passes of numpy instead of a Python float for each value.
+        total, rest = 0, value
+        for _ in range(3):
+            rest = rest * 2.0**30
+            whole = rest.astype(np.int64)  # cuts the fraction off
+            rest -= whole
+            total = (total << 30) + int(whole.sum() if count is None else np.dot(whole, count))
+        if not rest.any():
+            return total / 2**90
+    if count is None:
+        return math.fsum(value.tolist())
+    # 26 bits by 26 bits is exact in float64: split both factors and let fsum add the products.
+    scaled = value * 134217729.0
+    upper = scaled - (scaled - value)
+    small = count & (2**26 - 1)
+    parts = [small] if np.array_equal(small, count) else [small, count - small]
+    products = [half * part for half in (upper, value - upper) for part in parts]
+    return math.fsum(np.concatenate(products).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class _Clusters:
+    """The distinct (sum, size) pairs of the clusters of a group, sorted, and how many clusters have each."""
+
+    total: Floats
+    size: Floats
+    times: Ints
+
+    @property
+    def n(self) -> int:
+        return int(self.times.sum())
+
+    @property
+    def is_binary(self) -> bool:
+        return bool(np.all(self.size == 1)) and _zero_or_one(self.total)
+
+
+def _reduce(outcomes: Outcomes) -> _Clusters:
+    keep = ~np.isnan(outcomes.value)
+    if outcomes.count is not None:
+        keep &= outcomes.count > 0
+    value = outcomes.value[keep]
+    times = np.ones(value.size, dtype=np.int64) if outcomes.count is None else outcomes.count[keep]
+    if outcomes.cluster is None:
+        return _merge(value, np.ones(value.size), times)
+    codes = np.unique(outcomes.cluster[keep], return_inverse=True)[1]
+    order = np.lexsort((value, codes))  # by value within a cluster: its sum forgets row order
+    total = np.bincount(codes[order], weights=value[order]).astype(np.float64)
+    size = np.bincount(codes).astype(np.float64)
+    return _merge(total, size, np.ones(total.size, dtype=np.int64))
+
+
+def _merge(total: Floats, size: Floats, times: Ints) -> _Clusters:
+    if np.all(size == 1) and _zero_or_one(total):  # no need to sort a million hits
+        hits = int(times[total == 1].sum())
+        counts = np.array([int(times.sum()) - hits, hits], dtype=np.int64)
+        seen = np.flatnonzero(counts)
+        return _Clusters(seen.astype(np.float64), np.ones(seen.size), counts[seen])
+    order = np.argsort(total, kind="stable") if np.all(size == 1) else np.lexsort((total, size))
+    total, size, times = total[order], size[order], times[order]
+    new = np.ones(total.size, dtype=np.bool_)
+    new[1:] = (total[1:] != total[:-1]) | (size[1:] != size[:-1])
+    first = np.flatnonzero(new)
+    return _Clusters(total[first], size[first], np.add.reduceat(times, first))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often an attack succeeded on one group."""
+
+    hits: float
+    """Sum of the outcomes; fractional when outcomes are."""
+    n: int
+    """Records attacked."""
+    rate: float
+    """``hits / n``; nan when nobody was attacked."""
+    n_clusters: int
+    """People or households among them; equal to `n` when each row is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One group as the intervals see it."""
+
+    tally: Tally
+    variance: float  # of the rate; 0 when the clusters show no spread
+    binary: bool
+
+    @property
+    def df(self) -> int:
+        return self.tally.n_clusters - 1
+
+    def limits(self, level: float) -> Interval:
+        """Limits of the rate of this group alone."""
+        if self.binary:
+            return wilson(self.tally.hits, self.tally.n, level)
+        n, rate = float(self.tally.n_clusters), self.tally.rate
+        if self.variance > 0:
+            # Korn and Graubard: as many independent hits of 0 and 1 as would vary this much, fewer for few clusters.
+            n = rate * (1 - rate) / self.variance * (normal_quantile(level) / _t(level, self.df)) ** 2
+        return wilson(rate * n, n, level)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How an attack did on members and on strangers, and the excess with its intervals."""
+
+    real: Tally
+    """The members."""
+    holdout: Tally
+    """The strangers."""
+    difference: Interval
+    """``p_T - p_C``, members minus strangers."""
+    risk: Interval
+    """``r = (p_T - p_C) / (1 - p_C)``; nan when strangers always succeed."""
+    p_value: float
+    """Two-sided, of no difference."""
+    method: str
+    """How the intervals of difference and risk came about."""
+    level: float
+    """Level of `difference` and `risk`."""
+    _members: _Side = field(repr=False)
+    _strangers: _Side = field(repr=False)
+    _spread: float = field(repr=False)  # sd of the log failure ratio; nan when risk is from limits
+
+    def at(self, level: float) -> tuple[Interval, Interval]:
+        """Return difference and risk at another level, for simultaneous intervals.
+
+        A higher level contains a lower one. The tails of 2000 bootstrap draws say nothing about extreme
+        levels, so there the risk takes the normal scale of the log failure ratio with the bootstrap's
+        standard deviation, widened (or, below the level of this object, narrowed) to nest.
+
+        Examples
+        --------
+        >>> found = compare(
+        ...     Outcomes(np.repeat([1.0, 0.0], [30, 70])), Outcomes(np.repeat([1.0, 0.0], [5, 95])),
+        ...     rng=np.random.default_rng(0),
+        ... )
+        >>> difference, risk = found.at(0.999)
+        >>> risk.low < found.risk.low
+        True
+        """
+        if _check_level(level) == self.level:
+            return self.difference, self.risk
+        difference = _difference(self._members, self._strangers, level)
+        if math.isnan(self._spread):
+            return difference, _risk_from_limits(self._members, self._strangers, level)
+        scale = _risk_on_log_scale(self._members, self._strangers, self._spread, level)
+        # Lower before higher: pick the outer or the inner of the two limits.
+        outer, inner = (min, max) if level > self.level else (max, min)
+        return difference, Interval(scale.value, outer(scale.low, self.risk.low), inner(scale.high, self.risk.high))
+
+    def detectable(self, power: float = 0.8) -> float:
+        """Return the smallest excess that the one-sided 5% test finds with some power; nan without people."""
+        a, b = self._members, self._strangers
+        if not (self.real.n and self.holdout.n):
+            return math.nan
+        if a.binary or a.variance == 0 or b.variance == 0:
+            return smallest_detectable(self.holdout.rate, self.real.n_clusters, self.holdout.n_clusters, 0.95, power)
+        excess = smallest_detectable_sd(math.sqrt(a.variance), 1, math.sqrt(b.variance), 1, 0.95, power)
+        return excess if excess <= 1 - self.holdout.rate else math.nan
+
+    def leak_free(self, level: float) -> Interval:
+        """Return where the risk lies with this chance if members are hit as often as strangers; nan without people.
+
+        The two groups are pooled: what differs between them is chance. Hits of 0 or 1 take Wilson's centre for the
+        pooled rate, so that the band has width where nobody was hit. Where strangers are nearly always hit the risk can
+        fall without end, and so does the band.
+
+        Examples
+        --------
+        >>> found = compare(
+        ...     Outcomes(np.repeat([1.0, 0.0], [30, 70])), Outcomes(np.repeat([1.0, 0.0], [5, 95])),
+        ...     rng=np.random.default_rng(0),
+        ... )
+        >>> round(found.leak_free(0.95).low, 3), round(found.leak_free(0.95).high, 3)
+        (-0.138, 0.122)
+        """
+        a, b = self._members, self._strangers
+        if not (self.real.n and self.holdout.n):
+            return _UNDEFINED
+        k, m, z = self.real.n_clusters, self.holdout.n_clusters, normal_quantile(_check_level(level))
+        rate = (self.real.hits + self.holdout.hits) / (self.real.n + self.holdout.n)
+        if a.binary:
+            centre = (rate * (k + m) + z * z / 2) / (k + m + z * z)
+            one, half = centre * (1 - centre), z
+        elif k + m > 2:
+            # variances of two means, each times its clusters, are two estimates of what one cluster varies
+            one, half = (a.variance * k * (k - 1) + b.variance * m * (m - 1)) / (k + m - 2), _t(level, k + m - 2)
+        else:
+            return _UNDEFINED
+        share = self.real.n / (self.real.n + self.holdout.n)
+        return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate, share)
+
+    @property
+    def may_resample(self) -> bool:
+        """Whether a bootstrap would refine the risk: fractional or clustered outcomes of not too many people."""
+        few = max(self.real.n_clusters, self.holdout.n_clusters) <= RESAMPLE_UP_TO
+        return few and not math.isnan(self._spread)
+
+    def resampled(self, logs: Floats) -> "Comparison":
+        """Return this comparison with the risk's interval from resamples of the log failure ratio."""
+        risk, spread = _from_resamples(self._members, self._strangers, logs, self._spread, self.level)
+        how = self.method.split("; ")[0]
+        return replace(self, risk=risk, _spread=spread, method=f"{how}; cluster bootstrap ({logs.size} draws)")
+
+
+def _band(half: float, rate: float, share: float) -> Interval:
+    """Return the residual between two limits of a difference d whose value is 0.
+
+    With the rate of both groups together, and the members' share of them, strangers have rate - share * d.
+    """
+    if not (half > 0 and rate < 1):
+        return _UNDEFINED
+    below = 1 - rate - half * share
+    return Interval(0.0, -half / below if below > 0 else -math.inf, half / (1 - rate + half * share))
+
+
+def compare(
+    members: Outcomes,
+    strangers: Outcomes,
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator,
+    draws: int = 2000,
+) -> Comparison:
+    """Return the excess of an attack's success on members over its success on strangers.
+
+    Hits that are 0 or 1, each row its own cluster: Newcombe's interval for the difference, MOVER for
+    the residual, Fisher's exact test. Otherwise, by clusters: Welch's interval on linearised cluster
+    sums, the percentiles of a cluster bootstrap of the log failure ratio, and a permutation of the
+    clusters' labels; above 20,000 clusters their normal limits. `method` says which.
+
+    The two intervals of 0/1 hits are on the same side of 0. Welch's and the bootstrap's are close, and
+    can disagree about 0 when a limit is near it; verdicts go by the difference.
+
+    Parameters
+    ----------
+    members, strangers
+        Outcomes of the same attack. With an empty group everything comparative is nan.
+    level
+        Coverage of the intervals.
+    rng
+        Source of the permutations and the bootstrap. The number of draws depends on the data.
+    draws
+        Bootstrap draws; 0 takes the normal limits, as `resample` wants them.
+
+    Returns
+    -------
+    Comparison
+        Unchanged, to the last digit, by row order, cluster names and the merging of equal rows.
+
+    References
+    ----------
+    Newcombe (1998); Donner and Zou (2012); Welch (1947), The generalization of Student's problem;
+    Rao and Wu (1988), Resampling inference with complex survey data; Cochran (1977), chapter 6.
+
+    Examples
+    --------
+    >>> found = compare(
+    ...     Outcomes(np.array([1.0, 0.0]), count=np.array([150, 350])),
+    ...     Outcomes(np.array([1.0, 0.0]), count=np.array([100, 400])),
+    ...     rng=np.random.default_rng(0),
+    ... )
+    >>> found.method, round(found.difference.value, 3), round(found.risk.low, 4)
+    ('Newcombe; MOVER', 0.1, 0.0599)
+    """
+    _check_level(level)
+    if draws < 0:
+        raise SettingError(f"draws: need 0 or more bootstrap draws, got {draws}.")
+    one, two = _reduce(members), _reduce(strangers)
+    binary = one.is_binary and two.is_binary
+    a, b = _side(members, one, binary), _side(strangers, two, binary)
+    difference = _difference(a, b, level)
+    p_value = _p_value(one, two, a, b, rng if draws else None)
+    risk, spread, how = _risk(one, two, a, b, level, rng, draws)
+    return Comparison(
+        real=a.tally,
+        holdout=b.tally,
+        difference=difference,
+        risk=risk,
+        p_value=p_value,
+        method=f"{_difference_method(a, b)}; {how}",
+        level=level,
+        _members=a,
+        _strangers=b,
+        _spread=spread,
+    )
+
+
+def residual_over(outcomes: Outcomes, blind: Floats, moved_by: float, level: float = 0.95) -> Interval:
+    """Return the residual ``(p - b) / (1 - b)`` of one group's success over what is right without the synthetic table.
+
+    For a baseline read off the same people, such as the distribution of the target. At each end the wider of two: the
+    limits of the log failure ratio linearised in both rates, and MOVER's with Wilson limits (for fractional scores at
+    the effective size, and Student's) and the two rates as if independent. The first sees that scores and baseline
+    move together, the second that few failures are no certainty.
+
+    Parameters
+    ----------
+    outcomes
+        Of the attack, one row its own cluster.
+    blind
+        Chance to be right about each record without the table, shape as the outcomes; b is its mean.
+    moved_by
+        How much one record moves b, in units of its own difference from b: 1 where the chances are given, 2 where they
+        are the shares of these very records.
+    level
+        Coverage aimed at.
+
+    Returns
+    -------
+    Interval
+        At most 1, never clipped below. All nan for an empty group or a baseline of 1.
+
+    References
+    ----------
+    Donner and Zou (2012), as for `mover_residual`; Cochran (1977), chapter 6, for the linearised ratio.
+
+    Examples
+    --------
+    >>> hits = Outcomes(np.array([1.0, 0.0]), count=np.array([150, 350]))
+    >>> i = residual_over(hits, np.array([0.2, 0.2]), moved_by=1)
+    >>> round(i.value, 3), round(i.low, 3), round(i.high, 3)
+    (0.125, 0.073, 0.177)
+    """
+    keep = ~np.isnan(outcomes.value)
+    count = None if outcomes.count is None else outcomes.count[keep]
+    score, chance = outcomes.value[keep], blind[keep]
+    clusters = _reduce(outcomes)
+    side = _side(outcomes, clusters, clusters.is_binary)
+    n = side.tally.n
+    if not n:
+        return _UNDEFINED
+    base = _exact_sum(chance, count) / n
+    if not base < 1:
+        return _UNDEFINED
+    value = (side.tally.rate - base) / (1 - base)
+    # the logarithm of the failure ratio 1 - value, linearised in both rates
+    linear = Interval(value, value, value)
+    if value < 1 and n > 1:
+        u = (score - side.tally.rate) / (1 - side.tally.rate) - moved_by * (chance - base) / (1 - base)
+        half = _t(level, n - 1) * math.sqrt(_exact_sum(u * u, count)) / n
+        linear = Interval(value, 1 - (1 - value) * _exp(half), 1 - (1 - value) * math.exp(-half))
+    success = side.limits(level)
+    if not side.binary and side.variance > 0:
+        wide = _t(level, side.df) * math.sqrt(side.variance)
+        success = _outer(success, Interval(side.tally.rate, side.tally.rate - wide, side.tally.rate + wide))
+    spread = normal_quantile(level) * moved_by * math.sqrt(_exact_sum((chance - base) ** 2, count)) / n
+    baseline = Interval(base, max(0.0, base - spread), min(1.0, base + spread))
+    return _outer(linear, _mover_ratio(_failure(success), _failure(baseline), value))
+
+
+def _side(outcomes: Outcomes, clusters: _Clusters, binary: bool) -> _Side:
+    n, n_clusters, hits = outcomes.n, clusters.n, outcomes.hits
+    rate = hits / n if n else math.nan
+    variance = 0.0
+    if n_clusters > 1:
+        # Ratio estimator: the rate moves by (sum - rate * size) / (mean size) / n_clusters per cluster.
+        u = (clusters.total - rate * clusters.size) / (n / n_clusters)
+        variance = float((clusters.times * u * u).sum()) / (n_clusters - 1)
+    live = variance > _NO_SPREAD
+    return _Side(Tally(hits, n, rate, n_clusters), variance / n_clusters if live else 0.0, binary)
+
+
+def _difference(a: _Side, b: _Side, level: float) -> Interval:
+    if a.tally.n == 0 or b.tally.n == 0:
+        return _UNDEFINED
+    if a.binary or a.variance == 0 or b.variance == 0:
+        return _mover_difference(a.limits(level), b.limits(level))
+    total = a.variance + b.variance
+    df = total**2 / (a.variance**2 / a.df + b.variance**2 / b.df)
+    half = _t(level, df) * math.sqrt(total)
+    value = a.tally.rate - b.tally.rate
+    return _outer(Interval(value, value - half, value + half), _mover_difference(a.limits(level), b.limits(level)))
+
+
+def _outer(one: Interval, two: Interval) -> Interval:
+    """The wider of two intervals at each end."""
+    return Interval(one.value, min(one.low, two.low), max(one.high, two.high))
+
+
+def _difference_method(a: _Side, b: _Side) -> str:
+    if a.tally.n == 0 or b.tally.n == 0:
+        return "undefined, a group is empty"
+    if a.binary:
+        return "Newcombe"
+    if a.variance > 0 and b.variance > 0:
+        return "Welch and Wilson at the effective size"
+    return "Wilson limits where clusters show no spread"
+
+
+def _risk(
+    one: _Clusters, two: _Clusters, a: _Side, b: _Side, level: float, rng: np.random.Generator, draws: int
+) -> tuple[Interval, float, str]:
+    """The residual with its interval, the sd of the log failure ratio (or nan), and the method's name."""
+    if a.tally.n == 0 or b.tally.n == 0:
+        return _UNDEFINED, math.nan, "undefined, a group is empty"
+    if b.tally.hits >= b.tally.n:
+        return _UNDEFINED, math.nan, "undefined, strangers always succeed"
+    if a.binary or a.variance == 0 or b.variance == 0:
+        return _risk_from_limits(a, b, level), math.nan, "MOVER"
+    spread = math.sqrt(a.variance / (1 - a.tally.rate) ** 2 + b.variance / (1 - b.tally.rate) ** 2)
+    if max(one.n, two.n) > RESAMPLE_UP_TO:
+        how = f"normal limit of the log failure ratio (more than {RESAMPLE_UP_TO:,} clusters)"
+        return _risk_on_log_scale(a, b, spread, level), spread, how
+    if not draws:
+        return _risk_on_log_scale(a, b, spread, level), spread, "normal limit of the log failure ratio"
+    with np.errstate(invalid="ignore"):  # both always succeed in a resample: it says nothing
+        logs = _bootstrap_log_failure(one, rng, draws) - _bootstrap_log_failure(two, rng, draws)
+    return *_from_resamples(a, b, logs, spread, level), f"cluster bootstrap ({draws} draws)"
+
+
+def _from_resamples(a: _Side, b: _Side, logs: Floats, spread: float, level: float) -> tuple[Interval, float]:
+    """Risk with the percentiles of the resampled log failure ratio, and the ratio's standard deviation."""
+    finite = logs[np.isfinite(logs)]
+    if finite.size == logs.size and logs.size > 1:
+        spread = float(finite.std(ddof=1))
+    low, high = _percentiles(logs, level)
+    value = _residual(a.tally.hits, a.tally.n, b.tally.hits, b.tally.n)
+    drawn = Interval(value, 1 - _exp(high), 1 - _exp(low))
+    return _outer(drawn, _risk_from_limits(a, b, level)), spread
+
+
+def _risk_from_limits(a: _Side, b: _Side, level: float) -> Interval:
+    s, t = a.tally, b.tally
+    if a.binary:
+        return mover_residual(s.hits, s.n, t.hits, t.n, level) if s.n and t.n else _UNDEFINED
+    if not (s.n and t.n):
+        return _UNDEFINED
+    value = _residual(s.hits, s.n, t.hits, t.n)
+    if math.isnan(value):
+        return _UNDEFINED
+    return _mover_ratio(_failure(a.limits(level)), _failure(b.limits(level)), value)
+
+
+def _failure(success: Interval) -> Interval:
+    return Interval(1 - success.value, 1 - min(success.high, 1.0), 1 - max(success.low, 0.0))
+
+
+def _risk_on_log_scale(a: _Side, b: _Side, spread: float, level: float) -> Interval:
+    value = _residual(a.tally.hits, a.tally.n, b.tally.hits, b.tally.n)
+    half, centre = normal_quantile(level) * spread, math.log1p(-value)
+    scale = Interval(value, 1 - _exp(centre + half), 1 - _exp(centre - half))
+    return _outer(scale, _risk_from_limits(a, b, level))
+
+
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 700 else math.inf
+
+
+def _bootstrap_log_failure(clusters: _Clusters, rng: np.random.Generator, draws: int) -> Floats:
+    """Log failure rate in `draws` resamples of one cluster fewer than there are.
+
+    n - 1 of n, because n of n has (n - 1)/n of the variance it should have (Rao and Wu 1988).
+    """
+    n = clusters.n
+    failed = np.maximum(clusters.size - clusters.total, 0.0)
+    one_size = bool(np.all(clusters.size == clusters.size[0]))
+    sums = np.empty((2, draws))
+    sums[1] = (n - 1) * clusters.size[0]
+    if 10 * clusters.times.size < n:
+        counts = rng.multinomial(n - 1, clusters.times / n, size=draws)
+        sums[0] = (counts * failed).sum(axis=1)
+        sums[1] = (counts * clusters.size).sum(axis=1)
+    else:
+        failed, size = np.repeat(failed, clusters.times), np.repeat(clusters.size, clusters.times)
+        for block in _blocks(draws, n):
+            drawn = rng.integers(0, n, size=(block.stop - block.start, n - 1), dtype=np.uint32)
+            sums[0, block] = failed[drawn].sum(axis=1)
+            if not one_size:
+                sums[1, block] = size[drawn].sum(axis=1)
+    with np.errstate(divide="ignore"):  # a resample in which the attack always succeeds
+        return np.asarray(np.log(sums[0] / sums[1]), dtype=np.float64)
+
+
+def _percentiles(values: Floats, level: float) -> tuple[float, float]:
+    """Order statistics rather than interpolation: infinite draws are in order, too."""
+    values = np.sort(values[~np.isnan(values)])
+    if values.size == 0:
+        return -math.inf, math.inf
+    k = max(1, math.floor((values.size + 1) * (1 - level) / 2))
+    return float(values[k - 1]), float(values[values.size - k])
+
+
+def _blocks(n: int, width: int) -> Iterator[slice]:
+    step = max(1, _CHUNK // max(1, width))
+    return (slice(first, min(n, first + step)) for first in range(0, n, step))
+
+
+def _p_value(one: _Clusters, two: _Clusters, a: _Side, b: _Side, rng: np.random.Generator | None) -> float:
+    if a.tally.n == 0 or b.tally.n == 0:
+        return math.nan
+    if a.binary:
+        return _fisher(int(a.tally.hits), a.tally.n, int(b.tally.hits), b.tally.n)
+    pool = _merge(
+        np.concatenate([one.total, two.total]),
+        np.concatenate([one.size, two.size]),
+        np.concatenate([one.times, two.times]),
+    )
+    n_hits = float((pool.times * pool.total).sum())
+    n_rows = float((pool.times * pool.size).sum())
+    residual = pool.total - n_hits / n_rows * pool.size
+    squares = float((pool.times * residual * residual).sum()) / max(1, pool.n - 1)
+    if squares <= _NO_SPREAD:
+        return 1.0
+    difference = abs(a.tally.rate - b.tally.rate)
+    if rng is None or pool.n > RESAMPLE_UP_TO:
+        sd = math.sqrt(squares * (1 / one.n + 1 / two.n)) / (n_rows / pool.n)
+        return _two_sided(difference / sd)
+    permuted = _permuted_differences(pool, residual, n_rows, min(one.n, two.n), rng)
+    return (1 + int(np.count_nonzero(permuted >= difference - 1e-12))) / (_PERMUTATIONS + 1)
+
+
+def _permuted_differences(
+    pool: _Clusters, residual: Floats, n_rows: float, n_drawn: int, rng: np.random.Generator
+) -> Floats:
+    """Absolute ratio differences when a random `n_drawn` of the clusters are the one group.
+
+    With e = sum - p * size (p pooled), the difference of the two rates is e's total in one group times
+    n_rows / (rows in the one * rows in the other).
+    """
+    weights = np.stack([residual, pool.size], axis=1)
+    if 10 * pool.times.size < pool.n:
+        counts = rng.multivariate_hypergeometric(pool.times, n_drawn, _PERMUTATIONS, method="marginals")
+        sums = np.stack([(counts * w).sum(axis=1) for w in weights.T], axis=1)
+    else:
+        weights = np.repeat(weights, pool.times, axis=0)
+        with _one_thread():
+            blocks = _labels(rng, n_drawn, pool.n, _PERMUTATIONS)
+            sums = np.concatenate([labels @ weights for labels in blocks])
+    rows = sums[:, 1]
+    return np.asarray(np.abs(sums[:, 0]) * n_rows / (rows * (n_rows - rows)), dtype=np.float64)
+
+
+def _labels(rng: np.random.Generator, n_ones: int, n: int, draws: int) -> Iterator[Floats]:
+    """Blocks of random 0/1 rows of length `n` with `n_ones` ones each, `draws` rows in all."""
+    for block in _blocks(draws, n):
+        # The n_ones smallest of random keys: three times as fast as shuffling, and 53 bits do not tie.
+        keys = rng.random((block.stop - block.start, n))
+        yield (keys <= np.partition(keys, n_ones - 1, axis=1)[:, n_ones - 1 : n_ones]).astype(np.float64)
+
+
+def _fisher(hits_a: int, n_a: int, hits_b: int, n_b: int) -> float:
+    """Fisher's exact test, two-sided: the tables at most as likely as the one seen."""
+    if (n_a, hits_a) > (n_b, hits_b):  # the same digits when the groups change places
+        hits_a, n_a, hits_b, n_b = hits_b, n_b, hits_a, n_a
+    n, hits = n_a + n_b, hits_a + hits_b
+    mean = n_a * (hits / n)
+    reach = 40 * math.sqrt(mean * (1 - hits / n) * (n_b / max(1, n - 1))) + 40  # beyond it all is 1e-300
+    low = max(0, hits - n_b, min(hits_a, math.floor(mean - reach)))
+    high = min(n_a, hits, max(hits_a, math.ceil(mean + reach)))
+    x = np.arange(low, high + 1, dtype=np.float64)
+    logs = -(gammaln(x + 1) + gammaln(n_a - x + 1) + gammaln(hits - x + 1) + gammaln(n_b - hits + x + 1))
+    weights = np.exp(logs - logs.max())
+    unlikely = weights[logs <= logs[hits_a - low] + 1e-7]
+    return _above_zero(min(1.0, float(unlikely.sum() / weights.sum())))
+
+
+def _two_sided(z: float) -> float:
+    return _above_zero(2 * float(ndtr(-abs(z))))
+
+
+def _above_zero(p: float) -> float:
+    return max(p, float(np.finfo(np.float64).tiny))  # a p-value is never 0
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    """Context in which linear algebra uses one thread, so that digits do not depend on the machine's."""
+    context: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return context

@@ -1,0 +1,1 @@
+"""Tables of any kind become columns of canonical values."""

@@ -1,0 +1,563 @@
+"""Values of any kind of frame become canonical columns, and the tables agree on a family for each.
+
+A *canonical column* is a polars Series of one of four families:
+
+========  =================  ==========================================================
+family    polars dtype       comes from
+========  =================  ==========================================================
+boolean   Boolean            booleans; 0 and 1, or "true" and "false", beside booleans
+number    Float64 or Int64   integers, floats, decimals, durations, times of day
+datetime  Datetime("us")     dates and datetimes, ISO 8601 text; time zones become UTC
+text      String             everything else
+========  =================  ==========================================================
+
+Missing is null, and only null: NaN, NaT, None, pandas.NA and the empty string all become null; -0.0 becomes
+0.0; a float32 counts as the shortest decimal that prints it, so that 0.1 is 0.1 in either width.
+
+The family is settled over all tables together, so that an integer column which one table holds as floats
+(pandas does so beside a missing value) and another as text counts as the same column in all of them. Each
+table says which families its values can be read as, and the tables take a family that all of them can. Text
+reads as numbers only beside a table that holds numbers; where the tables have no family in common they are
+compared as text, numbers, dates and booleans written one way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+__all__ = [
+    "Family",
+    "as_family",
+    "distinct",
+    "from_arrow",
+    "from_pandas",
+    "is_whole",
+    "needs_int64",
+    "numbers_among",
+    "plain",
+    "read_numbers",
+    "settle",
+    "without_codes",
+    "written",
+]
+
+Family = Literal["boolean", "number", "datetime", "text"]
+
+_EXACT = 2**53  # beyond it a float64 no longer tells neighbouring integers apart
+_NUMBERS = (pl.Int64, pl.Float64)
+
+
+# ---------------------------------------------------------------- raw columns of each kind of frame
+
+
+def from_arrow(column: Any) -> pl.Series:
+    """Return a column of an Arrow table."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # polars reads text dictionaries only; decode the others in Arrow
+        return from_arrow(column.cast(kind.value_type))
+    if isinstance(kind, pa.BaseExtensionType) or any(
+        test(kind) for test in (pa.types.is_decimal256, pa.types.is_interval, pa.types.is_run_end_encoded)
+    ):
+        return _from_objects(column.to_pylist())
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        column = column.cast(pa.timestamp(kind.unit, "UTC"))  # polars knows no zone such as +05:30
+    series = pl.from_arrow(column)
+    assert isinstance(series, pl.Series)
+    return series
+
+
+def from_pandas(series: Any) -> pl.Series:
+    """Return a column of a pandas frame, whatever its dtype; pyarrow is needed for Arrow dtypes alone."""
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _gathered(from_pandas(pd.Series(dtype.categories)), series.cat.codes.to_numpy())
+    if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"):
+        return from_arrow(series.array.__arrow_array__())
+    if isinstance(dtype, pd.SparseDtype):
+        return from_pandas(series.sparse.to_dense())
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return from_pandas(series.dt.tz_convert("UTC").dt.tz_localize(None)).dt.replace_time_zone("UTC")
+    if isinstance(dtype, pd.PeriodDtype):
+        try:
+            return from_pandas(series.dt.to_timestamp())
+        except (ValueError, OverflowError):  # outside the years of datetime64[ns]
+            return _from_objects([None if p is pd.NaT else str(p) for p in series])
+    if hasattr(dtype, "numpy_dtype") and not isinstance(dtype, pd.StringDtype):  # Int64, boolean, Float64
+        kind = dtype.numpy_dtype
+        values = pl.Series(series.to_numpy(dtype=kind, na_value=kind.type(0)))
+        return values.set(pl.Series(series.isna().to_numpy()), None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
+        values = series.to_numpy()
+        if dtype.kind in "Mm":
+            values = values.astype(f"{dtype.kind}8[us]")
+        elif dtype == np.float16:  # unknown to older polars; see _widened
+            values = values.astype(str).astype(np.float64)
+        return pl.Series(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("=")))
+    text = _text_of_pandas(series)
+    return _from_objects(series.to_numpy(dtype=object, na_value=None).tolist()) if text is None else text
+
+
+def _text_of_pandas(series: Any) -> pl.Series | None:
+    """Return a pandas column of text, None when there is anything else in it."""
+    import pandas as pd
+
+    if str not in map(type, series.iloc[:100]):
+        return None
+    # Where all is text, pandas 2 compares it up to the first null character only; None in front keeps it from that.
+    values = np.concatenate([[None], series.to_numpy(dtype=object)])
+    try:
+        codes, levels = pd.factorize(values)  # -1 where missing, be it None, NaN, NaT or NA
+    except TypeError:  # values that have no hash
+        return None
+    if set(map(type, levels)) != {str}:
+        return None
+    # each text is made once, not once a row
+    return _gathered(pl.Series(levels.tolist(), dtype=pl.String), codes[1:])
+
+
+def _gathered(levels: pl.Series, codes: NDArray[Any]) -> pl.Series:
+    """Return levels by their codes, null for a negative one."""
+    rows = pl.Series(codes.astype(np.int64, copy=False))
+    return levels.gather(rows.set(rows < 0, None) if codes.min(initial=0) < 0 else rows)
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, float | complex | np.inexact | np.datetime64 | np.timedelta64):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _from_objects(values: list[Any]) -> pl.Series:
+    """Return a column from python objects; mixed types become text, value by value."""
+    if set(map(type, values)) <= {str, type(None)}:
+        return pl.Series(values, dtype=pl.String)
+    clean = [None if _is_missing(v) else _python(v) for v in values]
+    types = {type(v) for v in clean if v is not None}
+
+    def built(dtype: type[pl.DataType] | pl.DataType, make: Callable[[Any], Any]) -> pl.Series:
+        return pl.Series([None if v is None else make(v) for v in clean], dtype=dtype)
+
+    def only(*kinds: type) -> bool:
+        return all(issubclass(t, kinds) for t in types)
+
+    if not types:
+        return pl.Series(clean, dtype=pl.Null)
+    if only(str):
+        return built(pl.String, str)
+    if only(bool):
+        return built(pl.Boolean, bool)
+    if only(int, float, Decimal) and bool not in types:
+        if all(v is None or isinstance(v, int) or _is_whole_decimal(v) for v in clean):
+            small = all(v is None or -(2**63) <= v < 2**63 for v in clean)
+            return built(pl.Int64, int) if small else built(pl.String, lambda v: str(int(v)))
+        if all(abs(v) < 2**1023 for v in clean if isinstance(v, int)):
+            return built(pl.Float64, float)
+    if only(date):
+        moments = built(pl.Datetime("us"), _as_datetime)
+        aware = any(getattr(v, "tzinfo", None) is not None for v in clean)
+        return moments.dt.replace_time_zone("UTC") if aware else moments
+    if only(timedelta):
+        return built(pl.Int64, lambda v: v // timedelta(microseconds=1)).cast(pl.Duration("us"))
+    if only(time):
+        return built(pl.Time, lambda v: v.replace(tzinfo=None))
+    return built(pl.String, _object_text)
+
+
+def _is_whole_decimal(value: Any) -> bool:
+    return isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
+
+
+def _python(value: Any) -> Any:
+    """Return a numpy scalar or array as plain python, short floats as `_widened` takes them."""
+    if isinstance(value, np.float16 | np.float32):
+        return float(str(value))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return value.astype(f"{value.dtype.kind}8[us]").item()
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def _as_datetime(value: date) -> datetime:
+    if not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day)
+    if value.tzinfo is not None:
+        value = value.astimezone(UTC)
+    day = (value.year, value.month, value.day)
+    return datetime(*day, value.hour, value.minute, value.second, value.microsecond)
+
+
+def _object_text(value: Any) -> str:
+    """Return the text of one value of a mixed column, the same as a column of its type would give."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float | Decimal):
+        return _float_text(float(value))
+    if isinstance(value, date):
+        return _as_datetime(value).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _float_text(value: float) -> str:
+    """Return a number as text: whole ones without a decimal point, so that 3.0 and 3 are written alike."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e22 else repr(value)
+
+
+# ---------------------------------------------------------------- one table's column, normalised
+
+
+_SAMPLE = 10_000
+
+
+def distinct(series: pl.Series) -> tuple[pl.Series, NDArray[Any] | None]:
+    """Return the distinct values of a raw column, and the place of each row's value among them.
+
+    Everything after this works on a handful of values instead of a million rows. Where most rows differ, or a
+    table of places would be too large, the column comes back as it is, with None.
+    """
+    if series.dtype == pl.String:
+        return _distinct_text(series)
+    physical = series.to_physical()
+    if not physical.dtype.is_integer() or physical.null_count() == physical.len():
+        return series, None
+    low, high = int(physical.min()), int(physical.max())
+    size = high - low + 1
+    if size > series.len() + 1000 or low < -(2**63) or high >= 2**63:
+        return series, None
+    # missing values have the last place of the table
+    place = np.asarray((physical.cast(pl.Int64) - low).fill_null(size))
+    row = np.full(size + 1, -1, dtype=np.int64)
+    row[place] = np.arange(series.len())
+    known = np.flatnonzero(row >= 0)
+    rank = np.zeros(size + 1, dtype=np.int32)
+    rank[known] = np.arange(len(known), dtype=np.int32)
+    return series.gather(row[known]), rank.take(place)
+
+
+def _distinct_text(text: pl.Series) -> tuple[pl.Series, NDArray[Any] | None]:
+    # Hashing each row is what takes time. The first rows mostly show all levels, so that one pass over the others
+    # is enough, and a second one tells what they did not show.
+    levels = text.head(_SAMPLE).unique().drop_nulls()
+    if 2 * levels.len() > min(text.len(), _SAMPLE):
+        return text, None
+    index = text.cast(pl.Enum(levels), strict=False)
+    if index.null_count() > text.null_count():
+        levels = pl.concat([levels, text.filter(index.is_null()).unique().drop_nulls()])
+        index = text.cast(pl.Enum(levels))
+    place = index.to_physical()
+    if place.null_count():
+        place = place.cast(pl.Int32).fill_null(levels.len())
+        levels = levels.extend_constant(None, 1)
+    return levels, place.to_numpy()
+
+
+def plain(series: pl.Series) -> pl.Series:
+    """Return the column in one of the dtypes Boolean, Int64, Float64, Datetime("us"), String, Null."""
+    dtype = series.dtype
+    if dtype in (pl.Boolean, pl.Null):
+        return series
+    if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
+        series = series.cast(pl.Int128)
+        dtype = series.dtype
+    if dtype.is_integer():
+        if dtype.is_signed_integer() and dtype != pl.Int128:
+            return series.cast(pl.Int64)
+        narrow = series.cast(pl.Int64, strict=False)
+        return narrow if narrow.null_count() == series.null_count() else _as_text(series)
+    if dtype.is_float() or dtype.is_decimal():
+        return _tidy(series.cast(pl.Float64) if dtype.is_decimal() or dtype == pl.Float64 else _widened(series))
+    if dtype == pl.Date:
+        return series.cast(pl.Datetime("us"))
+    if isinstance(dtype, pl.Datetime):
+        if dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.cast(pl.Datetime("us"))
+    if isinstance(dtype, pl.Duration):
+        return series.cast(pl.Duration("us")).cast(pl.Int64)
+    if dtype == pl.Time:
+        return series.cast(pl.Int64)
+    if dtype == pl.Object:
+        return plain(_from_objects(series.to_list()))
+    if dtype == pl.Binary:
+        series = series.bin.encode("hex")
+    elif dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    elif dtype != pl.String:
+        # lists and structs: their text, so that equal values stay equal
+        return _as_text(series)
+    empty = series == ""
+    return series.set(empty, None) if empty.any() else series
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    """Return each value as python writes it."""
+    return pl.Series([None if v is None else str(v) for v in series.to_list()], dtype=pl.String)
+
+
+def _tidy(floats: pl.Series) -> pl.Series:
+    """Return floats with NaN as null and -0.0 as 0.0."""
+    floats = floats.fill_nan(None)
+    # polars 2 drops "+ 0.0" as if it changed nothing, so the sign would survive that
+    zero = floats == 0
+    return floats.set(zero, 0.0) if zero.any() else floats
+
+
+def _widened(series: pl.Series) -> pl.Series:
+    """Return short floats as the float64 of their shortest decimal: 0.1, not 0.10000000149."""
+    distinct = series.unique().drop_nulls().sort()
+    wide = pl.Series(distinct.to_numpy().astype(str).astype(np.float64))
+    if distinct.is_empty():
+        return series.cast(pl.Float64)
+    return wide.gather(distinct.search_sorted(series)).set(series.is_null(), None)
+
+
+def without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """Return a plain column with the user's codes for missing turned into null.
+
+    Text that is numbers once the codes are gone becomes numbers.
+    """
+    if not missing:
+        return series
+    if series.dtype == pl.String:
+        coded = series.is_in(list(missing)).fill_null(False)
+        if not coded.any():
+            return series
+        series = series.set(coded, None)
+        numbers = read_numbers(series)
+        return series if numbers is None else numbers
+    if series.dtype in _NUMBERS:
+        for code in _numbers_in(pl.Series(list(missing), dtype=pl.String)).drop_nulls():
+            series = series.set((series.cast(pl.Float64) == code).fill_null(False), None)
+        return series
+    return series
+
+
+def read_numbers(text: pl.Series) -> pl.Series | None:
+    """Return text as Int64 or Float64 when all of it reads as numbers, else None.
+
+    A leading zero ("01234") marks a code, not a number: such text returns None, and so do integers beyond
+    Int64. "NaN" becomes null.
+    """
+    sample = text.head(1000)
+    if _numbers_in(sample, keep_nan=True).null_count() > sample.null_count() or _zero_led(text).any():
+        return None
+    for dtype in _NUMBERS:
+        numbers = text.cast(dtype, strict=False)
+        if numbers.null_count() > text.null_count():
+            numbers = text.str.strip_chars().cast(dtype, strict=False)
+        if numbers.null_count() == text.null_count() < text.len():
+            if dtype == pl.Int64:
+                return numbers
+            # whole, and not Int64: too long for any number here, so text keeps them apart
+            return None if text.str.contains(r"^\s*[+-]?\d+\s*$").all() else _tidy(numbers)
+    return None
+
+
+def numbers_among(levels: pl.Series) -> pl.Series:
+    """Return the text levels that are numbers, null where one is none; codes with leading zeros are no numbers."""
+    numbers = _numbers_in(levels)
+    if numbers.null_count() < levels.len() and _zero_led(levels).any():
+        return numbers.clear(levels.len())
+    return numbers
+
+
+def _zero_led(text: pl.Series) -> pl.Series:
+    return text.str.contains(r"^\s*[+-]?0\d")
+
+
+def _numbers_in(text: pl.Series, keep_nan: bool = False) -> pl.Series:
+    """Return text parsed as numbers, null where a value is no number."""
+    numbers = text.str.strip_chars().cast(pl.Float64, strict=False)
+    return numbers if keep_nan else _tidy(numbers)
+
+
+_ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+
+
+def _datetimes_in(text: pl.Series) -> pl.Series:
+    """Return ISO 8601 text as datetimes in UTC, null where it is none."""
+    text = text.set(~text.str.contains(_ISO), None)
+    text = text.str.replace("T", " ", literal=True).str.replace(r"Z$", "+00:00")
+    text = text.str.replace(r"^(\S+)$", "$1 00:00:00")
+    text = text.str.replace(r"^(\S+ \d{2}:\d{2})($|[+-])", "$1:00$2")
+    zoned = text.str.contains(r"[+-]\d{2}:?\d{2}$") & text.str.contains(" ", literal=True)
+    naive = text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+    aware = text.str.replace(r"([+-]\d{2})(\d{2})$", "$1:$2").str.to_datetime(
+        "%Y-%m-%d %H:%M:%S%.f%:z", time_unit="us", strict=False, time_zone="UTC"
+    )
+    return pl.select(pl.when(zoned).then(aware.dt.replace_time_zone(None)).otherwise(naive)).to_series()
+
+
+def _booleans_in(text: pl.Series) -> pl.Series:
+    """Return "true" and "false" in any case as booleans, null for anything else."""
+    lower = text.str.to_lowercase()
+    return (lower == "true").set(~lower.is_in(["true", "false"]), None)
+
+
+def _each_distinct(text: pl.Series, function: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Return `function` of a text column, called with its distinct values only."""
+    distinct = text.unique().drop_nulls()
+    if distinct.len() * 2 > text.len():
+        return function(text)
+    return function(distinct).gather(text.cast(pl.Enum(distinct)).to_physical())
+
+
+_READERS: dict[Family, Callable[[pl.Series], pl.Series]] = {
+    "datetime": _datetimes_in,
+    "boolean": _booleans_in,
+    "number": partial(_numbers_in, keep_nan=True),
+}
+
+
+# ---------------------------------------------------------------- families, settled over the tables
+
+
+def _native(series: pl.Series) -> Family | None:
+    """Return the family that a plain column's dtype declares; None when every value is missing."""
+    if series.null_count() == series.len():
+        return None
+    if series.dtype == pl.Boolean:
+        return "boolean"
+    if series.dtype in _NUMBERS:
+        return "number"
+    return "datetime" if isinstance(series.dtype, pl.Datetime) else "text"
+
+
+def _readings(series: pl.Series) -> set[Family]:
+    """Return the families, text left out, that every value of a plain column can be read as."""
+    native = _native(series)
+    if native == "boolean":
+        return {"boolean", "number"}
+    if native == "number":
+        return {"number", "boolean"} if ((series == 0) | (series == 1)).all() else {"number"}
+    if native == "datetime":
+        return {"datetime"}
+    if not _may_be_read(next(v for v in series if v is not None)):
+        return set()  # one value settles it, without a pass over the column
+    values = series.unique().drop_nulls()
+    found: set[Family] = set()
+    for family, read in _READERS.items():
+        if (values.len() > 50 and read(values.head(50)).has_nulls()) or read(values).has_nulls():
+            continue
+        found.add(family)
+    return found - {"number"} if "number" in found and _loses_zeros(values) else found
+
+
+def _may_be_read(text: str) -> bool:
+    """Return whether Python takes a text for a number, boolean or date; it takes more than polars does."""
+    text = text.strip()
+    if text.lower() in ("true", "false") or re.match(_ISO, text):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _loses_zeros(values: pl.Series) -> bool:
+    """Return whether texts that differ by leading zeros only ("01" and "1") would become one number."""
+    led = _zero_led(values)
+    with_zeros, without = _numbers_in(values.filter(led)), _numbers_in(values.filter(~led)).unique()
+    return bool(pl.concat([with_zeros, without]).n_unique() < with_zeros.len() + without.len())
+
+
+def settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[Family], str]:
+    """Return the family of a column over all tables, those that dtypes declare, a note when they differ."""
+    present = [s for s in columns if _native(s)]
+    declared = frozenset(family for s in present if (family := _native(s)))
+    if len(declared) == 1 and "text" not in declared:
+        return next(iter(declared)), declared, ""
+    common = set.intersection(*map(_readings, present)) if present else set()
+    if "datetime" in common:
+        return "datetime", declared, ""
+    if "boolean" in common and ("number" not in common or "boolean" in declared):
+        return "boolean", declared, ""
+    if "number" in common and declared != {"text"}:
+        padded = any(_zero_led(s).any() for s in present if s.dtype == pl.String)
+        note = "is text with leading zeros in one table and numbers in another: compared as numbers"
+        return "number", declared, note if padded else ""
+    if len(declared) < 2:
+        return "text", declared, ""
+    return "text", declared, f"is {' in one table and '.join(sorted(declared))} in another: compared as text"
+
+
+def as_family(series: pl.Series, family: Family, as_integer: bool, declared: frozenset[Family]) -> pl.Series:
+    """Return a plain column in the dtype of its family."""
+    if series.dtype == pl.Null:
+        series = series.cast(pl.String)
+    if series.dtype == pl.String:
+        if family == "text":
+            return _each_distinct(series, lambda t: _rewritten(t, declared)) if len(declared) > 1 else series
+        if family == "datetime":
+            return _each_distinct(series, _datetimes_in)
+        if family == "boolean":
+            return _each_distinct(series, _booleans_in)
+        if as_integer:
+            return _each_distinct(series, lambda t: t.str.strip_chars().cast(pl.Int64, strict=False))
+        return _each_distinct(series, _numbers_in)
+    if family == "text":
+        return written(series)
+    if family == "boolean":
+        return series.cast(pl.Boolean)
+    if family == "datetime":
+        return series
+    return series.cast(pl.Int64 if as_integer else pl.Float64)
+
+
+def written(series: pl.Series) -> pl.Series:
+    """Return booleans, numbers or datetimes as text."""
+    if series.dtype == pl.Float64:
+        return pl.Series([None if v is None else _float_text(v) for v in series.to_list()], dtype=pl.String)
+    if isinstance(series.dtype, pl.Datetime):
+        return series.dt.to_string("%Y-%m-%d %H:%M:%S%.6f")
+    return series.cast(pl.String)
+
+
+def _rewritten(text: pl.Series, declared: frozenset[Family]) -> pl.Series:
+    """Return text with its numbers, dates and booleans written as columns of those families are."""
+    readings = []
+    if "number" in declared:
+        readings.append(written(_numbers_in(text.set(_zero_led(text), None))))
+    if "datetime" in declared:
+        readings.append(written(_datetimes_in(text)))
+    if "boolean" in declared:
+        readings.append(written(_booleans_in(text)))
+    return pl.select(pl.coalesce(*readings, text)).to_series()
+
+
+def needs_int64(columns: Sequence[pl.Series]) -> bool:
+    """Return whether whole numbers beyond 2**53 must stay integers to stay apart, and can."""
+    return any(map(_is_large, columns)) and all(map(is_whole, columns))
+
+
+def _is_large(series: pl.Series) -> bool:
+    if series.dtype != pl.Int64 or series.null_count() == series.len():
+        return False
+    return bool((series > _EXACT).any() or (series < -_EXACT).any())
+
+
+def is_whole(series: pl.Series) -> bool:
+    """Return whether all numbers are whole."""
+    if series.dtype == pl.Float64:
+        return bool(((series == series.round()) & (series.abs() < 2**63)).all())
+    if series.dtype == pl.String:
+        values = series.unique().drop_nulls()
+        return not values.str.strip_chars().cast(pl.Int64, strict=False).has_nulls()
+    return True

@@ -1,0 +1,396 @@
+"""Files come in. Tables from CSV, Parquet, Arrow and Excel; schemas from TOML and SDV's JSON.
+
+CSV is read as text and typed here, because what a reader guesses for a column must depend neither on how many
+rows it looked at nor on the other tables: a column is numbers when every cell is one and no leading zero would
+be lost. Dates and booleans stay text; pooling reads them, as it does for text from any kind of table.
+
+polars parses a file only after `_count_lines` has found it regular; for the rest (lost fields, blank lines,
+quotation marks inside a field), which polars fills in, drops or chokes on without a word, Python's csv module is
+slow and right.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import hashlib
+import io
+import json
+import logging
+import re
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
+from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.frames import Table, plain, read_numbers, table_of, without_codes
+
+__all__ = ["read", "read_schema"]
+
+_TEXT = (".csv", ".tsv", ".txt")
+_PARQUET = (".parquet", ".pq")
+_ARROW = (".arrow", ".feather", ".ipc")
+_EXCEL = (".xlsx", ".xls")
+_READ = "CSV (.csv .tsv .txt, also .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
+
+_SEPARATORS = ",;\t|"
+_BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
+_END = "\x1eend\x1e"
+_SHOWN = 5  # lines that an error names
+
+
+def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = ()) -> Table:
+    """Return the table in a file, with the file's SHA-256 and notes on how it was read.
+
+    Parameters
+    ----------
+    path
+        CSV (.csv .tsv .txt, also with .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc) or Excel (.xlsx
+        .xls, first sheet, with the extra `divulge[excel]`); "-" is CSV on standard input. In CSV the separator
+        is found in the header line among comma, semicolon, tab and bar; beside a semicolon numbers may have a
+        decimal comma.
+    role
+        "real", "synthetic" or "holdout", for messages.
+    missing
+        Texts that stand for missing besides empty cells: a column of numbers and such codes is numbers.
+
+    Raises
+    ------
+    TableError
+        No such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few fields.
+    ColumnError
+        Two columns of the same name.
+    FrameError
+        Excel without the extra.
+    """
+    if str(path) == "-":
+        data = sys.stdin.buffer.read()
+        frame, notes = _csv(data, f"{role}: standard input", "", missing)
+        return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
+    path = Path(path)
+    where = f"{role}: {path.name or path}"
+    _check_file(path, where)
+    zipped = path.name.lower().endswith(".gz")
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in _TEXT and (zipped or suffix not in _PARQUET + _ARROW + _EXCEL):
+        raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
+    notes = ()
+    if suffix in _TEXT:
+        frame, notes = _csv(_unzipped(data, where, zipped), where, suffix, missing)
+    elif suffix in _EXCEL:
+        frame, notes = _excel(data, where)
+    else:
+        frame = _columnar(data, suffix, where)
+    if missing and suffix not in _TEXT:
+        frame = pl.DataFrame([without_codes(plain(s), missing) for s in frame.get_columns()])
+    return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
+
+
+def read_schema(path: str | PathLike[str]) -> Schema:
+    """Return the schema in a file: TOML as `divulge schema` writes it, or SDV metadata as JSON.
+
+    Raises
+    ------
+    SettingError
+        No such file, neither kind, or an entry that no schema has.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise SettingError(
+            f"{path.name}: a schema is a .toml file (`divulge schema real.csv` writes one) or SDV metadata in .json."
+        )
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise SettingError(f"{path.name}: not UTF-8. hint: save it as UTF-8.") from None
+    except OSError as error:
+        raise SettingError(f"{path.name}: cannot be read: {error.strerror or type(error).__name__}.") from None
+    try:
+        if path.suffix.lower() == ".toml":
+            return schema_from_toml(text, path.name)
+        return schema_from_sdv(json.loads(text), path.name)
+    except json.JSONDecodeError as error:
+        raise SettingError(f"{path.name}: not JSON: {error.msg} in line {error.lineno}.") from None
+    except RecursionError:
+        raise SettingError(f"{path.name}: nested too deeply for a schema. hint: check how it was written.") from None
+    except ValueError as error:
+        if isinstance(error, DivulgeError):
+            raise
+        raise SettingError(f"{path.name}: a number of too many digits. hint: check how it was written.") from None
+
+
+def _check_file(path: Path, where: str) -> None:
+    if not path.exists():
+        raise TableError(f"{where}: no such file in {str(path.parent)!r}. hint: check the path.")
+    if path.is_dir():
+        raise TableError(f"{where}: this is a folder. hint: name one file: {_READ}.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise TableError(f"{where}: the file is empty (0 bytes). hint: check how it was written.")
+
+
+def _unzipped(data: bytes, where: str, zipped: bool) -> bytes:
+    if not data.startswith(b"\x1f\x8b"):
+        if zipped:
+            raise TableError(f"{where}: the name ends in .gz, and the file is not gzip. hint: rename it.")
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error):
+        raise TableError(f"{where}: the gzip file is cut off or damaged. hint: compress it again.") from None
+
+
+# ---------------------------------------------------------------- Parquet, Arrow, Excel
+
+
+def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
+    kind, read_it = "Parquet", pl.read_parquet
+    if suffix in _ARROW:
+        # a file starts with its magic word, a stream does not
+        kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
+    try:
+        return read_it(data)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise TableError(
+            f"{where}: no {kind} file, or a damaged one. hint: check the suffix, or write it again."
+        ) from None
+
+
+def _excel(data: bytes, where: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    try:
+        import fastexcel
+    except ImportError:
+        raise FrameError(f"{where}: Excel needs one more package. hint: pip install 'divulge[excel]'") from None
+    try:
+        with _quiet("fastexcel"):
+            top = pl.read_excel(data, engine="calamine", has_header=False, read_options={"n_rows": 1})
+            _check_names(["" if v is None else str(v) for v in top.row(0)] if top.height else [], where)
+            frame = pl.read_excel(data, engine="calamine", infer_schema_length=None, drop_empty_rows=False)
+            n_sheets = len(fastexcel.read_excel(data).sheet_names)
+    except pl.exceptions.NoDataError:
+        raise TableError(f"{where}: the first sheet is empty. hint: put the table there, header first.") from None
+    except (pl.exceptions.PolarsError, fastexcel.FastExcelError):
+        raise TableError(f"{where}: no Excel file, or a damaged one. hint: save it again as .xlsx.") from None
+    # sheets often end in rows that were only formatted; a blank row further up is a record without values
+    filled = np.flatnonzero(np.any([s.is_not_null().to_numpy() for s in frame.get_columns()], axis=0))
+    notes = (f"{where}: the first of {n_sheets} sheets was read",) if n_sheets > 1 else ()
+    return (frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()), notes
+
+
+@contextmanager
+def _quiet(logger: str) -> Iterator[None]:
+    """Keep a package from logging that it found an empty column."""
+    log = logging.getLogger(logger)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def _check_names(names: Sequence[str], where: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ColumnError(
+            f"{where}: {len(twice)} column name(s) occur twice in the header: {', '.join(map(repr, twice))}. "
+            "hint: rename them."
+        )
+
+
+# ---------------------------------------------------------------- CSV
+
+
+def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    data, notes = _utf8(data, where)
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    content = data.lstrip(b"\r\n")
+    n_above = data[: len(data) - len(content)].count(b"\n")
+    content = content.rstrip(b"\r\n")
+    if not content:
+        raise TableError(f"{where}: the file holds blank lines only. hint: check how it was written.")
+    header, body = _split_header(content)
+    separator = _separator(header, suffix)
+    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
+    _check_names(names, where)
+    if not body:
+        raise TableError(f"{where}: a header of {len(names)} column(s) and no rows. hint: pass a table with rows.")
+    n_above += header.count("\n") + 1
+    frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
+    if frame is None:
+        frame = _parsed_slowly(body, separator, len(names), n_above, where)
+    typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
+    return pl.DataFrame([s.rename(name) for s, name in zip(typed, names, strict=True)]), notes
+
+
+def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
+    """Return the text as UTF-8 without a mark, and a note when its encoding was guessed."""
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return data.decode("utf-16").encode(), ()
+        except UnicodeDecodeError:
+            raise TableError(f"{where}: damaged UTF-16. hint: save the file as UTF-8.") from None
+    if data.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1")) or b"\0" in data[:65536]:
+        raise TableError(f"{where}: not a text file (zero bytes inside). hint: check the suffix, or save as UTF-8.")
+    if data.isascii():
+        return data, ()
+    for encoding in ("utf-8", "cp1252", "latin-1"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if encoding == "utf-8":
+            return data, ()
+        return text.encode(), (f"{where}: not UTF-8, so read as {encoding}; save it as UTF-8 to be sure",)
+    raise AssertionError("latin-1 decodes anything")
+
+
+def _split_header(content: bytes) -> tuple[str, bytes]:
+    """Return the header record as text and the bytes of the rows; a quoted name may hold a line break."""
+    end = content.find(b"\n")
+    while end >= 0 and content.count(b'"', 0, end) % 2:
+        end = content.find(b"\n", end + 1)
+    if end < 0:
+        return content.decode(), b""
+    return content[:end].rstrip(b"\r").decode(), content[end + 1 :]
+
+
+def _separator(header: str, suffix: str) -> str:
+    outside = re.sub(r'"[^"]*"', "", header)
+    if suffix == ".tsv" and "\t" in outside:
+        return "\t"
+    # the commonest; the first of the list among equals, comma when there is none
+    return max(_SEPARATORS, key=outside.count)
+
+
+def _without_blank_lines(body: bytes) -> bytes:
+    body = body.lstrip(b"\r\n")
+    if b'"' not in body and (b"\n\n" in body or b"\n\r\n" in body):
+        return re.sub(rb"\n(?:\r?\n)+", b"\n", body)
+    return body
+
+
+def _parsed_fast(body: bytes, separator: str, n_fields: int) -> pl.DataFrame | None:
+    """Return the rows as text, or None when the file is not regular."""
+    n_lines = _count_lines(body, separator, n_fields)
+    if n_lines is None:
+        return None
+    try:
+        frame = pl.read_csv(
+            body,
+            has_header=False,
+            schema={f"c{i}": pl.String for i in range(n_fields)},
+            separator=separator,
+            quote_char='"' if b'"' in body else None,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    return frame if frame.height == n_lines else None
+
+
+def _count_lines(body: bytes, separator: str, n_fields: int) -> int | None:
+    """Return the number of lines of a regular file, or None.
+
+    Regular: each line has `n_fields` fields and is not blank, and quotation marks stand at the borders of fields
+    only. A separator or line end is inside a field when the number of quotation marks before it is odd; a
+    doubled mark counts twice and changes nothing.
+    """
+    quote, newline, sep = 34, 10, ord(separator)
+    everything = np.frombuffer(body, dtype=np.uint8)
+    before = np.isin(np.arange(256), [sep, newline, quote])
+    after = np.isin(np.arange(256), [sep, newline, quote, 13])
+    odd, n_open, n_lines = 0, 0, 0
+    for start in range(0, len(body), _BLOCK):
+        block = everything[start : start + _BLOCK]
+        marks, seps, ends = (np.flatnonzero(block == byte) for byte in (quote, sep, newline))
+        if len(marks) or odd:
+            opening, closing = marks[odd::2] + start, marks[1 - odd :: 2] + start
+            opening, closing = opening[opening > 0], closing[closing < len(body) - 1]
+            if not (before[everything[opening - 1]].all() and after[everything[closing + 1]].all()):
+                return None
+            seps = seps[(np.searchsorted(marks, seps) + odd) % 2 == 0]
+            ends = ends[(np.searchsorted(marks, ends) + odd) % 2 == 0]
+            odd = (odd + len(marks)) % 2
+        if n_fields == 1 and (np.diff(ends) == 1).any():
+            return None  # a blank line, which polars takes for a missing value
+        upto = np.searchsorted(seps, ends)
+        per_line = np.diff(upto, prepend=-n_open)
+        if (per_line != n_fields - 1).any():
+            return None
+        n_open = len(seps) - int(upto[-1]) if len(ends) else n_open + len(seps)
+        n_lines += len(ends)
+    # the last line has no line end: blank ones were cut off
+    return n_lines + 1 if n_open == n_fields - 1 and not odd else None
+
+
+def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, where: str) -> pl.DataFrame:
+    """Return the rows as text, or raise an error that names the lines with too many or too few fields."""
+    # a last line of our own: inside a quotation mark that never closes it does not come out as a line
+    text = io.StringIO(f"{body.decode()}\n{_END}", newline="")
+    reader = csv.reader(text, delimiter=separator)
+    rows: list[list[str]] = []
+    ragged: list[tuple[int, int]] = []
+    before = line = n_above
+    closed = False
+    try:
+        for row in reader:
+            if row == [_END]:
+                closed = True
+                break
+            if row and len(row) != n_fields:
+                ragged.append((n_above + reader.line_num, len(row)))
+            elif row:
+                rows.append(row)
+            before, line = line, n_above + reader.line_num
+    except csv.Error:  # a field beyond 131,072 characters
+        before = line
+    if not closed:
+        raise TableError(
+            f"{where}: a quotation mark opens after line {before} and never closes. "
+            "hint: close it, and double the marks inside fields."
+        )
+    if ragged:
+        raise TableError(_ragged(ragged, n_fields, len(rows), where))
+    return pl.DataFrame(rows, schema={f"c{i}": pl.String for i in range(n_fields)}, orient="row")
+
+
+def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where: str) -> str:
+    shown = ", ".join(f"line {line} has {count}" for line, count in ragged[:_SHOWN])
+    more = f" and {len(ragged) - _SHOWN} more" if len(ragged) > _SHOWN else ""
+    hint = "quote fields that hold the separator."
+    if not n_good and all(count == n_fields + 1 for _, count in ragged):
+        hint = "the header may lack a name for the row names (in R: write.csv with row.names = FALSE)."
+    return (
+        f"{where}: the header has {n_fields} field(s), and {len(ragged)} line(s) have another number: "
+        f"{shown}{more}. hint: {hint}"
+    )
+
+
+def _typed(text: pl.Series, decimal_comma: bool, missing: Sequence[str]) -> pl.Series:
+    """Return a column of text as numbers when all of it is, else as text."""
+    text = without_codes(plain(text), missing)
+    if text.dtype != pl.String:
+        return without_codes(text, missing)
+    if text.null_count() == text.len():
+        return text
+    numbers = read_numbers(text)
+    if numbers is None and decimal_comma:
+        pattern = r"^\s*[+-]?\d*(,\d+)?([eE][+-]?\d+)?\s*$"
+        if text.head(1000).str.contains(pattern).all() and text.str.contains(pattern).all():
+            numbers = read_numbers(text.str.replace(",", ".", literal=True))
+    return text if numbers is None else without_codes(numbers, missing)

@@ -1,0 +1,314 @@
+"""The command line, run in this process: what it prints, writes and exits with."""
+
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Three small tables on disk; the working folder is theirs."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    for name in ("real", "synthetic", "holdout"):
+        age, sex = rng.integers(0, 5, 120), rng.integers(0, 2, 120)
+        ill = (rng.random(120) < 0.2 + 0.1 * age).astype(int)
+        pl.DataFrame({"age": age, "sex": sex, "ill": ill}).write_csv(f"{name}.csv")
+    return tmp_path
+
+
+KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill")
+
+
+def test_assess_writes_the_documents_and_prints_a_summary(divulge, files):
+    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
+    assert code == 0
+    folder = files / "divulge-report"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "assessment.json",
+        "junit.xml",
+        "records.parquet",
+        "report.html",
+        "report.md",
+    ]
+    assert "cap (zero)" in out
+    assert "Not tested: membership" in out
+    assert "report.html" in out
+
+
+def test_assessment_json_names_its_format_and_the_command(divulge, files):
+    divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q")
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert data["format"] == "divulge-assessment/1"
+    assert data["command"].startswith("divulge assess real.csv synthetic.csv --holdout holdout.csv")
+    assert data["tables"]["real"]["rows"] == 120
+    assert len(data["tables"]["real"]["sha256"]) == 64
+
+
+def test_quiet_prints_nothing(divulge, files):
+    assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q") == (0, "", "")
+
+
+def test_progress_goes_to_standard_error(divulge, files):
+    _, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
+    assert "divulge: checking preconditions" in err
+    assert "checking preconditions" not in out
+
+
+def test_a_broken_rule_exits_with_1(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "real.csv", *KEYED, "--fail-on", "copies.high > -1", "-q")
+    assert code == 1
+    assert "rule broken: copies: simultaneous upper limit of risk at most -1" in err
+
+
+def test_a_kept_rule_exits_with_0(divulge, files):
+    assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--fail-on", "cap.high > 1", "-q")[0] == 0
+
+
+def test_a_rule_that_cannot_be_read_stops_before_the_work(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--fail-on", "copies > 1")
+    assert code == 2
+    assert "not a rule" in err
+
+
+def test_a_failed_attack_exits_with_3_and_the_others_are_reported(divulge, files, monkeypatch):
+    from divulge.attacks import CATALOGUE
+
+    def fail(*_, **__):
+        raise ValueError("secret value 42")
+
+    import dataclasses
+
+    monkeypatch.setitem(CATALOGUE, "weap", dataclasses.replace(CATALOGUE["weap"], run=fail))
+    code, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
+    assert code == 3
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert [f["attack"] for f in data["failed"]] == ["weap"]
+    assert len(data["results"]) > 10
+    assert "secret value" not in out + err + json.dumps(data)
+
+
+def test_an_internal_error_shows_no_traceback_and_no_value(divulge, files, monkeypatch):
+    def fail(*_, **__):
+        raise KeyError("secret value 42")
+
+    monkeypatch.setattr("divulge.run.assess.check_all", fail)
+    code, out, err = divulge("assess", "real.csv", "synthetic.csv", "-q")
+    assert code == 3
+    assert "internal error (KeyError)" in err
+    assert "Traceback" not in err
+    assert "secret" not in out + err
+
+
+def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
+    code, out, _ = divulge("schema", "real.csv")
+    assert code == 0
+    (files / "schema.toml").write_text(out.replace("roles = []", 'roles = ["key"]', 1))
+    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--schema", "schema.toml", "-q")
+    assert code == 0
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert data["schema"][0]["roles"] == ["key"]
+    assert {tuple(r["keys"]) for r in data["results"] if r["attack"] == "cap"} == {("age",)}
+
+
+def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
+    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full")
+    assert code == 0
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert {r["target"] for r in data["results"] if r["attack"] == "cap"} == {"age", "sex", "ill"}
+    assert data["key_sets"]
+
+
+def test_no_holdout_says_so_and_has_no_risk(divulge, files):
+    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--keys", "age,sex", "--targets", "ill")
+    assert code == 0
+    assert "inference and disclosure are not separated" in " ".join(out.split())
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    assert all(r["risk"] is None for r in data["results"])
+    assert "leak" not in out
+
+
+def test_standard_input_is_read(files):
+    with open("real.csv") as real:
+        run = subprocess.run(
+            [sys.executable, "-m", "divulge", "assess", "-", "synthetic.csv", "--keys", "age", "--targets", "ill", "-q"],
+            stdin=real, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_standard_input_can_be_one_table_only(divulge, files):
+    code, _, err = divulge("assess", "-", "-")
+    assert code == 2
+    assert "standard input" in err
+
+
+@pytest.mark.parametrize("option", ["--keys", "--targets", "--ignore", "--missing"])
+def test_an_option_that_names_nothing_is_refused(divulge, files, option):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", option, "")
+    assert code == 2
+    assert "nothing is named" in err
+
+
+def test_an_empty_folder_name_is_refused(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--out", "")
+    assert code == 2
+    assert "--out" in err
+
+
+def test_a_name_with_a_line_break_is_a_name(divulge, files):
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--targets", "new\nline")
+    assert code == 2
+    assert "no column" in err
+
+
+def test_quiet_still_tells_which_attack_failed(divulge, files, monkeypatch):
+    import dataclasses
+
+    from divulge.attacks import CATALOGUE
+
+    def fail(*_, **__):
+        raise ValueError
+
+    monkeypatch.setitem(CATALOGUE, "weap", dataclasses.replace(CATALOGUE["weap"], run=fail))
+    code, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q")
+    assert (code, out) == (3, "")
+    assert "weap failed" in err
+
+
+def test_help_shows_its_examples_line_by_line(divulge):
+    _, out, _ = divulge("--help")
+    assert "\n  divulge demo " in out
+    assert "\\b" not in out
+
+
+def test_attacks_lists_the_catalogue(divulge):
+    from divulge.attacks import CATALOGUE
+
+    code, out, _ = divulge("attacks")
+    assert code == 0
+    assert all(f"{name}  [" in out for name in CATALOGUE)
+
+
+def test_an_unknown_option_is_one_message_and_status_2(divulge):
+    code, _, err = divulge("assess", "--colour")
+    assert code == 2
+    assert "No such option" in err
+    assert "Traceback" not in err
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys, divulge.cli; sys.argv = ['divulge', '--help']\ntry: divulge.cli.main()\nexcept SystemExit: pass\n"
+    )
+    code += (
+        "print([m for m in ('numpy', 'polars', 'numba', 'scipy', 'sklearn', 'rich', 'narwhals') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip().endswith("[]")
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, divulge; print([m for m in ('numpy', 'polars', 'numba', 'scipy') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_demo_needs_no_file(divulge, tmp_path):
+    code, out, _ = divulge("demo", "--out", tmp_path / "report")
+    assert code == 0
+    assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
+    assert "vote" in out
+
+
+def test_same_seed_same_bytes_for_any_number_of_threads(divulge, files):
+    def content(jobs):
+        divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--jobs", jobs)
+        data = json.loads((files / "divulge-report/assessment.json").read_text())
+        for part in (data, *data["results"]):
+            part.pop("seconds")
+        del data["started"], data["command"], data["settings"]["jobs"]
+        return json.dumps(data)
+
+    assert content(1) == content(2)
+
+
+def test_hostile_column_names_cannot_steer_the_terminal(divulge, files):
+    frame = pl.read_csv("real.csv").rename({"sex": "\x1b[31mred\x1b]0;title\x07"})
+    for name in ("a", "b", "c"):
+        frame.write_csv(f"{name}.csv")
+    _, out, err = divulge("assess", "a.csv", "b.csv", "--holdout", "c.csv", "--targets", "ill")
+    assert "\x1b" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("real.csv", "is an input"),
+        ("link.csv", "is an input"),
+        ("divulge-report/report.html", "writes a document"),
+        ("", "no name of a file"),
+        (".", "no name of a file"),
+        ("real.csv/x.xml", "cannot write there"),
+    ],
+)
+def test_junit_is_never_written_over_an_input_or_a_document(divulge, files, target, words):
+    (files / "link.csv").symlink_to(files / "real.csv")
+    before = (files / "real.csv").read_bytes()
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--junit", target)
+    assert code == 2
+    assert words in err
+    assert "attacking" not in err
+    assert (files / "real.csv").read_bytes() == before
+
+
+def test_signs_that_were_not_looked_for_are_said_so(divulge, files):
+    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "--search", "off",
+                           "--no-models", "--no-utility")  # fmt: skip
+    assert code == 0
+    records = json.loads((files / "divulge-report/assessment.json").read_text())["records"]
+    assert records["replicated_unique"] is None
+    assert records["disclosed"] is None
+    assert records["copied"] is not None
+    for text in (" ".join(out.split()), (files / "divulge-report/report.md").read_text()):
+        assert "Not looked for: records alone on a tested key set" in text
+
+
+def test_a_baseline_tells_what_changed_and_a_policy_what_is_kept(divulge, files):
+    quick = (*KEYED, "--no-models", "--no-utility", "-q")
+    assert divulge("assess", "real.csv", "synthetic.csv", *quick, "--out", "first")[0] == 0
+    rule = ("--fail-on", "copies.high > -1")
+    code, _, err = divulge("assess", "real.csv", "real.csv", *quick, *rule, "--baseline", "first/assessment.json")
+    assert code == 1
+    assert "rule broken" in err
+    data = json.loads((files / "divulge-report/assessment.json").read_text())
+    # so coarse a table does not show a full copy: what is asked here is that the two runs were compared
+    assert data["change"]["comparisons"]
+    assert data["change"]["same_people"]
+    assert not data["change"]["same_synthetic"]
+    assert not data["policy"]["kept"]
+    page = (files / "divulge-report/report.html").read_text()
+    assert "Change since the previous run" in page
+    assert "What was not tested counts as not kept" in page
+
+
+def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
+    quick = (*KEYED, "--no-models", "--no-utility", "-q")
+    assert divulge("assess", "real.csv", "synthetic.csv", *quick)[0] == 0
+    code, _, _ = divulge(
+        "assess", "real.csv", "synthetic.csv", *quick, "--edition", "external", "--out", "divulge-report"
+    )
+    assert code == 2
+    assert divulge("assess", "real.csv", "synthetic.csv", *quick, "--edition", "external")[0] == 0
+    assert not (files / "divulge-report-external/records.parquet").exists()
+    assert json.loads((files / "divulge-report-external/assessment.json").read_text())["edition"] == "external"
+
+
+def test_verbose_tells_each_attack(divulge, files):
+    _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--no-utility", "-q", "-v")
+    assert "divulge: copies: 1 test" in err

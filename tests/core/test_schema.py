@@ -1,0 +1,206 @@
+import json
+
+import polars as pl
+import pytest
+
+from divulge.case.case import lay
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.schema import Column, Schema, schema_from_sdv, schema_from_toml
+from divulge.core.threat_model import NOT_STATED, TABLES, Attacker, Decision, Release, Threat, questions, template
+
+N = 200
+
+
+def kinds(**columns):
+    frame = pl.DataFrame(columns)
+    return {c.name: c.kind for c in lay(frame, frame).schema.columns}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", "b"] * 100, "categorical"),
+        ([True, False] * 100, "boolean"),
+        ([0.5 * i for i in range(N)], "numeric"),
+        ([i % 7 for i in range(N)], "integer-coded"),
+        ([i % 70 for i in range(N)], "numeric"),
+        (list(range(N)), "identifier"),
+        ([i * 37 % 9973 for i in range(N)], "numeric"),
+        ([f"user-{i}" for i in range(N)], "identifier"),
+        ([f"I was born in a small town, number {i}, and liked it there" for i in range(N)], "text"),
+        (["x"] * N, "constant"),
+        ([None] * N, "constant"),
+        ([f"2020-01-{1 + i % 28:02d}" for i in range(N)], "datetime"),
+        ([str(i % 90) if i % 9 else "N" for i in range(N)], "numeric"),
+    ],
+)
+def test_kinds_are_inferred(values, kind):
+    assert kinds(x=values)["x"] == kind
+
+
+def test_whole_numbers_that_all_differ_under_an_id_name_are_identifiers():
+    values = [i * 37 % 9973 for i in range(N)]
+    assert kinds(customer_id=values, income=values) == {"customer_id": "identifier", "income": "numeric"}
+
+
+def test_a_column_with_one_value_and_missing_ones_is_no_constant():
+    assert kinds(x=["yes", None] * 100)["x"] == "categorical"
+
+
+def test_the_reason_is_a_sentence_and_names_no_value():
+    frame = pl.DataFrame({"diagnosis": ["rare disease"] + ["flu"] * 99})
+    why = lay(frame, frame).schema["diagnosis"].why
+    assert why == "text with 2 distinct values"
+
+
+def test_toml_round_trip_keeps_every_field():
+    schema = Schema(
+        (
+            Column("a b", "numeric", "because", ("key",)),
+            Column('quote " and \\', "categorical", "", ("target",)),
+            Column("[columns.evil]\nkind", "text", "", ("ignore",)),
+        )
+    )
+    again = schema_from_toml(schema.to_toml())
+    assert again == schema
+
+
+def test_an_edited_kind_wins_over_the_inferred_one():
+    frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
+    schema = schema_from_toml('[columns.code]\nkind = "numeric"\nbins = "width 4"')
+    case = lay(frame, frame, schema=schema)
+    assert case.schema["code"].kind == "numeric"
+    assert case.coding("code").bins.startswith("4 width bins")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("kind = ", "not TOML"),
+        ("a = 1", r"no \[columns.NAME\]"),
+        ('[columns.a]\nkind = "colour"', "unknown kind"),
+        ('[columns.a]\nroles = ["boss"]', "unknown role"),
+        ('[columns.a]\nbins = "deciles"', "bins must be"),
+        ('[columns.a]\nkinds = "text"', "unknown entry"),
+        ("columns = 1", r"no \[columns.NAME\]"),
+        ('[attacker]\nwhoo = "x"', r"\[attacker\]: unknown entry 'whoo'. hint: use who, knows, source, wants, harm"),
+        (
+            '[attacker]\nwho = "x"\n[atacker]',
+            "unknown entry 'atacker'. hint: a schema holds columns, attacker, release",
+        ),
+        ("attacker = 1", "attacker is no table"),
+        ("[release]\nsetting = true", r"\[release\]: setting: neither text nor a list of text"),
+        ('[decision]\ndate = ["x", ["y"]]', r"\[decision\]: date: neither text"),
+        ('[decision.date]\nday = "x"', r"\[decision\]: date: neither text"),
+    ],
+)
+def test_a_broken_schema_says_what_is_wrong(text, says):
+    with pytest.raises(SettingError, match=says):
+        schema_from_toml(text)
+
+
+THREAT = Threat(
+    attacker=Attacker(who=("the public", 'says "no"\nor \\ yes # [release]'), knows=("caf\u00e9 \u202e",)),
+    release=Release(generator=('""" #',)),
+    decision=Decision(date=("2026-11-21",)),
+)
+
+
+@pytest.mark.parametrize("threat", [THREAT, NOT_STATED])
+def test_what_is_stated_survives_the_round_trip(threat):
+    schema = Schema((Column("who", "numeric"),), threat)
+    assert schema_from_toml(schema.to_toml()) == schema
+
+
+def test_dates_and_numbers_need_no_quotes():
+    text = "[decision]\ndate = 2026-11-21\n[release]\ntables_released = 5\ngenerator = ['  ', ' a ']"
+    threat = schema_from_toml(text).threat
+    assert (threat.decision.date, threat.release.tables_released) == (("2026-11-21",), ("5",))
+    assert threat.release.generator == ("a",)
+
+
+def test_without_columns_the_kinds_are_inferred():
+    frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
+    case = lay(frame, frame, schema=schema_from_toml('[attacker]\nwho = "the public"'), unit="b")
+    assert case.schema["code"].kind == "identifier"
+    assert case.schema.with_role("unit") == ("b",)
+    assert case.schema.threat.attacker.who == ("the public",)
+
+
+def test_what_is_stated_is_not_lost_when_kinds_are_given():
+    frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
+    schema = schema_from_toml('[columns.code]\nkind = "numeric"\n[attacker]\nwho = "the public"')
+    case = lay(frame, frame, schema=schema)
+    assert case.schema["code"].kind == "numeric"
+    assert case.schema.threat.attacker.who == ("the public",)
+    assert case.schema.override(Schema(())).threat == case.schema.threat
+
+
+def test_every_question_is_asked_in_the_template_and_can_be_answered():
+    text = template(NOT_STATED)
+    lines = []
+    for table in TABLES:
+        lines.append(f"[{table}]")
+        for key, question in questions(table).items():
+            assert f'# {question}\n# {key} = ""' in text
+            lines.append(f'{key} = "x"')
+    threat = schema_from_toml("\n".join(lines)).threat
+    assert all(getattr(getattr(threat, t), key) == ("x",) for t in TABLES for key in questions(t))
+
+
+def test_a_schema_for_another_table_is_refused():
+    frame = pl.DataFrame({"age": [1, 2, 3]})
+    with pytest.raises(ColumnError, match=r"no column 'agee'.*did you mean 'age'"):
+        lay(frame, frame, schema=schema_from_toml('[columns.agee]\nkind = "numeric"'))
+
+
+SDV_COLUMNS = {
+    "id": {"sdtype": "id", "regex_format": "\\d+"},
+    "age": {"sdtype": "numerical", "computer_representation": "Int64"},
+    "start": {"sdtype": "datetime", "datetime_format": "%Y"},
+    "placed": {"sdtype": "boolean"},
+    "job": {"sdtype": "categorical", "order": ["secret value"]},
+    "mail": {"sdtype": "email", "pii": True},
+}
+EXPECTED = {
+    "id": "identifier",
+    "age": "numeric",
+    "start": "datetime",
+    "placed": "boolean",
+    "job": "categorical",
+    "mail": "identifier",
+}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"columns": SDV_COLUMNS, "primary_key": "id", "METADATA_SPEC_VERSION": "SINGLE_TABLE_V1"},
+        {"tables": {"people": {"columns": SDV_COLUMNS, "primary_key": "id"}}, "METADATA_SPEC_VERSION": "V1"},
+        {
+            "tables": {"people": {"columns": SDV_COLUMNS, "primary_key": ["id"]}},
+            "relationships": [],
+            "METADATA_SPEC_VERSION": "V2",
+        },
+    ],
+    ids=["V1 single", "V1 tables", "V2"],
+)
+def test_sdv_metadata_is_read(metadata):
+    schema = schema_from_sdv(json.loads(json.dumps(metadata)))
+    assert {c.name: c.kind for c in schema.columns} == EXPECTED
+    assert schema["id"].roles == ("ignore",)
+
+
+def test_sdv_metadata_of_several_tables_is_refused():
+    with pytest.raises(SettingError, match="2 tables"):
+        schema_from_sdv({"tables": {"a": {"columns": {}}, "b": {"columns": {}}}})
+
+
+def test_values_in_sdv_metadata_go_nowhere():
+    assert "secret value" not in schema_from_sdv({"columns": SDV_COLUMNS}).to_toml()
+
+
+def test_names_are_suggested():
+    frame = pl.DataFrame({"T Stage ": ["a", "b"] * 30})
+    with pytest.raises(ColumnError, match="did you mean 'T Stage '"):
+        lay(frame, frame, unit="T Stage")

@@ -1,0 +1,489 @@
+"""Policies: what the file may say, what each condition asks, and that what was not tested is not kept."""
+
+import hashlib
+import json
+import re
+import sys
+
+import jsonschema
+import polars as pl
+import pytest
+
+from divulge import assess, cli
+from divulge.core.errors import SettingError
+from divulge.release.policy import (
+    TEMPLATE,
+    Policy,
+    broken,
+    conditions,
+    judge_policy,
+    policy_from_toml,
+    read_policy,
+)
+from divulge.report.schema import assessment_schema
+
+ALL = 'verdicts = ["none found", "cannot tell", "excess found", "no holdout"]\n'
+BARE = f"{ALL}preconditions = false\n"
+"""A policy that every run keeps."""
+
+
+def result(attack, variant="", **more):
+    return {
+        "attack": attack, "variant": variant, "keys": [], "target": None, "verdict": "none found", "score": 97.0,
+        "real": {"hits": 1, "n": 100, "rate": 0.01}, "holdout": {"hits": 1, "n": 100, "rate": 0.01},
+        "risk": {"value": 0.0, "low_simultaneous": -0.02, "high_simultaneous": 0.03}, "smallest_detectable": 0.04,
+        "seconds": 0.5, "notes": [],
+    } | more  # fmt: skip
+
+
+def planted(kind, *, verdict="excess found", without=False, share=0.01):
+    return {
+        "kind": kind, "verdict": verdict, "found": [{"attack": "copies", "without": without}],
+        "attacks": [{"attack": "copies", "smallest_share": share}],
+    }  # fmt: skip
+
+
+def run(**more):
+    return {
+        "verdict": {"verdict": "none found", "sentence": "..."}, "settings": {"unit": None},
+        "preconditions": [
+            {"check": c, "ok": True, "detail": f"{c} was seen"}
+            for c in ("same columns", "sizes", "no overlap", "exchangeable")
+        ],
+        "results": [
+            result("copies", "exact"), result("copies", "near on 2 columns", smallest_detectable=0.5),
+            result("linkability", "balanced halves, k = 1"), result("linkability", "random halves, k = 1"),
+            result("linkability", "random halves, k = 10", smallest_detectable=0.5),
+            result("inference", "nearest record", target="income"), result("inference", "CAP", target="income"),
+            result("k_anonymity", verdict=None, risk=None, score=None, smallest_detectable=None),
+        ],
+        "positive_control": [], "failed": [], "left_out": [], "change": None,
+    } | more  # fmt: skip
+
+
+def judged(toml, data, fail_on=()):
+    """The conditions of a policy that asks for this alone, without the one on the verdict."""
+    text = (ALL if "preconditions" in toml else BARE) + toml
+    return judge_policy(data, policy_from_toml(text), fail_on)["conditions"][1:]
+
+
+def why(toml, data):
+    (only,) = judged(toml, data)
+    assert only["kept"] == (only["why"] == "")
+    return only["why"]
+
+
+# ---------------------------------------------------------------- judging
+
+
+def test_the_result_is_the_struct_of_the_schema():
+    found = judge_policy(run(), policy_from_toml(TEMPLATE), ["any.high > 0.5"])
+    schema = assessment_schema()
+    jsonschema.validate(found, {"$ref": "#/$defs/Policy", "$defs": schema["$defs"]})
+    assert found["name"] == "my release"
+    assert not found["kept"]
+    assert [c["condition"] for c in found["conditions"] if not c["kept"]] == [
+        "singling_out: was run and compared with strangers"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "kept"), [("none found", True), ("cannot tell", True), ("excess found", False), ("no holdout", False)]
+)
+def test_by_default_an_excess_and_a_missing_holdout_break_the_policy(verdict, kept):
+    data = run(verdict={"verdict": verdict})
+    assert judge_policy(data, Policy())["kept"] is kept
+    strict = judge_policy(data, Policy(verdicts=("none found",)))
+    assert strict["kept"] is (verdict == "none found")
+    assert strict["conditions"][0]["condition"] == "overall verdict: none found"
+    assert strict["conditions"][0]["found"] == f"«{verdict}»"
+
+
+def test_a_limit_says_in_words_what_is_asked_and_what_was_found():
+    data = run()
+    data["results"][3]["risk"]["high_simultaneous"] = 0.0812
+    (found,) = judged("[attacks.linkability]\nhigh = 0.05", data)
+    assert found == {
+        "condition": "linkability: simultaneous upper limit of risk at most 0.05",
+        "found": "0.0812 (linkability (random halves, k = 1))",
+        "kept": False,
+        "why": "above 0.05",
+    }
+    assert why("[attacks.linkability]\nhigh = 0.0812", data) == ""
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [
+        ("high = 0.03", True), ("high = 0.029", False), ("low = -0.02", True), ("low = -0.03", False),
+        ("value = 0", True), ("value = -0.01", False), ("score = 97", True), ("score = 98", False),
+    ],
+)  # fmt: skip
+def test_each_limit_is_compared_with_its_own_number(limit, kept):
+    assert judged(f"[attacks.copies]\n{limit}", run())[0]["kept"] is kept
+
+
+def test_a_number_that_rounds_to_the_limit_is_shown_in_full():
+    data = run()
+    data["results"][0]["risk"]["high_simultaneous"] = 0.0500001
+    assert judged("[attacks.copies]\nhigh = 0.05", data)[0]["found"] == "0.0500001 (copies (exact))"
+
+
+def test_a_variant_is_judged_alone():
+    data = run()
+    data["results"][6]["risk"]["high_simultaneous"] = 0.9
+    assert why('[attacks."inference[nearest record]"]\nhigh = 0.05', data) == ""
+    assert why('[attacks."inference[CAP]"]\nhigh = 0.05', data) == "above 0.05"
+    assert why('[attacks."inference[no such way]"]\nhigh = 0.9', data) == "was not tested"
+    assert why("[attacks.any]\nhigh = 0.5", data) == "above 0.5"
+
+
+@pytest.mark.parametrize("toml", ["[attacks.singling_out]\nhigh = 1", "[power]\nsinging_out = 1"])
+def test_an_attack_that_did_not_run_keeps_no_limit(toml):
+    toml = toml.replace("singing", "singling")
+    assert why(toml, run()) in ("was not tested", "no headline comparison was made")
+    assert judged(toml, run())[0]["found"] == "not tested"
+
+
+@pytest.mark.parametrize("toml", ['required = ["copies"]', "[attacks.copies]\nhigh = 1", "[power]\ncopies = 1",
+                                  "[attacks.any]\nhigh = 1", "[power]\nany = 1"])  # fmt: skip
+def test_tests_that_failed_or_were_left_out_break_a_condition_on_their_attack(toml):
+    assert why(toml, run()) == ""
+    assert why(toml, run(failed=[{"attack": "copies", "why": "..."}])) == "copies failed"
+    late = [{"attack": "copies", "n": 3, "of": 40, "why": "the time was up"}]
+    assert why(toml, run(left_out=late)) == "3 of 40 tests of copies were left out"
+    others = why(toml, run(failed=[{"attack": "cap", "why": "..."}]))
+    assert others == ("cap failed" if "any" in toml else "")
+
+
+def test_a_required_attack_must_have_run_and_been_compared():
+    assert judged('required = ["linkability"]', run())[0]["found"] == "3 comparisons with strangers"
+    assert why('required = ["singling_out"]', run()) == "it did not run"
+    assert why('required = ["k_anonymity"]', run()) == "it ran, and nothing was compared with strangers"
+    lonely = run(results=[result("copies", verdict="no holdout", holdout=None)])
+    assert why('required = ["copies"]', lonely) == "it ran, and nothing was compared with strangers"
+    nobody = run(results=[result("copies", verdict="cannot tell", real={"hits": 0, "n": 0, "rate": None})])
+    assert why('required = ["copies"]', nobody) == "it ran, and nothing was compared with strangers"
+
+
+def test_power_is_that_of_the_headline_comparison():
+    assert judged("[power]\nlinkability = 0.05", run())[0]["found"] == "0.04 (linkability (balanced halves, k = 1))"
+    assert why("[power]\ncopies = 0.05\n", run()) == ""
+    assert why("[power]\nany = 0.05\n", run()) == ""
+    data = run()
+    data["results"][3]["smallest_detectable"] = 0.07
+    assert why("[power]\nlinkability = 0.05", data) == why("[power]\nany = 0.05", data) == "above 0.05"
+    data["results"][3]["smallest_detectable"] = None
+    assert why("[power]\nlinkability = 1", data) == (
+        "1 of 2 comparisons has none, as linkability (random halves, k = 1)"
+    )
+    del data["results"][2:4]
+    assert why("[power]\nlinkability = 1", data) == "no headline comparison of linkability reached anybody"
+
+
+def test_every_critical_precondition_must_hold():
+    kept = {c["condition"]: c for c in judged("preconditions = true", run()) if c["kept"]}
+    assert list(kept) == [
+        f"precondition: {c}" for c in ("different tables", "no overlap", "units apart", "exchangeable")
+    ]
+    assert kept["precondition: exchangeable"]["found"] == "exchangeable was seen"
+    for check in ("different tables", "exchangeable", "units apart"):
+        made = [*run()["preconditions"], {"check": check, "ok": False, "detail": "bad\x1b"}]
+        bad = [c for c in judged("preconditions = true", run(preconditions=made)) if not c["kept"]]
+        assert [c["condition"] for c in bad] == [f"precondition: {check}"]
+        assert "\x1b" not in bad[0]["found"]
+
+
+def test_a_precondition_that_was_not_looked_at_is_not_kept():
+    bare = run(preconditions=[{"check": "same columns", "ok": True, "detail": ""}], settings={"unit": "household"})
+    bad = [c for c in judged("preconditions = true", bare) if not c["kept"]]
+    assert [(c["condition"], c["why"]) for c in bad] == [
+        (f"precondition: {c}", "was not tested") for c in ("no overlap", "units apart", "exchangeable")
+    ]
+
+
+def test_further_preconditions_come_beside_the_critical_ones():
+    few = [c | {"ok": c["check"] != "sizes"} for c in run()["preconditions"]]
+    assert judge_policy(run(preconditions=few), Policy())["kept"]
+    bad = [c for c in judged('preconditions = ["sizes", "holdout"]', run(preconditions=few)) if not c["kept"]]
+    assert [c["condition"] for c in bad] == ["precondition: sizes"]
+    assert len(judged('preconditions = ["sizes", "holdout"]', run())) == 6
+
+
+SEEN = "[positive_control]\nseen = true"
+SMALL = "[positive_control]\nsmallest_share = 0.02"
+
+
+def test_each_planted_kind_must_be_seen():
+    kinds = [planted("random people"), planted("near copies")]
+    assert why(SEEN, run(positive_control=kinds)) == ""
+    assert why(SEEN, run()) == "no positive control was run"
+    unseen = [*kinds, planted("unusual people", verdict="none found")]
+    assert why(SEEN, run(positive_control=unseen)) == "not seen: unusual people"
+    unplanted = [*kinds, planted("unusual people", verdict=None)]
+    assert why(SEEN, run(positive_control=unplanted)) == "unusual people: could not be planted"
+    # what shows without the plant too does not show that the plant is seen
+    again = run(positive_control=[planted("near copies", without=True)], verdict={"verdict": "excess found"})
+    assert why(SEEN, again) == "not seen: near copies"
+    assert why(SEEN, run(positive_control=kinds, verdict={"verdict": "excess found"})) == ""
+
+
+def test_the_share_that_would_be_seen_has_a_limit():
+    kinds = [planted("random people", share=0.02), planted("near copies", share=0.01)]
+    (found,) = judged(SMALL, run(positive_control=kinds))
+    assert found["kept"]
+    assert found["found"] == "random people: 0.02; near copies: 0.01"
+    for share in (0.021, 1.5, 0.0):
+        kinds[1] = planted("near copies", share=share)
+        assert why(SMALL, run(positive_control=kinds)) == "not so small: near copies"
+    assert why(SMALL, run()) == "no positive control was run"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [("rose", "a risk rose"), ("cannot compare", "nothing could be compared"), ("fell", ""), ("no change found", "")],
+)
+def test_no_risk_may_have_risen(verdict, expected):
+    asked = '[change]\nverdict = "no change found"'
+    data = run()
+    rows = [{k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": verdict} for r in data["results"]]
+    assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
+    assert why(asked, run()) == "no previous run was given"
+
+
+def test_a_change_that_was_hardly_looked_for_is_not_kept():
+    asked = '[change]\nverdict = "no change found"'
+    data = run()
+    rows = [
+        {k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": "no change found"}
+        for r in data["results"]
+    ]
+    told = {"verdict": "no change found", "sentence": "...", "comparisons": rows}
+    assert why(asked, run(change=told)) == ""
+    few = told | {"comparisons": [c for c in rows if c["attack"] != "copies"]}
+    assert why(asked, run(change=few)) == "nothing of copies could be compared"
+    late = run(change=told, left_out=[{"attack": "cap", "n": 1, "of": 2, "why": "late"}])
+    assert why(asked, late) == "1 of 2 tests of cap was left out"
+    new = [*data["results"], result("cap", "zero", verdict="excess found")]
+    assert "made no comparison" in why(asked, run(change=told, results=new))
+
+
+def test_rules_alone_make_a_policy_of_their_own():
+    found = judge_policy(run(), None, ["copies.high > 0.01", "any.low > 0"])
+    assert (found["name"], found["sha256"], found["kept"]) == ("--fail-on", None, False)
+    assert [c["condition"] for c in found["conditions"]] == [
+        "copies: simultaneous upper limit of risk at most 0.01",
+        "all attacks: simultaneous lower limit of risk at most 0",
+    ]
+    assert broken(found) == [
+        "copies: simultaneous upper limit of risk at most 0.01: found 0.0300 (copies (exact)), above 0.01"
+    ]
+    assert broken(judge_policy(run(), None, ["cap.high > 1"])) == [
+        "cap: simultaneous upper limit of risk at most 1: was not tested"
+    ]
+
+
+def test_rules_of_the_file_and_of_the_command_line_are_all_asked():
+    policy = policy_from_toml(BARE + 'fail_on = ["copies.high > 0.01"]')
+    assert not judge_policy(run(), policy)["kept"]
+    assert len(judge_policy(run(), policy, ["any.low > 0"])["conditions"]) == 3
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_the_template_is_a_policy_commented_lines_included():
+    assert len(conditions(policy_from_toml(TEMPLATE))) == 11
+    everything = re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.M).replace("preconditions = true\n", "")
+    policy = policy_from_toml(everything)
+    assert policy.positive_control.seen and policy.change and policy.fail_on == ("any.low > 0.01",)
+    assert all(f in everything for f in Policy.__struct_fields__ if f != "sha256")
+
+
+def test_the_hash_is_that_of_the_file(tmp_path):
+    content = b'\xef\xbb\xbfname = "r\xc3\xa9sum\xc3\xa9"\r\n'
+    (tmp_path / "p.toml").write_bytes(content)
+    policy = read_policy(tmp_path / "p.toml")
+    assert policy.name == "résumé"
+    assert policy.sha256 == judge_policy(run(), policy)["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("high = 0.05", "policy: unknown entry 'high'. hint: use name, verdicts, "),
+        ('sha256 = "0"', "unknown entry 'sha256'"),
+        ("[limits]\nhigh = 1", "unknown entry 'limits'"),
+        ("[attacks.copies]\nhihg = 0.05", r"policy: \[attacks.copies\]: unknown entry 'hihg'. hint: use high, low,"),
+        ("[attacks.copies]", r"\[attacks.copies\] asks for nothing"),
+        ("[positive_control]\nseen = false", "asks for nothing"),
+        ("attacks = 1", r"\[attacks\] is no table"),
+        ("[attacks]\ncopies = 0.05", r"\[attacks.copies\] is no table"),
+        ("[attacks.copy]\nhigh = 0.05", "no attack 'copy'"),
+        ('[attacks."copies[exact"]\nhigh = 0.05', "not a rule"),
+        ("[attacks.copies]\nhigh = '0.05'", r"\[attacks.copies\]: high: expected float, got str"),
+        ("[attacks.copies]\nhigh = true", "expected float, got bool"),
+        ("[attacks.copies]\nhigh = nan", "high: expected float >= -1.0"),
+        ("[attacks.copies]\nhigh = 5", "high: expected float <= 1.0"),
+        ("[attacks.copies]\nscore = 101", "score: expected float <= 100.0"),
+        ("[power]\ncopies = 0", r"\[power\]: copies: expected float > 0"),
+        ("[power]\ncopies = 5", r"\[power\]: copies: expected float <= 1"),
+        ("[power]\ncopy = 0.5", r"\[power\]: no attack 'copy'"),
+        ('required = "copies"', "required: expected array, got str"),
+        ('required = ["copy"]', "required: no attack 'copy'"),
+        ('verdicts = ["nothing found"]', "verdicts: a word that is not known here"),
+        ("verdicts = []", "verdicts: expected array of length >= 1"),
+        ('name = ""', "name: expected str of length >= 1"),
+        ('fail_on = ["copies > 1"]', "policy: fail_on 'copies > 1': not a rule"),
+        ('fail_on = ["copies.high > 1e999"]', "not a rule"),
+        ('preconditions = ["size"]', "no check 'size'. hint: use different tables"),
+        ("preconditions = 1", "preconditions: expected bool"),
+        ('[change]\nverdict = "rose"', r"\[change\]: verdict: a word that is not known here"),
+        ("[change]", r"\[change\] asks for nothing"),
+        ("[positive_control]\nsmallest_share = 2", "smallest_share: expected float <= 1"),
+        ("secret = 1\nsecret = 2\n", r"not TOML \(at line 2, column 11\)"),
+        pytest.param("secret = " + "[" * 5000, r"not TOML\. hint", id="5000 brackets"),
+        pytest.param("secret = " + "1" * 5000, r"not TOML\. hint", id="5000 digits"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused(toml, said):
+    with pytest.raises(SettingError, match=said) as refused:
+        policy_from_toml(toml)
+    assert re.match("policy: .* hint: .*", str(refused.value))
+    assert "nothing found" not in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_ours(tmp_path):
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
+    with pytest.raises(SettingError, match="policy: not UTF-8"):
+        read_policy(tmp_path / "latin.toml")
+    with pytest.raises(SettingError, match="policy: cannot be read"):
+        read_policy(tmp_path / "none.toml")
+
+
+def test_an_external_edition_is_not_judged_by_its_rounded_numbers():
+    with pytest.raises(SettingError, match="external edition"):
+        judge_policy(run(edition="external"), Policy())
+
+
+# ---------------------------------------------------------------- the commands
+
+
+@pytest.fixture(scope="module")
+def report():
+    people = pl.DataFrame({"age": [i % 7 for i in range(120)], "ill\x1b[31mx": [i % 2 for i in range(120)]})
+    return assess(people[:60], people[30:90], holdout=people[60:], search="off", models=False)
+
+
+@pytest.fixture
+def divulge(monkeypatch, capsys, tmp_path, report):
+    """Run the command line in a folder with an assessment, and return exit status, output and errors."""
+    report.to_json(tmp_path / "assessment.json")
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["divulge", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out = capsys.readouterr()
+        return stopped.value.code or 0, out.out, out.err
+
+    return command
+
+
+def test_the_template_is_printed_and_checked(divulge, tmp_path):
+    code, out, _ = divulge("policy")
+    assert (code, out) == (0, TEMPLATE)
+    (tmp_path / "p.toml").write_text(out)
+    code, out, _ = divulge("policy", "--check", "p.toml")
+    assert code == 0
+    assert out.startswith("my release: 11 conditions\n- overall verdict: none found or cannot tell\n")
+    (tmp_path / "p.toml").write_text("nmae = 1")
+    code, out, err = divulge("policy", "--check", "p.toml")
+    assert (code, out) == (2, "")
+    assert "policy: unknown entry 'nmae'" in err
+
+
+def test_the_gate_judges_without_the_data(divulge, tmp_path):
+    (tmp_path / "p.toml").write_text(BARE + "[attacks.linkability]\nhigh = 1")
+    code, out, err = divulge("gate", "assessment.json", "--policy", "p.toml", "--fail-on", "inference.high > 1")
+    assert (code, err) == (0, "")
+    assert "policy: kept" in out
+    code, out, err = divulge("gate", "assessment.json", "--policy", "p.toml", "--fail-on", "inference.high > -1")
+    assert code == 1
+    assert "policy: NOT KEPT" in out
+    assert "divulge: not kept: inference: simultaneous upper limit of risk at most -1: found " in err
+    assert "31mx" in err
+    assert "\x1b" not in out + err
+    assert divulge("gate", "assessment.json", "--fail-on", "cap.high > 1", "-q")[:2] == (1, "")
+
+
+def test_the_gate_writes_junit(divulge, tmp_path):
+    code, *_ = divulge("gate", "assessment.json", "--fail-on", "linkability.low > 1", "--junit", "new/j.xml", "-q")
+    assert code == 0
+    assert '<testsuite name="policy"' in (tmp_path / "new/j.xml").read_text()
+    code, _, err = divulge("gate", "assessment.json", "--fail-on", "linkability.low > 1", "--junit", tmp_path, "-q")
+    assert code == 2
+    assert "--junit: no name of a file" in err
+    code, _, err = divulge("gate", "assessment.json", "--fail-on", "excess", "--junit", "assessment.json")
+    assert (code, "--junit: this file is an input" in err) == (2, True)
+    assert (tmp_path / "assessment.json").read_bytes().startswith(b"{")
+
+
+def test_a_file_that_adds_nothing_is_said_to(divulge, tmp_path):
+    (tmp_path / "p.toml").write_text("")
+    said = divulge("policy", "--check", "p.toml")[1].splitlines()
+    assert said[:2] == ["policy: 5 conditions", "The file asks for nothing beyond the defaults, which are:"]
+    (tmp_path / "p.toml").write_text('required = ["copies"]')
+    assert "defaults" not in divulge("policy", "--check", "p.toml")[1]
+
+
+def test_a_broken_condition_is_one_sentence():
+    data = run(verdict={"verdict": "excess found"}, left_out=[{"attack": "copies", "n": 1, "of": 1, "why": "late"}])
+    judged = judge_policy(data, Policy(preconditions=False), ["excess", "copies.high > 0.5"])
+    assert broken(judged) == [
+        "overall verdict: none found or cannot tell: found «excess found», not allowed",
+        "overall verdict: neither «excess found» nor «no holdout»: found «excess found», not allowed",
+        "copies: simultaneous upper limit of risk at most 0.5: the one test of copies was left out",
+    ]
+
+
+SURROGATE = r'"\ud800"'
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        (("tables", "real", "rows"), "9" * 400, "$.tables.real.rows: a number out of range"),
+        (("tables", "real", "rows"), str(2**53 + 1), "$.tables.real.rows: not of its kind"),
+        (("tables", "real", "columns"), "-1", "$.tables.real.columns: not of its kind"),
+        (("seconds",), "1e999", "$.seconds: a number out of range"),
+        (("seconds",), SURROGATE, "$.seconds: text that is no Unicode"),
+        (("notes",), f"[{SURROGATE}]", "$.notes[...]: text that is no Unicode"),
+        (("versions",), f'{{{SURROGATE}: "1"}}', "$.versions[...]: text that is no Unicode"),
+        (("edition",), SURROGATE, "$.edition: text that is no Unicode"),
+        (("later",), "[" * 300 + "]" * 300, ": nested too deeply"),
+    ],
+    ids=range(9),
+)
+def test_an_assessment_that_no_document_can_show_is_refused(divulge, tmp_path, field, value, said):
+    data = json.loads((tmp_path / "assessment.json").read_text())
+    inner = data
+    for name in field[:-1]:
+        inner = inner[name]
+    inner[field[-1]] = "HERE"
+    (tmp_path / "assessment.json").write_text(json.dumps(data).replace('"HERE"', value))
+    code, out, err = divulge("gate", "assessment.json", "--fail-on", "excess")
+    assert (code, out) == (2, "")
+    assert f"damaged at {said}" in err or said in err
+    assert "999" not in err
+
+
+def test_the_gate_needs_something_to_judge_by_and_to_judge(divulge, tmp_path):
+    assert divulge("gate", "assessment.json")[0] == 2
+    (tmp_path / "other.json").write_text("{}")
+    assert divulge("gate", "other.json", "--fail-on", "excess")[0] == 2
+    assert divulge("gate", "none.json", "--fail-on", "excess")[0] == 2
+    assert divulge("gate", "assessment.json", "--fail-on", "copies > 1")[0] == 2
+    assert divulge("gate", "assessment.json", "--policy", "none.toml")[0] == 2

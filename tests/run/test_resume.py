@@ -1,0 +1,408 @@
+"""Runs that are interrupted: what is kept, what is taken up again, and what is never trusted."""
+
+import errno
+import hashlib
+import json
+import os
+import pickle
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+import zlib
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.core.errors import ColumnError, SettingError
+from divulge.core.result import Result
+from divulge.demo import tables as demo_tables
+from divulge.kernels import runtime as kernels
+from divulge.run import assess as assessment
+from divulge.run import checkpoints as keeping
+from divulge.run.checkpoints import Interrupted, Keeper, discard
+
+
+def tables(n=60):
+    rng = np.random.default_rng(3)
+
+    def one():
+        a, b = rng.integers(0, 5, n), rng.integers(0, 3, n)
+        return pl.DataFrame({"a": a, "b": b, "c": (a + rng.integers(0, 2, n)) % 4, "x": rng.normal(size=n)})
+
+    return one(), one(), one()
+
+
+REAL, SYNTHETIC, HOLDOUT = tables()
+USUAL = {"holdout": HOLDOUT, "keys": ["a", "b"], "targets": ["c"], "models": False}
+
+
+def assess(real=REAL, **settings):
+    return divulge.assess(real, SYNTHETIC, **(USUAL | settings))
+
+
+def timeless(report):
+    data = report.data | {"started": "", "seconds": 0}
+    return json.dumps(data | {"results": [r | {"seconds": 0} for r in data["results"]]})
+
+
+def stop_at(n, what=""):
+    """A progress callback that interrupts the run at its n-th call while attacking."""
+    calls = []
+
+    def progress(name, done, total):
+        calls.append(name)
+        if total > 1 and done >= n and name.startswith(what):
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The tasks that are made, not taken from a folder."""
+    tasks, real = [], assessment._attacked
+
+    def attacked(case, task):
+        tasks.append((task.attack, str(task.settings)))
+        return real(case, task)
+
+    monkeypatch.setattr(assessment, "_attacked", attacked)
+    return tasks
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The tasks that are made; instead of an attack a short result comes."""
+    tasks = []
+
+    def attacked(case, task):
+        tasks.append((task.attack, str(task.settings)))
+        return (Result(attack=task.attack, target=task.settings.get("target")),)
+
+    monkeypatch.setattr(assessment, "_attacked", attacked)
+    return tasks
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return assess()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "report" / ".kept"
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(folder, made, whole):
+    with pytest.raises(Interrupted) as stopped:
+        assess(keep=folder, progress=stop_at(9))
+    before = list(made)
+    assert stopped.value.kept == len(before) == len(list(folder.iterdir())) == 9
+    assert stopped.value.folder == folder
+    report = assess(keep=folder, resume=True)
+    assert len(made) == len(set(made)) == stopped.value.planned
+    assert timeless(report) == timeless(whole)
+    assert report.records().equals(whole.records())
+    made.clear()
+    again = assess(keep=folder, resume=True, budget=0)  # what is kept costs no time
+    assert timeless(again) == timeless(whole)
+    assert made == []
+
+
+def test_the_runs_of_a_control_are_kept_apart(folder, made):
+    n = {"calls": 0}
+
+    def stop_in_the_second_run(what, done, total):
+        n["calls"] += what == "copies"
+        if n["calls"] == 2 and done == 5:
+            raise KeyboardInterrupt
+
+    settings = {"search": "off", "keys": None, "targets": ["c"], "positive_control": 0.05}
+    with pytest.raises(Interrupted) as stopped:
+        assess(keep=folder, progress=stop_in_the_second_run, **settings)
+    before = len(made)
+    assert stopped.value.kept == before == len(list(folder.iterdir()))
+    assert stopped.value.planned == 4 * (before - 5)
+    resumed = assess(keep=folder, resume=True, **settings)
+    assert len(made) == stopped.value.planned
+    assert timeless(resumed) == timeless(assess(**settings))
+
+
+@pytest.mark.parametrize("settings", [{"holdout": None}, {"keys": None, "targets": None, "search": "full"}], ids=str)
+def test_bins_and_searches_are_told_as_if_nothing_had_happened(folder, settings):
+    with pytest.raises(Interrupted):
+        assess(keep=folder, progress=stop_at(20), **settings)
+    resumed = assess(keep=folder, resume=True, **settings)
+    assert timeless(resumed) == timeless(assess(**settings))
+
+
+def test_without_resume_nothing_is_taken(folder, quick):
+    assess(keep=folder)
+    n = len(quick)
+    assess(keep=folder)
+    assert len(quick) == 2 * n
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"level": 0.9},
+        {"missing": ["3"]},
+        {"real": REAL.with_columns(a=pl.col("a").shuffle(seed=1))},
+        {"real": REAL.reverse()},
+        {"ignore": ["x"]},
+        {"holdout": HOLDOUT.with_columns(b=2 - pl.col("b"))},
+        {"schema": divulge.schema_from_toml('[columns.x]\nkind = "categorical"\n', "s.toml")},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_other_data_or_settings_take_nothing(folder, quick, change):
+    assess(keep=folder)
+    quick.clear()
+    told = []
+    assess(keep=folder, resume=True, finished=told.append, **change)
+    assert quick
+    assert sum(t.kept for t in told) == 0
+
+
+def test_a_resumed_run_makes_only_what_another_setting_asks(folder, quick):
+    assess(keep=folder)
+    quick.clear()
+    told = []
+    assess(keep=folder, resume=True, acceptable=0.1, subgroups=["b"], finished=told.append)
+    assert [name for name, _ in quick] == ["inference"]
+    assert sum(t.kept for t in told) == sum(t.n for t in told) - 1
+
+
+def test_every_attack_can_be_kept(folder):
+    real, synthetic, holdout = demo_tables()
+    part = [t.head(150) for t in (real, synthetic, holdout)]
+    settings = {"holdout": part[2], "keys": ["age", "educ"], "targets": ["vote"], "subgroups": ["PID"]}
+    told = []
+    one = divulge.assess(part[0], part[1], keep=folder, finished=told.append, **settings)
+    assert len(list(folder.iterdir())) == sum(t.n for t in told)
+    told.clear()
+    other = divulge.assess(part[0], part[1], keep=folder, resume=True, finished=told.append, **settings)
+    assert [t for t in told if t.kept < t.n] == []
+    assert timeless(other) == timeless(one)
+    for a, b in zip(one.results, other.results, strict=True):
+        if a.individual is not None:
+            np.testing.assert_array_equal(a.individual.real, b.individual.real)
+        assert repr(a.comparison) == repr(b.comparison)
+
+
+# ---------------------------------------------------------------- threads
+
+
+def test_tests_in_threads_are_dropped_when_the_run_is_interrupted(folder, made, monkeypatch):
+    monkeypatch.setattr(kernels, "THREADS_FROM", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    usual, go_on = assessment._attacked, threading.Event()
+
+    def slow(case, task):
+        if task.attack == "inference" and task.settings["target"] != "a":
+            go_on.wait(30)
+        return usual(case, task)
+
+    monkeypatch.setattr(assessment, "_attacked", slow)
+    settings = {"keys": None, "targets": None, "search": "off"}
+    n_threads = threading.active_count()
+    with pytest.raises(Interrupted):
+        assess(keep=folder, progress=stop_at(0, "inference b"), **settings)  # b and c have begun, x has not
+    go_on.set()
+    began = time.perf_counter()
+    while threading.active_count() > n_threads and time.perf_counter() - began < 30:
+        time.sleep(0.01)
+    assert len([task for task in made if task[0] == "inference"]) == 3
+    report = assess(keep=folder, resume=True, **settings)
+    assert len([task for task in made if task[0] == "inference"]) == 4
+    monkeypatch.undo()
+    assert timeless(report) == timeless(assess(**settings))
+
+
+WAITING = """
+import os, time
+import polars as pl
+import divulge
+from divulge.run import assess as assessment
+from divulge.kernels import runtime as kernels
+from divulge.run.checkpoints import Interrupted
+
+def attacked(case, task):
+    if task.attack == "inference":
+        if task.settings["target"] == "a":
+            print("waiting", flush=True)
+        time.sleep(60)
+    return ()
+
+assessment._attacked, kernels.THREADS_FROM = attacked, 0
+frame = pl.DataFrame({"a": [1, 2, 1, 3, 2, 2], "b": [1, 1, 2, 2, 3, 1], "c": [1, 2, 2, 1, 1, 1]})
+try:
+    divulge.assess(frame, frame, holdout=frame, search="off", models=False)
+except Interrupted:
+    print("left", flush=True)
+    os._exit(0)
+"""
+
+
+def test_an_interruption_is_heeded_while_threads_work():
+    with subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "waiting\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        assert "left" in child.stdout.read()
+        assert time.perf_counter() - began < 30
+
+
+def test_long_searches_in_threads_stop():
+    watch = assessment._Watch(lambda what, done, total: None, stopped=True)
+    with pytest.raises(KeyboardInterrupt):
+        watch.searching(1, 10)
+
+
+def test_an_interruption_before_the_tests_is_the_usual_one():
+    def progress(what, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        assess(progress=progress)
+    assert not isinstance(stopped.value, Interrupted)
+
+
+def test_without_a_folder_nothing_is_kept(quick):
+    with pytest.raises(Interrupted) as stopped:
+        assess(progress=stop_at(2))
+    assert (stopped.value.kept, stopped.value.folder) == (0, None)
+
+
+# ---------------------------------------------------------------- files that are not ours
+
+
+class _Hostile:
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return os.system, (f"touch '{self.marker}'",)
+
+
+def sealed(content, key):
+    """A file with the right head and digest, as somebody who read the source would make it."""
+    content = zlib.compress(content)
+    return keeping._HEAD + hashlib.sha256(key.encode() + content).digest() + content
+
+
+def by_name(module, name, argument):
+    """A pickle that calls module.name(argument); the name may have dots."""
+    texts = b"".join(b"\x8c" + bytes([len(t)]) + t.encode() for t in (module, name))
+    return b"\x80\x04" + texts + b"\x93\x8c" + bytes([len(argument)]) + argument.encode() + b"\x85R."
+
+
+def test_a_hostile_file_is_refused_and_nothing_is_executed(folder, tmp_path, whole):
+    marker = tmp_path / "owned"
+    command = f"touch {marker}"
+    hostile = [
+        pickle.dumps(_Hostile(marker)),
+        pickle.dumps(((_Hostile(marker),), ())),
+        by_name("os", "system", command),
+        by_name("divulge.run.checkpoints", "os.system", command),
+        by_name("divulge.report.report", "os.system", command),
+        by_name("builtins", "eval", f"open('{marker}', 'w')"),
+        by_name("builtins", "exec", f"open('{marker}', 'w')"),
+        by_name("numpy", "load", str(marker)),
+        pickle.dumps({"results": 1}),
+        pickle.dumps(((1, 2), ("a",))),
+        b"not a pickle",
+    ]
+    pickle.loads(hostile[3])  # it does harm where nothing is refused
+    assert marker.exists()
+    marker.unlink()
+    assess(keep=folder)
+    files = sorted(folder.iterdir())
+    for path, content in zip(files, hostile, strict=False):
+        path.write_bytes(sealed(content, path.stem))
+    assert len(files) > len(hostile)
+    report = assess(keep=folder, resume=True)
+    assert not marker.exists()
+    assert sum("damaged or not of divulge" in n for n in report.data["notes"]) == 1
+    assert [r.to_dict() | {"seconds": 0} for r in report.results] == [
+        r.to_dict() | {"seconds": 0} for r in whole.results
+    ]
+
+
+def test_damaged_files_are_made_again(folder, quick):
+    one = assess(keep=folder)
+    n = len(quick)
+    files = sorted(folder.iterdir())
+    content = files[0].read_bytes()
+    files[0].write_bytes(content[:-1])
+    files[1].write_bytes(b"")
+    files[2].write_bytes(content)  # another test's
+    files[3].write_bytes(content[:60] + bytes([content[60] ^ 1]) + content[61:])
+    files[4].unlink()
+    files[4].mkdir()
+    (folder / "tmpx.kept-part").write_bytes(content[:50])
+    other = assess(keep=folder, resume=True)
+    assert len(quick) == n + 5
+    assert [r.to_dict() | {"seconds": 0} for r in one.results] == [r.to_dict() | {"seconds": 0} for r in other.results]
+
+
+# ---------------------------------------------------------------- the folder
+
+
+def test_the_folder_is_private_and_goes_when_it_is_discarded(folder, quick):
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    assess(keep=folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()} == {0o600}
+    discard(folder)
+    assert not folder.exists()
+    assert folder.parent.exists()
+
+
+def test_what_is_not_ours_stays(folder, tmp_path):
+    Keeper(folder, resume=False)
+    (folder / "thesis.txt").write_text("mine")
+    with pytest.raises(SettingError, match="other files"):
+        assess(keep=folder)
+    discard(folder)
+    assert (folder / "thesis.txt").read_text() == "mine"
+    (tmp_path / "link").symlink_to(tmp_path / "report")
+    with pytest.raises(SettingError, match="link"):
+        assess(keep=tmp_path / "link")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingError, match="cannot be made"):
+        assess(keep=tmp_path / "file")
+
+
+def test_a_folder_can_be_tried(folder, tmp_path, quick):
+    (tmp_path / "file").write_text("")
+    assert keeping.can_keep(folder)
+    assert not folder.exists()
+    assert not keeping.can_keep(tmp_path / "file")
+    with pytest.raises(ColumnError, match="nobody"):
+        assess(keep=folder, keys=["nobody"])
+    assert not folder.exists()
+
+
+def test_a_full_disk_stops_nothing(folder, monkeypatch, quick):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(keeping.tempfile, "mkstemp", full)
+    report = assess(keep=folder)
+    assert len(report.results) == len(quick)
+    assert sum("No space left" in n for n in report.data["notes"]) == 1
+
+
+def test_resume_needs_a_folder():
+    with pytest.raises(SettingError, match="keep"):
+        assess(resume=True)
