@@ -221,9 +221,9 @@ def part_c(options: argparse.Namespace, kind: str) -> list[dict[str, Any]]:
 def part_d(options: argparse.Namespace) -> list[dict[str, Any]]:
     """One more key set, when the tables are coded."""
     from divulge.attacks.attribution.cap import cap_scores
-    from divulge.case.case import lay
+    from divulge.case.case import build_case
 
-    case = lay(*large_tables("polars", [*LARGE_KEYS, *OTHER_KEYS, "t"]))
+    case = build_case(*large_tables("polars", [*LARGE_KEYS, *OTHER_KEYS, "t"]))
 
     def one_more(keys: list[str]) -> None:
         case._counted.clear()
@@ -276,7 +276,7 @@ def part_g(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Generalised CAP on a larger table, coding included and not."""
     import divulge
     from divulge.attacks.attribution.cap import cap_scores
-    from divulge.case.case import lay
+    from divulge.case.case import build_case
 
     keys = [k for k in CENSUS if k not in ("age", "income")]
     real, synthetic = (as_frame(census(100_000, seed), "polars") for seed in (1, 2))
@@ -284,7 +284,7 @@ def part_g(options: argparse.Namespace) -> list[dict[str, Any]]:
     result = divulge.cap(real, synthetic, **ask)
     share = result.context["share of records whose key is in the synthetic table"]
     ours = measured(lambda: divulge.cap(real, synthetic, **ask))
-    case = lay(real, synthetic)
+    case = build_case(real, synthetic)
     table = case.contingency(keys, "income")
     scores = measured(lambda: cap_scores(table, "nearest"))
     n_keys = int((table.s_key > 0).sum())

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.attacks import CATALOGUE
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import DivulgeError
 from divulge.core.schema import Column, Schema
 
@@ -86,7 +86,7 @@ def compares_codes(name, one, result):
 def results_of(tables, only=lambda *_: True, **options):
     """Every result of every attack, by attack, settings and variant."""
     try:
-        case = lay(*tables, **options)
+        case = build_case(*tables, **options)
     except DivulgeError as error:
         return {"lay": str(error)}
     found = {}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import label
 from divulge.core.schema import Column, Schema
@@ -173,7 +173,7 @@ def test_where_strangers_equal_real_records_near_is_exact():
 @given(real=table, synthetic=table, holdout=table)
 def test_near_copies_count_as_plain_python_does(real, synthetic, holdout):
     """The definition in fractions: mean over columns of |a - b| / range (at most 1), or 0 and 1 for categories."""
-    usable = [j for j, c in enumerate("ABC") if lay(frame(real), frame(synthetic)).schema[c].kind != "constant"]
+    usable = [j for j, c in enumerate("ABC") if build_case(frame(real), frame(synthetic)).schema[c].kind != "constant"]
     results = divulge.copies(frame(real), frame(synthetic), holdout=frame(holdout), variants=["exact", "near"])
     if not usable:
         assert [r.variant for r in results] == ["exact"]

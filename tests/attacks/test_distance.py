@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import divulge
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.multiplicity import correct
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import ColumnError, DivulgeError, SettingError
 from divulge.core.schema import Column, Schema
 
@@ -258,7 +258,7 @@ def test_identifiability_weights_are_one_over_the_entropy():
     # pooled: (a, p) and (a, r) are 1/3 from each other too; (b, s) is 2/3 from the row and 1/3 from (b, q), which
     # weights the other way round would turn
     assert (found["pooled"].real.hits, found["pooled"].holdout.hits) == (0, 0)
-    case = lay(real, synthetic, holdout, schema=schema)
+    case = build_case(real, synthetic, holdout, schema=schema)
     from divulge.attacks.distance.nearest_tests import _weights
 
     weights = _weights(case, ("c", "e"))
@@ -307,7 +307,7 @@ def test_random_tables_have_the_levels_and_the_missing_values_of_real():
         },
         schema_overrides={"c": pl.String, "x": pl.Float64},
     )
-    case = lay(real, real, schema=SCHEMA)
+    case = build_case(real, real, schema=SCHEMA)
     canonical = Canonical(case, ["c", "x"])
     m = 20_000
     _, codes = _noise(canonical, 0, "uniform", m, rng)
@@ -603,7 +603,7 @@ def test_chosen_columns_alone_are_compared():
 
 def test_an_attraction_is_corrected_in_a_family_as_a_comparison_is():
     tables = drawn(8, (150, 150, 150), copied=0.5)
-    case = lay(tables[0], tables[1], tables[2])
+    case = build_case(tables[0], tables[1], tables[2])
     results = list(divulge.dcr.run(case)) + [divulge.identical_match_share.run(case)]
     found = correct(case, results, 0.05)
     assert [r.verdict for r in found] == ["excess found", None, None, "excess found"]
@@ -653,7 +653,7 @@ def test_the_part_of_a_copy_that_shows_by_hand():
 
     # a: two members and one stranger; b: a member alone; c: a stranger alone
     real, holdout = pl.DataFrame({"k": ["a", "a", "b"]}), pl.DataFrame({"k": ["a", "c", "c"]})
-    d = distances_of(lay(real, real, holdout))
+    d = distances_of(build_case(real, real, holdout))
     # copies of a give 2/3 to members and 1/3 to strangers, the copy of b all: (2*2/3 + 1 - 2*1/3) / 3
     assert shown_of_a_copy(d, alone=False) == pytest.approx((4 / 3 + 1 - 2 / 3) / 3)
     assert shown_of_a_copy(d, alone=True) == pytest.approx(1 / 3)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.attacks.membership.exposure import _flagged, hit_scores, p_values, people_of, smallest_flaggable
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
 
@@ -81,7 +81,7 @@ def test_scores_are_those_of_plain_python(real, synthetic, holdout, k, neighbour
 @few
 @given(table, table, table, st.sampled_from([0.1, 0.3, 0.5]))
 def test_flags_are_those_of_a_plain_benjamini_hochberg(real, synthetic, holdout, fdr):
-    case = lay(*map(frame, (real, synthetic, holdout)), schema=SCHEMA)
+    case = build_case(*map(frame, (real, synthetic, holdout)), schema=SCHEMA)
     people = people_of(case, columns=["x", "b"], fdr=fdr)
     score, strangers = people.real.score.tolist(), people.holdout.score.tolist()
     n, m = len(score), len(strangers)
@@ -111,7 +111,7 @@ def test_worked_numbers_of_five_people():
     # nearest other person .1 .1 .5 | .1 .3; nearest synthetic row .3 .2 0 | .1 .2; half the smallest positive is .05
     assert np.exp(hit.individual.real) == pytest.approx([1 / 3, 1 / 2, 10])
     assert np.exp(hit.individual.holdout) == pytest.approx([1, 3 / 2])
-    case = lay(real, synthetic, holdout, schema=schema)
+    case = build_case(real, synthetic, holdout, schema=schema)
     people = people_of(case, k=2, neighbour=1)
     assert people.p_value.tolist() == pytest.approx([1, 1, 1 / 3])
     assert people.real.synthetic_row.tolist() == [1, 1, 0]
@@ -152,7 +152,7 @@ def planted(kind, seed=3, n=300):
 @pytest.mark.parametrize("kind", ["whole", "near"])
 def test_planted_people_are_flagged_and_point_to_their_rows(kind):
     tables, who = planted(kind)
-    case = lay(*tables)
+    case = build_case(*tables)
     people = people_of(case)
     assert people.flagged[who].sum() >= 19
     assert people.n_flagged <= 26
@@ -195,7 +195,7 @@ def known_answer(seed, n=2000):
 @pytest.fixture(scope="module")
 def four_tables():
     real, fresh, holdout = (known_answer(seed) for seed in (1, 2, 3))
-    case = lay(real, fresh, holdout)
+    case = build_case(real, fresh, holdout)
     v = people_of(case).real.outlierness
     unusual = np.argsort(-v)[:20]
     some = np.random.default_rng(4).permutation(2000)[:200]
@@ -209,21 +209,21 @@ def test_a_fresh_sample_flags_nobody(four_tables):
 
 def test_twenty_unusual_people_of_two_thousand_are_flagged(four_tables):
     real, holdout, unusual, _, fresh, _ = four_tables
-    people = people_of(lay(real, pl.concat([fresh[20:], real[unusual]]), holdout))
+    people = people_of(build_case(real, pl.concat([fresh[20:], real[unusual]]), holdout))
     assert people.flagged[unusual].all()
     assert people.n_flagged <= 26
 
 
 def test_a_tenth_of_the_table_copied_is_flagged(four_tables):
     real, holdout, _, some, fresh, _ = four_tables
-    people = people_of(lay(real, pl.concat([fresh[200:], real[some]]), holdout))
+    people = people_of(build_case(real, pl.concat([fresh[200:], real[some]]), holdout))
     assert people.flagged[some].mean() >= 0.95
     assert people.n_flagged <= 240
 
 
 def test_the_whole_table_copied_is_flagged(four_tables):
     real, holdout, *_ = four_tables
-    assert people_of(lay(real, real, holdout)).flagged.mean() >= 0.99
+    assert people_of(build_case(real, real, holdout)).flagged.mean() >= 0.99
 
 
 # ---------------------------------------------------------------- without a holdout, with units
@@ -236,7 +236,7 @@ def test_without_a_holdout_there_are_scores_and_no_flags():
     assert "no holdout: nobody can be flagged, since chance alone gives high scores too" in hit.notes
     assert not np.isnan(hit.individual.real).any()
     assert hit.individual.holdout is None
-    people = people_of(lay(real, synthetic))
+    people = people_of(build_case(real, synthetic))
     assert (people.p_value, people.flagged, people.smallest_flaggable) == (None, None, None)
 
 
@@ -244,9 +244,9 @@ def test_the_rows_of_a_unit_are_one_person():
     """Twins of one home are no other person: both are lonely; with homes apart each is the other's neighbour."""
     x = pl.DataFrame({"home": ["a", "a", "b", None, None], "x": [0.0, 0.0, 4.0, 9.0, 9.0]})
     schema = Schema((Column("x", "numeric"), Column("home", "categorical", roles=("unit",))))
-    case = lay(x, x[:1], schema=schema)
+    case = build_case(x, x[:1], schema=schema)
     assert people_of(case, k=1).real.to_person.tolist() == pytest.approx([4 / 9, 4 / 9, 4 / 9, 0, 0])
-    alone = lay(x.drop("home"), x[:1].drop("home"), schema=Schema((Column("x", "numeric"),)))
+    alone = build_case(x.drop("home"), x[:1].drop("home"), schema=Schema((Column("x", "numeric"),)))
     assert people_of(alone, k=1).real.to_person.tolist() == pytest.approx([0, 0, 4 / 9, 0, 0])
 
 
@@ -260,7 +260,7 @@ def test_units_are_compared_with_units():
     rng = np.random.default_rng(8)
     real, holdout, synthetic = homes(rng, 150, "r"), homes(rng, 150, "h"), homes(rng, 150, "s")
     leaked = pl.concat([real[:60:3], synthetic[60:]])  # one person of each of the first 20 homes
-    case = lay(real, leaked, holdout, unit="home")
+    case = build_case(real, leaked, holdout, unit="home")
     people = people_of(case)
     _, hit = divulge.exposure.run(case)
     assert (hit.real.n, hit.context["fewest units that can be flagged"]) == (150, 10)
@@ -285,14 +285,14 @@ def test_homes_are_counted_and_not_their_rows():
 def test_rows_without_a_unit_are_people_of_their_own_across_tables():
     x = pl.DataFrame({"home": [None, "a"], "x": [0.0, 4.0]})
     schema = Schema((Column("x", "numeric"), Column("home", "categorical", roles=("unit",))))
-    case = lay(x, x[:1], pl.DataFrame({"home": [None, "b"], "x": [0.0, 9.0]}), schema=schema)
+    case = build_case(x, x[:1], pl.DataFrame({"home": [None, "b"], "x": [0.0, 9.0]}), schema=schema)
     assert people_of(case).real.to_person.tolist() == pytest.approx([0, 4 / 9])
 
 
 def test_no_leak_between_homes_flags_nobody():
     rng = np.random.default_rng(9)
     real, holdout, synthetic = homes(rng, 100, "r"), homes(rng, 100, "h"), homes(rng, 100, "s")
-    assert people_of(lay(real, synthetic, holdout, unit="home")).n_flagged == 0
+    assert people_of(build_case(real, synthetic, holdout, unit="home")).n_flagged == 0
 
 
 # ---------------------------------------------------------------- laws
@@ -302,26 +302,26 @@ def test_the_order_of_rows_changes_nothing_but_row_numbers():
     tables, _ = planted("near")
     rng = np.random.default_rng(0)
     orders = [rng.permutation(len(t)) for t in tables]
-    one, other = (people_of(lay(*t)) for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)]))
+    one, other = (people_of(build_case(*t)) for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)]))
     for field in ("outlierness", "to_person", "to_synthetic", "score"):
         assert (getattr(one.real, field)[orders[0]] == getattr(other.real, field)).all()
     assert (one.flagged[orders[0]] == other.flagged).all()
     assert (one.real.synthetic_row[orders[0]] == orders[1][other.real.synthetic_row]).all()
-    told = [[{**r.to_dict(), "seconds": 0} for r in divulge.exposure.run(lay(*t))] for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)])]  # fmt: skip
+    told = [[{**r.to_dict(), "seconds": 0} for r in divulge.exposure.run(build_case(*t))] for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)])]  # fmt: skip
     assert told[0] == told[1]
 
 
 def test_units_of_measure_and_column_order_change_nothing():
     tables, _ = planted("near")
     scaled = [t.with_columns(pl.col("c0") * 3 + 7).select(reversed(t.columns)) for t in tables]
-    one, other = (people_of(lay(*t)) for t in (tables, scaled))
+    one, other = (people_of(build_case(*t)) for t in (tables, scaled))
     assert (one.real.score == other.real.score).all()
     assert (one.p_value == other.p_value).all()
 
 
 def test_the_case_remembers_and_stays_as_it_was():
     tables, _ = planted("near")
-    case = lay(*tables)
+    case = build_case(*tables)
     assert people_of(case) is people_of(case)
     assert people_of(case) is not people_of(case, fdr=0.2)
 

@@ -7,16 +7,16 @@ from threadpoolctl import threadpool_limits
 
 from divulge.attacks.inference import _boosting as learnt
 from divulge.attacks.inference._boosting import _cells_of, _folds, _Room, model_answers, reference_answers
-from divulge.attacks.inference._target import secret_of
-from divulge.case.case import lay
+from divulge.attacks.inference._target import target_values
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
 KINDS = Schema((Column("x", "numeric"), Column("k", "categorical"), Column("t", "categorical")))
 
 
 def ask(real, synthetic, holdout=None, *, target="t", known=None, reference=False, **options):
-    case = lay(real, synthetic, holdout, **options)
-    secret = secret_of(case, target)
+    case = build_case(real, synthetic, holdout, **options)
+    secret = target_values(case, target)
     known = [c for c in case.columns if c not in (target, case.unit)] if known is None else known
     return (reference_answers if reference else model_answers)(case, known, secret)
 
@@ -118,8 +118,8 @@ def test_a_number_is_right_within_the_tolerance():
 def test_a_guess_is_right_as_the_secret_says():
     rng = np.random.default_rng(6)
     people = pl.DataFrame({"k": rng.integers(0, 3, 600), "t": rng.gamma(2, 9, 600)})
-    case = lay(people[:300], people[300:])
-    secret = secret_of(case, "t")
+    case = build_case(people[:300], people[300:])
+    secret = target_values(case, "t")
     found = model_answers(case, [], secret)
     truth = secret.numbers[secret.people]
     np.testing.assert_array_equal(found.right, np.abs(truth - _constant_guess(secret)) <= secret.tolerance * (1 + 1e-9))
@@ -221,9 +221,9 @@ def test_categories_are_numbered_without_their_names():
     ranks = []
     for change in ({}, names):
         frames = [t.with_columns(pl.col("k").replace(change)) for t in (real, synthetic)]
-        case = lay(*frames, schema=KINDS)
+        case = build_case(*frames, schema=KINDS)
         levels = case.pooled("k").levels.to_list()
-        rank = _Room(case, ["x", "k"], secret_of(case, "t"), 1).rank("k", np.arange(1, 4, dtype=np.int32))
+        rank = _Room(case, ["x", "k"], target_values(case, "t"), 1).rank("k", np.arange(1, 4, dtype=np.int32))
         ranks.append({k: rank[levels.index(change.get(k, k))] for k in names})
     assert ranks[0] == ranks[1]
 
@@ -240,9 +240,9 @@ def test_threads_change_nothing():
 
 def test_what_is_said_of_a_person_depends_on_no_other_person():
     real, synthetic, holdout = tables(17)
-    case = lay(real, synthetic, holdout)
-    other = lay(real[:100], synthetic, holdout)
-    one, two = (model_answers(c, ["x", "k"], secret_of(c, "t")) for c in (case, other))
+    case = build_case(real, synthetic, holdout)
+    other = build_case(real[:100], synthetic, holdout)
+    one, two = (model_answers(c, ["x", "k"], target_values(c, "t")) for c in (case, other))
     np.testing.assert_array_equal(one.sure[:100], two.sure[:100])
     np.testing.assert_array_equal(one.right[300:], two.right[100:])
 
@@ -256,8 +256,8 @@ def test_nobody_is_asked_of_a_model_that_has_seen_him(monkeypatch):
     t = rng.integers(0, 2, 300)
     people = pl.DataFrame({"x": x, "t": np.where(t, "s", "t")})
     holdout = people[100:]
-    case = lay(people[:100], people[:100], holdout)
-    secret = secret_of(case, "t")
+    case = build_case(people[:100], people[:100], holdout)
+    secret = target_values(case, "t")
     trained = []
     learn = learnt._learn
 
@@ -272,9 +272,9 @@ def test_nobody_is_asked_of_a_model_that_has_seen_him(monkeypatch):
     assert not found.sure[100:].any()
     assert found.sure[:100].all()
     trained.clear()
-    alone = lay(holdout, people[:100])
-    reference_answers(alone, ["x"], secret_of(alone, "t"))
-    folds = _folds(alone, _Room(alone, ["x"], secret_of(alone, "t"), 0), None)
+    alone = build_case(holdout, people[:100])
+    reference_answers(alone, ["x"], target_values(alone, "t"))
+    folds = _folds(alone, _Room(alone, ["x"], target_values(alone, "t"), 0), None)
     assert sorted(np.bincount(folds)) == [40] * 5
     assert [w for w, _ in trained] == [0] * 5
     for f, (_, rows) in enumerate(trained):
@@ -299,8 +299,8 @@ def test_units_are_kept_together():
     rng = np.random.default_rng(15)
     home = rng.integers(0, 40, 300)
     people = tables(15)[0].with_columns(home=pl.Series([f"h{h}" for h in home]))
-    case = lay(people, people, unit="home")
-    room = _Room(case, ["x", "k"], secret_of(case, "t"), 0)
+    case = build_case(people, people, unit="home")
+    room = _Room(case, ["x", "k"], target_values(case, "t"), 0)
     folds = _folds(case, room, case.units("real"))
     assert all(len(set(folds[home == h])) == 1 for h in range(40))
     assert len(set(folds)) == 5

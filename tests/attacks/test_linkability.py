@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import divulge
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.identity.linkability import _entropy, random_meeting
-from divulge.case.case import COLLECTED, lay
+from divulge.case.case import COLLECTED, build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
-from divulge.kernels.linkage._chance import chance
-from divulge.kernels.linkage.record_linkage import Half, chances, once
+from divulge.kernels.linkage._chance import link_probability
+from divulge.kernels.linkage.record_linkage import ColumnHalf, chances, once
 from divulge.kernels.neighbours.gower import Field, fit_ruler
 
 SCHEMA = Schema(
@@ -118,7 +118,7 @@ def test_a_chance_is_the_share_of_all_draws(far, k):
         assert meets(one, other, k) == 1
         return
     counts = len(tied & other_sure), len(sure & other_tied), len(tied & other_tied)
-    found = chance(len(tied), k - len(sure), len(other_tied), k - len(other_sure), *counts)
+    found = link_probability(len(tied), k - len(sure), len(other_tied), k - len(other_sure), *counts)
     assert found == pytest.approx(float(meets(one, other, k)), abs=1e-12)
 
 
@@ -140,7 +140,7 @@ def hypergeometric(g, a, h, b, x, y, z):
     ],
 )  # fmt: skip
 def test_chances_of_large_ties_are_exact(counts):
-    assert chance(*counts) == pytest.approx(float(hypergeometric(*counts)), abs=1e-12)
+    assert link_probability(*counts) == pytest.approx(float(hypergeometric(*counts)), abs=1e-12)
 
 
 # ---------------------------------------------------------------- by hand
@@ -189,7 +189,7 @@ def half(rng, n, m):
             c = rng.integers(0, int(rng.choice([2, 3, 6, 20])), n + m).astype(np.int32)
             fields.append(Field(f"c{j}", None, (c[:n], c[n:])))
     ruler, (synthetic, asked) = fit_ruler(fields, [0, 1])
-    return Half(ruler, synthetic, asked)
+    return ColumnHalf(ruler, synthetic, asked)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -219,7 +219,7 @@ def test_a_large_table_with_large_ties():
     x = rng.integers(0, 9000, n + m).astype(float)
     numbers = Field("x", (x[:n], x[n:]), (np.zeros(n, np.int32), np.zeros(m, np.int32)))
     other, (rows, people) = fit_ruler([numbers], [0, 1])
-    halves = [Half(ruler, synthetic, asked), Half(other, rows, people)]
+    halves = [ColumnHalf(ruler, synthetic, asked), ColumnHalf(other, rows, people)]
     ks = [1, 2, 5, 10]
     assert np.array_equal(chances(halves, ks), chances(halves, ks, engine="numpy"))
 
@@ -325,7 +325,7 @@ def test_lazy_frames_are_collected():
 
 def test_members_and_strangers_change_places():
     real, synthetic, holdout = draw(5, 80, 90, 60)
-    schema = lay(real, synthetic, holdout).schema
+    schema = build_case(real, synthetic, holdout).schema
     here, there = (run((a, synthetic, b), schema=schema, unit="home") for a, b in ((real, holdout), (holdout, real)))
     assert len(here) >= 20
     for name, r in here.items():
@@ -382,7 +382,7 @@ def splits(tables, **options):
 
 def test_the_default_sweep_deals_columns_out():
     tables = draw(13, 80, 80, 80)
-    roles = lay(*tables).schema
+    roles = build_case(*tables).schema
     found = splits(tables, unit="home", k=1)
     assert found["numbers and categories"] == (["age", "income"], ["job", "sex", "town"])
     # by how much they tell: age or income, then the other, job or town, then the other, sex

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from divulge.attacks.inference._target import secret_of
-from divulge.case.case import lay
+from divulge.attacks.inference._target import target_values
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
 INF = math.inf
@@ -22,8 +22,8 @@ few = settings(max_examples=80, deadline=None, derandomize=True, database=None, 
 def secret(real, synthetic, holdout=None, tolerance=0.05, kind="numeric", **options):
     """The target "t" of tables beside which nothing is known."""
     frames = [None if v is None else pl.DataFrame({"t": v}, strict=False) for v in (real, synthetic, holdout)]
-    case = lay(*frames, schema=Schema((Column("t", kind),)) if kind else None, **options)
-    found = secret_of(case, "t", tolerance)
+    case = build_case(*frames, schema=Schema((Column("t", kind),)) if kind else None, **options)
+    found = target_values(case, "t", tolerance)
     # the value of each code; 0 is missing
     return found, [None, *case.pooled("t").levels.to_list()]
 
@@ -85,8 +85,8 @@ def test_guesses_of_numbers_are_right_within_the_tolerance(real, synthetic, hold
 @given(*[st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=12)] * 3)
 def test_guesses_of_categories_are_right_when_they_are_equal(real, synthetic, holdout):
     frames = [pl.DataFrame({"t": v}, schema={"t": pl.String}) for v in (real, synthetic, holdout)]
-    case = lay(*frames, schema=Schema((Column("t", "categorical"),)))
-    found = secret_of(case, "t", 0.9)
+    case = build_case(*frames, schema=Schema((Column("t", "categorical"),)))
+    found = target_values(case, "t", 0.9)
     n = found.n_codes
     assert not found.is_numeric
     assert found.tolerance == 0

@@ -7,7 +7,7 @@ import pytest
 import divulge
 from divulge.attacks.distance import column_subsets as subsets
 from divulge.attacks.distance.column_subsets import candidate_subsets
-from divulge.case.case import lay
+from divulge.case.case import build_case
 
 TOWNS = [f"town{j}" for j in range(25)]
 
@@ -48,7 +48,7 @@ def with_copied(synthetic, real, columns, share, noise=0.0, rng=None):
 
 
 def candidates(real, synthetic, holdout, **more):
-    case = lay(real, synthetic, holdout, **more)
+    case = build_case(real, synthetic, holdout, **more)
     return candidate_subsets(case, case.schema.usable())
 
 
@@ -208,7 +208,7 @@ def test_degenerate_tables_are_searched_without_error(searched):
     rng = np.random.default_rng(11)
     for real in (people(rng, 1), people(rng, 2), people(rng, 30)[:1].select(pl.all().repeat_by(30).explode())):
         for holdout in (None, people(rng, 1), real):
-            case = lay(real, people(rng, 3), holdout)
+            case = build_case(real, people(rng, 3), holdout)
             usable = case.schema.usable() or case.columns
             assert isinstance(candidate_subsets(case, usable)[0], list)
     missing = pl.DataFrame({c: [None] * 9 + [v] * 9 for c, v in zip("abcd", ["x", 1.5, 2.5, "y"], strict=True)}, strict=False)  # fmt: skip

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Bins, Column, Schema
 from divulge.stats import newcombe
 
@@ -62,7 +62,7 @@ SCHEMA = Schema(tuple(Column(c, "integer-coded") for c in [*KEYS, "secret"]))
 
 
 def case(real, synthetic, holdout, seed=0):
-    return lay(frame(real), frame(synthetic), frame(holdout), schema=SCHEMA, seed=seed)
+    return build_case(frame(real), frame(synthetic), frame(holdout), schema=SCHEMA, seed=seed)
 
 
 def attacked(laid, keys=KEYS):
@@ -232,7 +232,9 @@ def test_uniques_of_independent_tables_show_no_excess(runs, sizes):
     for i in range(runs):
         real, holdout, synthetic = (keyed(rng, size) for size in (n, h, m))
         tables = (pl.DataFrame({"k": t}) for t in (real, synthetic, holdout))
-        found = {r.variant: r for r in divulge.replicated_uniques.run(lay(*tables, schema=schema, seed=i), keys=["k"])}
+        found = {
+            r.variant: r for r in divulge.replicated_uniques.run(build_case(*tables, schema=schema, seed=i), keys=["k"])
+        }
         pooled = found["repU pooled"]
         everybody = np.concatenate([real, holdout])
         assert (pooled.real.hits, pooled.holdout.hits) == (
@@ -274,7 +276,7 @@ def test_households_must_be_the_unit_of_cap(runs, errors):
         for unit in ("household", None):
             # strangers live elsewhere, though the numbers of their homes are the same: units are told apart by table
             r = divulge.cap.run(
-                lay(*tables, schema=schema, unit=unit, seed=i), keys=KEYS[:3], target="secret", unseen="zero"
+                build_case(*tables, schema=schema, unit=unit, seed=i), keys=KEYS[:3], target="secret", unseen="zero"
             )
             covered += [covers(r.difference, 0), covers(r.risk, 0), r.p_value > 0.05]
     covered = np.array(covered).reshape(runs, 2, 3).mean(axis=0)
@@ -297,7 +299,7 @@ def test_what_everybody_may_infer_is_no_excess(runs, errors):
     rng = np.random.default_rng(13)
     rates = []
     for i in range(runs):
-        laid = lay(ruled(rng, 2000), ruled(rng, 2000), ruled(rng, 2000), seed=i)
+        laid = build_case(ruled(rng, 2000), ruled(rng, 2000), ruled(rng, 2000), seed=i)
         r = divulge.modal_guess.run(laid, keys=["key"], target="secret")
         c = divulge.cap.run(laid, keys=["key"], target="secret", unseen="zero")
         rates.append((r.real.rate, r.difference.value, c.difference.value))

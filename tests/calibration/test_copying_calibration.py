@@ -13,7 +13,7 @@ import pytest
 
 import divulge
 from divulge.attacks.distance import column_subsets as subsets
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
 KEYS = [f"k{j}" for j in range(6)]
@@ -80,7 +80,7 @@ def test_each_measure_sees_the_leaks_it_should(leak, exact, near, row, runs, err
     found = []
     for i in range(runs):
         rng = np.random.default_rng([i, 4])
-        laid = lay(*leaky(rng, leak), schema=SCHEMA, seed=i)
+        laid = build_case(*leaky(rng, leak), schema=SCHEMA, seed=i)
         whole = divulge.copies.run(laid, variants=["exact", "near"])
         keys = divulge.copies.run(laid, columns=KEYS, variants=["near"])
         found.append([whole[0].risk.value, keys[0].risk.value, whole[1].risk.value])
@@ -120,7 +120,7 @@ def test_planted_near_copies_are_the_risk_of_near_copies(share, runs, errors):
         k = round(share * n)
         who = rng.choice(n, k, replace=False)
         keys[:k], secret[:k] = real[who] + 0.02 * rng.standard_normal((k, 6)), told[who]
-        laid = lay(frame(real, told), frame(keys, secret), frame(others, theirs), schema=SCHEMA, seed=i)
+        laid = build_case(frame(real, told), frame(keys, secret), frame(others, theirs), schema=SCHEMA, seed=i)
         exact, near = divulge.copies.run(laid, variants=["exact", "near"])
         assert exact.real.hits == 0
         risks.append(near.risk.value)

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from scipy.stats import binomtest
 
 import divulge
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 from divulge.stats.attraction import attraction
 
@@ -111,7 +111,7 @@ def test_ties_are_shared_evenly(runs, errors):
     rng = np.random.default_rng(70)
     share, rejected, same = [], 0, 0
     for i in range(runs):
-        case = lay(coded(rng, 200), coded(rng, 200), coded(rng, 200), schema=CODES, seed=i)
+        case = build_case(coded(rng, 200), coded(rng, 200), coded(rng, 200), schema=CODES, seed=i)
         dcr = divulge.dcr.run(case)[0]
         share.append(dcr.real.rate)
         rejected += dcr.p_value <= 0.05
@@ -135,7 +135,7 @@ def test_restricted_counts_keep_their_level(m, runs, errors):
     names = ("nndr", "authenticity", "epsilon_identifiability", "hitting_rate")
     rejected, alarms = np.zeros(4), np.zeros(4)
     for i in range(runs):
-        case = lay(*(plane(rng.normal(size=(k, 2))) for k in (150, m, 150)), schema=FLOATS, seed=i)
+        case = build_case(*(plane(rng.normal(size=(k, 2))) for k in (150, m, 150)), schema=FLOATS, seed=i)
         for j, name in enumerate(names):
             found = getattr(divulge, name).run(case)
             found = found[-1] if isinstance(found, tuple) else found
@@ -163,7 +163,9 @@ def test_households_keep_their_level_and_rows_alone_do_not(runs, errors):
             for h in "rh"
         ]
         tables.insert(1, plane(rng.normal(size=(400, 2))).with_columns(home=pl.lit("s")))
-        rejected += divulge.dcr.run(lay(*tables, schema=FLOATS, unit="home", seed=i))[0].p_value <= 0.05
-        naive += divulge.dcr.run(lay(*(t.drop("home") for t in tables), schema=FLOATS, seed=i))[0].p_value <= 0.05
+        rejected += divulge.dcr.run(build_case(*tables, schema=FLOATS, unit="home", seed=i))[0].p_value <= 0.05
+        naive += (
+            divulge.dcr.run(build_case(*(t.drop("home") for t in tables), schema=FLOATS, seed=i))[0].p_value <= 0.05
+        )
     assert abs(rejected / runs - 0.05) <= half(0.05, runs, errors)
     assert naive / runs > 0.05 + half(0.05, runs, errors)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from divulge.attacks.membership.exposure import people_of
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
 SCHEMA = Schema(tuple(Column(f"c{j}", "numeric") for j in range(6)))
@@ -57,7 +57,7 @@ def frame(rows, **more):
 
 
 def laid(population, *tables):
-    return lay(*map(frame, tables), schema=POPULATIONS[population][1])
+    return build_case(*map(frame, tables), schema=POPULATIONS[population][1])
 
 
 def planted(rng, draw, n, times, jitter=0.0):
@@ -154,6 +154,6 @@ def test_homes_flag_no_more_than_people_do(runs, errors):
 
     flagged = []
     for _ in range(runs):
-        case = lay(homes(60, "r"), homes(60, "s"), homes(60, "h"), schema=HOMES)
+        case = build_case(homes(60, "r"), homes(60, "s"), homes(60, "h"), schema=HOMES)
         flagged.append(people_of(case, fdr=0.3).n_flagged > 0)
     assert np.mean(flagged) <= most(0.3, runs, errors)

@@ -13,7 +13,7 @@ import pytest
 
 import divulge
 from divulge.attacks.multiplicity import correct
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
 KEYS = [f"x{j}" for j in range(6)]
@@ -77,7 +77,7 @@ def test_leak_free_codes_are_no_excess(runs, errors):
     seen = {way: [] for way in COUNTED}
     for i in range(runs):
         rng = np.random.default_rng([i, 1])
-        case = lay(*(coded(classes(rng, 400)) for _ in range(3)), schema=CODES, seed=i)
+        case = build_case(*(coded(classes(rng, 400)) for _ in range(3)), schema=CODES, seed=i)
         for r in attacked(case):
             gap, risk = r.difference, r.risk
             covered = gap.low <= 0 <= gap.high, risk.low <= 0 <= risk.high
@@ -106,7 +106,7 @@ def normal_case(i, design, share, n=500):
     k = round(share * n)
     who = rng.choice(n, k, replace=False)
     keys[:k], secret[:k] = real[who], told[who]
-    case = lay(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
+    case = build_case(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
     return case, who
 
 
@@ -142,7 +142,7 @@ def test_the_planted_share_of_people_who_tie_is_the_risk_of_what_is_told_of_them
         k = round(share * n)
         who = rng.choice(n, k, replace=False)
         synthetic[:k] = real[who]
-        case = lay(coded(real), coded(synthetic), coded(holdout), schema=CODES, seed=i)
+        case = build_case(coded(real), coded(synthetic), coded(holdout), schema=CODES, seed=i)
         (r,) = attacked(case, ["nearest record"])
         copied = r.individual.real[who].mean()
         p = r.holdout.rate
@@ -190,7 +190,7 @@ def test_it_sees_copies_of_keys_and_secret_and_no_other_leak(leak, runs, errors)
             keys[:k, :3] = real[who, :3]
         elif leak == "secrets permuted":
             secret = rng.permutation(secret)
-        case = lay(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
+        case = build_case(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
         (r,) = attacked(case, ["nearest record"])
         found.append(r.risk.value)
     print(f"{leak}: {np.mean(found):.4f} +- {np.std(found) / math.sqrt(runs):.4f}")
@@ -215,7 +215,7 @@ def test_what_everybody_may_infer_is_no_excess(runs, errors):
     rates = {way: [] for way in COUNTED}
     for i in range(runs):
         rng = np.random.default_rng([i, 5])
-        case = lay(*(ruled(rng, 2000) for _ in range(3)), seed=i)
+        case = build_case(*(ruled(rng, 2000) for _ in range(3)), seed=i)
         for r in attacked(case):
             rates[r.variant].append((r.real.rate, r.difference.value, r.difference.low > 0))
     for way, rows in rates.items():
@@ -230,14 +230,14 @@ def test_what_everybody_may_infer_is_no_excess(runs, errors):
 
 def test_inference_without_disclosure_is_called_so():
     rng = np.random.default_rng(14)
-    case = lay(*(ruled(rng, 120_000) for _ in range(3)))
+    case = build_case(*(ruled(rng, 120_000) for _ in range(3)))
     for r in attacked(case):
         assert r.verdict == "none found", r.variant
         assert any(n.startswith("inference without disclosure") for n in r.notes), r.variant
         assert r.baseline.rate < 0.3 < r.holdout.rate
     # where the attack is no better than the commonest value nothing is inferred
     random = [ruled(rng, 20_000).with_columns(secret=pl.col("secret").shuffle(seed=i)) for i in range(3)]
-    for r in attacked(lay(*random)):
+    for r in attacked(build_case(*random)):
         assert not any(n.startswith("inference without disclosure") for n in r.notes), r.variant
 
 
@@ -262,7 +262,7 @@ def many_targets(i, design, leak):
         for k, s in ((real, told), (keys, secret), others)
     ]
     # no interval of one target alone: the family draws for all
-    case = replace(lay(*tables, schema=Schema((Column("key", "numeric"),)), seed=i), draws=0)
+    case = replace(build_case(*tables, schema=Schema((Column("key", "numeric"),)), seed=i), draws=0)
     return correct(case, attacked(case, ["nearest record"], [f"s{j:02}" for j in range(12)], keys=["key"]))
 
 
@@ -296,7 +296,7 @@ def test_groups_of_noise_have_no_excess(runs, errors):
             pl.DataFrame({"x": rng.random(n), "secret": [f"s{v}" for v in rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])]})
             for n in (300, 400, 900)
         ]
-        case = lay(*tables, schema=Schema((Column("x", "numeric"), Column("secret", "categorical"))), seed=i)
+        case = build_case(*tables, schema=Schema((Column("x", "numeric"), Column("secret", "categorical"))), seed=i)
         (r,) = attacked(case, ["nearest record"])
         risks = [g.risk for g in r.groups]
         value.append(np.mean([k.value for k in risks]))

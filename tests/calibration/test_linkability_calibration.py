@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
 KEYS = [f"x{j}" for j in range(6)]
@@ -59,7 +59,7 @@ def test_leak_free_codes_are_no_excess(runs, errors):
     seen = {1: [], 10: []}
     for i in range(runs):
         rng = np.random.default_rng([i, 1])
-        case = lay(*(classes(rng, 400, shares) for _ in range(3)), schema=CODES, seed=i)
+        case = build_case(*(classes(rng, 400, shares) for _ in range(3)), schema=CODES, seed=i)
         for k, rows in seen.items():
             (found,) = divulge.linkability.run(case, columns=pair, k=k)
             gap, risk = found.difference, found.risk
@@ -103,7 +103,7 @@ def test_the_planted_share_is_the_risk(share, runs, errors):
         k = round(share * n)
         who = rng.choice(n, k, replace=False)
         keys[:k], secret[:k] = real[who], told[who]
-        case = lay(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
+        case = build_case(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
         (found,) = divulge.linkability.run(case, columns=HALVES, k=1)
         seen.append((found.risk.value, found.risk.low <= share <= found.risk.high, found.difference.low > 0))
     risk, covered, alarms = np.array(seen, dtype=float).T
@@ -148,7 +148,7 @@ def test_it_sees_copies_of_both_halves_and_no_other_leak(leak, runs, errors):
             keys[:k, :3] = real[who, :3]
         elif leak == "secrets permuted":
             secret = rng.permutation(secret)
-        case = lay(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
+        case = build_case(frame(real, told), frame(keys, secret), frame(*others), schema=NUMBERS, seed=i)
         (of_keys,) = divulge.linkability.run(case, columns=HALVES, k=1)
         found.append(of_keys.risk.value)
     assert abs(np.mean(found) - MATRIX[leak]) <= 0.02

@@ -9,8 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from divulge.stats import Outcomes, compare, max_t
-from divulge.stats import two_sample as comparison
+from divulge.stats import Outcomes, compare, max_t, two_sample
 
 HOUSEHOLDS, SIZE = 80, 5
 SIZES = [pytest.param(300, 3.0, id="quick"), pytest.param(1500, 1.96, id="full", marks=pytest.mark.full)]
@@ -92,7 +91,7 @@ def test_fractional_values_of_unequal_households_cover(runs, errors):
 
 @pytest.mark.parametrize(("runs", "errors"), SIZES)
 def test_the_normal_limits_cover_too(runs, errors, monkeypatch):
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 10)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", 10)
     low, high = band(0.95, runs, errors)
     difference, risk, _ = coverage(fractional, 0.6, 0.3, runs, seed=3)
     assert low <= difference <= high
@@ -171,7 +170,7 @@ LIMITS = [pytest.param(20_000, id="permutations"), pytest.param(10, id="normal l
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("runs", RUNS)
 def test_twelve_secrets_together_raise_few_false_alarms(runs, limit, monkeypatch):
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", limit)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", limit)
     adjusted, outside, plain, _ = family(runs, 0.0, seed=4)
     most = 0.07 if runs == 400 else band(0.05, runs, 3.0)[1]
     assert adjusted <= most

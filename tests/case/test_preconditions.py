@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.special import ndtr
 
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.case.preconditions import _data_hash, check_all, exchangeability, shared_rows
 
 LETTERS = np.array(list("abcdef"))
@@ -21,7 +21,7 @@ def people(rng, n, shares=(0.4, 0.3, 0.3), **more):
 
 
 def checks(*tables, **options):
-    return {c.check: c for c in check_all(lay(*tables, **options))}
+    return {c.check: c for c in check_all(build_case(*tables, **options))}
 
 
 def three(seed=0, n=300):
@@ -65,7 +65,7 @@ def test_a_random_split_seldom_looks_uneven(units, runs, errors):
         sizes = [(400, 400), (400, 160), (160, 400)][i % 3]
         draw = households if units else people
         real, holdout = (draw(rng, n) for n in sizes)
-        p.append(p_of(exchangeability(lay(real, real, holdout, unit="home" if units else None, seed=i))[0]))
+        p.append(p_of(exchangeability(build_case(real, real, holdout, unit="home" if units else None, seed=i))[0]))
     p = np.array(p)
     for level in (0.05, 0.01):
         assert (p <= level).mean() <= level + errors * math.sqrt(level * (1 - level) / runs)
@@ -77,7 +77,7 @@ def test_households_taken_for_people_look_uneven():
     uneven = 0
     for i in range(60):
         real, holdout = (households(rng, 400).drop("home") for _ in range(2))
-        uneven += p_of(exchangeability(lay(real, real, holdout, seed=i))[0]) < 0.01
+        uneven += p_of(exchangeability(build_case(real, real, holdout, seed=i))[0]) < 0.01
     assert uneven > 30
 
 
@@ -114,25 +114,29 @@ def test_order_and_names_do_not_enter_the_comparison_of_the_two():
     rng = np.random.default_rng(5)
     for _ in range(5):
         real, holdout = (households(rng, 200).select("c0", "c1", "home") for _ in range(2))
-        expected = exchangeability(lay(real, real, holdout, unit="home"))
+        expected = exchangeability(build_case(real, real, holdout, unit="home"))
         turned = [t[rng.permutation(200)].select("home", "c1", "c0") for t in (real, holdout)]
         turned = [t.with_columns(home=(pl.col("home") * 7919 + 13) % 10_007) for t in turned]
-        assert exchangeability(lay(turned[0], real, turned[1], unit="home")) == expected
+        assert exchangeability(build_case(turned[0], real, turned[1], unit="home")) == expected
 
 
 def test_the_seed_of_a_data_set_forgets_order_and_names_but_not_the_data():
     rng = np.random.default_rng(11)
     real, synthetic, holdout = (people(rng, 100, home=rng.integers(0, 30, 100)) for _ in range(3))
-    expected = _data_hash(lay(real, synthetic, holdout, unit="home"))
+    expected = _data_hash(build_case(real, synthetic, holdout, unit="home"))
     turned = [t[rng.permutation(100)].select("home", "x", "c2", "c0", "c1") for t in (real, holdout)]
     for column in ("c0", "c1", "c2"):
         other = dict(zip(LETTERS, [f"v{x}" for x in rng.permutation(6)], strict=True))
         turned = [t.with_columns(pl.col(column).replace(other)) for t in turned]
     turned = [t.with_columns(x=7 - pl.col("x"), home=pl.col("home") * 7919 % 10_007, one=pl.lit("a")) for t in turned]
     # the synthetic table keeps its names: it has no part in the comparison of the other two
-    assert _data_hash(lay(turned[0], synthetic.with_columns(one=pl.lit("a")), turned[1], unit="home")) == expected
-    assert _data_hash(lay(holdout, synthetic, real, unit="home")) != expected
-    assert _data_hash(lay(people(rng, 100), synthetic, holdout)) != _data_hash(lay(real, synthetic, holdout))
+    assert (
+        _data_hash(build_case(turned[0], synthetic.with_columns(one=pl.lit("a")), turned[1], unit="home")) == expected
+    )
+    assert _data_hash(build_case(holdout, synthetic, real, unit="home")) != expected
+    assert _data_hash(build_case(people(rng, 100), synthetic, holdout)) != _data_hash(
+        build_case(real, synthetic, holdout)
+    )
 
 
 def test_few_people_are_not_compared():

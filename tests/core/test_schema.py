@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema, schema_from_sdv, schema_from_toml
 from divulge.core.threat_model import NOT_STATED, TABLES, Attacker, Decision, Release, Threat, questions, template
@@ -13,7 +13,7 @@ N = 200
 
 def kinds(**columns):
     frame = pl.DataFrame(columns)
-    return {c.name: c.kind for c in lay(frame, frame).schema.columns}
+    return {c.name: c.kind for c in build_case(frame, frame).schema.columns}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_column_with_one_value_and_missing_ones_is_no_constant():
 
 def test_the_reason_is_a_sentence_and_names_no_value():
     frame = pl.DataFrame({"diagnosis": ["rare disease"] + ["flu"] * 99})
-    why = lay(frame, frame).schema["diagnosis"].why
+    why = build_case(frame, frame).schema["diagnosis"].why
     assert why == "text with 2 distinct values"
 
 
@@ -68,9 +68,9 @@ def test_toml_round_trip_keeps_every_field():
 def test_an_edited_kind_wins_over_the_inferred_one():
     frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
     schema = schema_from_toml('[columns.code]\nkind = "numeric"\nbins = "width 4"')
-    case = lay(frame, frame, schema=schema)
+    case = build_case(frame, frame, schema=schema)
     assert case.schema["code"].kind == "numeric"
-    assert case.coding("code").bins.startswith("4 width bins")
+    assert case.binning("code").bins.startswith("4 width bins")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_dates_and_numbers_need_no_quotes():
 
 def test_without_columns_the_kinds_are_inferred():
     frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
-    case = lay(frame, frame, schema=schema_from_toml('[attacker]\nwho = "the public"'), unit="b")
+    case = build_case(frame, frame, schema=schema_from_toml('[attacker]\nwho = "the public"'), unit="b")
     assert case.schema["code"].kind == "identifier"
     assert case.schema.with_role("unit") == ("b",)
     assert case.schema.threat.attacker.who == ("the public",)
@@ -130,7 +130,7 @@ def test_without_columns_the_kinds_are_inferred():
 def test_what_is_stated_is_not_lost_when_kinds_are_given():
     frame = pl.DataFrame({"code": list(range(N)), "b": ["x", "y"] * 100})
     schema = schema_from_toml('[columns.code]\nkind = "numeric"\n[attacker]\nwho = "the public"')
-    case = lay(frame, frame, schema=schema)
+    case = build_case(frame, frame, schema=schema)
     assert case.schema["code"].kind == "numeric"
     assert case.schema.threat.attacker.who == ("the public",)
     assert case.schema.override(Schema(())).threat == case.schema.threat
@@ -151,7 +151,7 @@ def test_every_question_is_asked_in_the_template_and_can_be_answered():
 def test_a_schema_for_another_table_is_refused():
     frame = pl.DataFrame({"age": [1, 2, 3]})
     with pytest.raises(ColumnError, match=r"no column 'agee'.*did you mean 'age'"):
-        lay(frame, frame, schema=schema_from_toml('[columns.agee]\nkind = "numeric"'))
+        build_case(frame, frame, schema=schema_from_toml('[columns.agee]\nkind = "numeric"'))
 
 
 SDV_COLUMNS = {
@@ -203,4 +203,4 @@ def test_values_in_sdv_metadata_go_nowhere():
 def test_names_are_suggested():
     frame = pl.DataFrame({"T Stage ": ["a", "b"] * 30})
     with pytest.raises(ColumnError, match="did you mean 'T Stage '"):
-        lay(frame, frame, unit="T Stage")
+        build_case(frame, frame, unit="T Stage")

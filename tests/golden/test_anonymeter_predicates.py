@@ -13,7 +13,7 @@ import pytest
 from predicate_cases import CASES
 
 import divulge
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 from divulge.kernels.predicates.conditions import Predicates
 from divulge.kernels.predicates.predicates import Conjunctions
@@ -27,7 +27,9 @@ def coded(name):
     """The tables as ranks, and a function from column and value to rank."""
     case = CASES[name]
     schema = Schema(tuple(Column(c, k) for c, k in case.kinds.items()))
-    laid = lay(*(pl.DataFrame(t, strict=False) for t in (case.real, case.synthetic, case.holdout)), schema=schema)
+    laid = build_case(
+        *(pl.DataFrame(t, strict=False) for t in (case.real, case.synthetic, case.holdout)), schema=schema
+    )
     ranks = attack._coded(laid, list(case.kinds))
     n = len(case.real[next(iter(case.kinds))])
     in_order = {}  # of the synthetic table as given, by the same ranks

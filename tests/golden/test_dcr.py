@@ -9,7 +9,7 @@ import pytest
 from dcr_cases import CASES
 
 import divulge
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.case.distances import distances_of
 from divulge.core.schema import Column, Schema
 
@@ -20,7 +20,9 @@ KIND = {"numerical": "numeric", "categorical": "categorical", "boolean": "boolea
 def laid(name):
     case = CASES[name]
     schema = Schema(tuple(Column(c, KIND[k]) for c, k in case.kinds.items()))
-    return lay(*(pl.DataFrame(t, strict=False) for t in (case.real, case.synthetic, case.holdout)), schema=schema)
+    return build_case(
+        *(pl.DataFrame(t, strict=False) for t in (case.real, case.synthetic, case.holdout)), schema=schema
+    )
 
 
 def test_every_case_was_run():

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.core.schema import Bins, Column
-from divulge.kernels.counts.binning import fit_coding, quantile_edges, width_edges
+from divulge.kernels.counts.binning import fit_binning, quantile_edges, width_edges
 
 
 def test_quantile_edges_are_values_at_the_inverse_of_the_distribution_function():
@@ -35,8 +35,8 @@ def test_rescaling_a_number_changes_no_bin(scale, shift):
     numbers = np.array([0.0, 1, 2, 5, 9, 11, 12, 20, 30, 31, 40, 55])
     counts = np.arange(1, 13)
     column = Column("x", "numeric", bins=Bins("quantile", 4))
-    before = fit_coding(column, numbers, counts).map
-    after = fit_coding(column, np.round(numbers * scale + shift, 9), counts).map
+    before = fit_binning(column, numbers, counts).map
+    after = fit_binning(column, np.round(numbers * scale + shift, 9), counts).map
     assert (before == after).all()
 
 
@@ -47,31 +47,31 @@ def test_width_edges_leave_infinities_out():
 def test_values_only_the_synthetic_table_has_fall_into_the_bin_where_they_lie():
     numbers = np.arange(30.0)
     counts = np.where(numbers < 25, 1, 0)
-    coding = fit_coding(Column("x", "numeric", bins=Bins("quantile", 5)), numbers, counts)
+    coding = fit_binning(Column("x", "numeric", bins=Bins("quantile", 5)), numbers, counts)
     assert coding.map[-1] == coding.map[25]
     assert coding.n_codes == 6
 
 
 def test_values_that_are_no_number_stay_categories():
     numbers = np.r_[np.arange(30.0), np.nan, np.nan]
-    coding = fit_coding(Column("x", "numeric"), numbers, np.ones(32, dtype=int))
+    coding = fit_binning(Column("x", "numeric"), numbers, np.ones(32, dtype=int))
     assert coding.map[-2] != coding.map[-1]
     assert "2 value(s) that are no number" in coding.bins
 
 
 def test_missing_keeps_code_zero():
-    coding = fit_coding(Column("x", "numeric"), np.arange(30.0), np.ones(30, dtype=int))
+    coding = fit_binning(Column("x", "numeric"), np.arange(30.0), np.ones(30, dtype=int))
     assert coding.map[0] == 0
     assert 0 not in coding.map[1:]
 
 
 @pytest.mark.parametrize("kind", ["categorical", "boolean", "integer-coded", "identifier"])
 def test_other_kinds_are_never_binned(kind):
-    coding = fit_coding(Column("x", kind), np.arange(100.0), np.ones(100, dtype=int))
+    coding = fit_binning(Column("x", kind), np.arange(100.0), np.ones(100, dtype=int))
     assert coding.map.tolist() == list(range(101))
     assert coding.bins == ""
 
 
 def test_few_distinct_numbers_are_not_binned():
-    coding = fit_coding(Column("x", "numeric"), np.arange(7.0), np.ones(7, dtype=int))
+    coding = fit_binning(Column("x", "numeric"), np.arange(7.0), np.ones(7, dtype=int))
     assert coding.bins == ""

@@ -202,10 +202,10 @@ def test_threads_block_size_and_row_order_change_no_digit(engine, monkeypatch):
 
 def test_a_probe_chooses_the_engine(monkeypatch):
     used = []
-    from divulge.kernels import _box_tree as boxes
-    from divulge.kernels.neighbours import _brute_force as tiles
+    from divulge.kernels import _box_tree
+    from divulge.kernels.neighbours import _brute_force
 
-    scan, search = tiles.scan, boxes.search
+    scan, search = _brute_force.scan, _box_tree.search
     monkeypatch.setattr("divulge.kernels.neighbours._brute_force.scan", lambda *a: (used.append("tiles"), scan(*a))[1])
     monkeypatch.setattr("divulge.kernels._box_tree.search", lambda *a: (used.append("boxes"), search(*a))[1])
     rng = np.random.default_rng(1)

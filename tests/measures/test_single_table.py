@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from divulge import Schema
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import ColumnError
 from divulge.core.schema import Column
 from divulge.measures.single_table import MEASURES, Utility, utility
@@ -33,7 +33,7 @@ def tables():
 @pytest.fixture(scope="module")
 def found(tables):
     real, other, holdout = tables
-    return by_name(utility(lay(real, other, holdout)))
+    return by_name(utility(build_case(real, other, holdout)))
 
 
 def test_the_entries_have_the_fields_of_the_report():
@@ -44,7 +44,7 @@ def test_worked_numbers():
     real = pl.DataFrame({"a": list("xxxy") * 10, "b": list("uuvv") * 10})
     synthetic = pl.DataFrame({"a": list("xxyy") * 10, "b": list("uvuv") * 10})
     holdout = pl.DataFrame({"a": list("xxxy") * 10, "b": list("uuuv") * 10})
-    found = by_name(utility(lay(real, synthetic, holdout)))
+    found = by_name(utility(build_case(real, synthetic, holdout)))
     # a: 3/4 against 1/2, b: the same; of the holdout a: the same, b: 1/2 against 3/4
     assert found["marginal total variation"].value == pytest.approx((0.25 + 0) / 2)
     assert found["marginal total variation"].reference == pytest.approx((0 + 0.25) / 2)
@@ -90,7 +90,7 @@ def noisy(tables):
             away = rng.random(len(real)) < share
             drawn = real[c].to_numpy()[rng.permutation(len(real))]
             changed[c] = np.where(away, drawn, real[c].to_numpy())
-        out.append(utility(lay(real, pl.DataFrame(changed), holdout), targets=["b", "x"]))
+        out.append(utility(build_case(real, pl.DataFrame(changed), holdout), targets=["b", "x"]))
     return out
 
 
@@ -124,28 +124,28 @@ def test_row_order_and_column_order_change_no_digit(tables, monkeypatch):
     monkeypatch.setattr("divulge.measures.single_table._PROPENSITY_ROWS", 150)
     monkeypatch.setattr("divulge.measures.single_table._TAUGHT_ROWS", 120)
     monkeypatch.setattr("divulge.measures.single_table._PAIRS", 3)
-    first = utility(lay(*tables, seed=5), targets=["x", "a"])
+    first = utility(build_case(*tables, seed=5), targets=["x", "a"])
     turned = [t.select(reversed(t.columns)).sample(fraction=1.0, shuffle=True, seed=3) for t in tables]
-    assert utility(lay(*turned, seed=5), targets=["a", "x"]) == first
+    assert utility(build_case(*turned, seed=5), targets=["a", "x"]) == first
     notes = " ".join(n for u in first for n in u.notes)
     assert "3 of 6 pairs were drawn" in notes
     assert "150 of 400 synthetic rows were drawn" in notes
     assert "120 of 300 holdout rows were drawn" in notes
-    assert utility(lay(*tables, seed=6), targets=["a"])[1].value != first[1].value
+    assert utility(build_case(*tables, seed=6), targets=["a"])[1].value != first[1].value
 
 
 def test_targets_are_those_named_and_scored_by_kind(tables):
-    found = by_name(utility(lay(*tables), targets=["y", "b"]))["train on synthetic, test on real"]
+    found = by_name(utility(build_case(*tables), targets=["y", "b"]))["train on synthetic, test on real"]
     told = " ".join(found.notes)
     assert "as named: 'b': AUC" in told
     assert "'y': R squared" in told
     assert found.better == "higher"
     with pytest.raises(ColumnError, match="targets"):
-        utility(lay(*tables), targets=["z"])
+        utility(build_case(*tables), targets=["z"])
 
 
 def test_without_a_holdout_there_is_no_reference(tables):
-    found = utility(lay(tables[0], tables[1]), targets=["a"])
+    found = utility(build_case(tables[0], tables[1]), targets=["a"])
     assert all(u.reference is None for u in found)
     assert all(u.value is not None for u in found)
     assert all(any("no holdout" in n for n in u.notes) for u in found)
@@ -174,7 +174,7 @@ def all_missing(n):
     ids=["one column", "constant", "all missing", "few rows"],
 )
 def test_what_is_undefined_says_so(table, undefined):
-    found = utility(lay(table, table, table))
+    found = utility(build_case(table, table, table))
     assert {u.measure for u in found if u.value is None} == undefined
     assert all(u.notes for u in found if u.value is None)
 
@@ -182,7 +182,7 @@ def test_what_is_undefined_says_so(table, undefined):
 def test_a_column_that_the_synthetic_table_leaves_empty_counts(tables):
     real, other, holdout = tables
     emptied = other.with_columns(pl.lit(None).cast(pl.Float64).alias("x"), pl.lit(None).cast(pl.String).alias("b"))
-    found = by_name(utility(lay(real, emptied, holdout), targets=["a", "b", "x"]))
+    found = by_name(utility(build_case(real, emptied, holdout), targets=["a", "b", "x"]))
     assert found["marginal total variation"].value > 0.5
     assert found["propensity AUC"].value > 0.99
     assert "undefined for 'b', 'x'" in " ".join(found["train on synthetic, test on real"].notes)
@@ -192,5 +192,5 @@ def test_a_target_of_many_values_and_a_column_of_many_categories():
     rng = np.random.default_rng(4)
     many = pl.DataFrame({"t": [f"v{v}" for v in rng.integers(0, 400, 600)], "k": rng.integers(0, 3, 600).astype(str)})
     schema = Schema((Column("t", "categorical"), Column("k", "categorical")))
-    found = by_name(utility(lay(many, many, many, schema=schema), targets=["t"]))
+    found = by_name(utility(build_case(many, many, many, schema=schema), targets=["t"]))
     assert found["train on synthetic, test on real"].value is not None

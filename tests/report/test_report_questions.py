@@ -21,8 +21,7 @@ from divulge.report.documents.html import page
 from divulge.report.documents.html_charts import Rung, ladder
 from divulge.report.documents.markdown import escaped, markdown
 from divulge.report.documents.terminal import summary
-from divulge.report.prose import statement
-from divulge.report.prose import wp216 as questions
+from divulge.report.prose import statement, wp216
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
 from divulge.run.assess import overall
@@ -164,7 +163,7 @@ EACH = pytest.mark.parametrize("which", ["full", "lonely", "hostile"])
 
 
 def answer(report, attack):
-    return next(a for a in questions.answers(report.data) if a["attack"] == attack)
+    return next(a for a in wp216.answers(report.data) if a["attack"] == attack)
 
 
 def one(text, name):
@@ -348,8 +347,8 @@ def test_markdown_lists_every_row_up_to_forty_and_the_headline_rows_always(full)
     assert all(f"| {escaped(n)}, nearest record |" in text for n in NAMES)
     assert "40 of 60 stand here: those by nearest record, then the others by verdict and limit" in text
     rows = answer(full, "inference")["rows"]
-    assert [r["target"] for r in questions.listed("inference", rows, 15)] == NAMES
-    assert questions.listed("inference", rows, 60) == rows
+    assert [r["target"] for r in wp216.listed("inference", rows, 15)] == NAMES
+    assert wp216.listed("inference", rows, 60) == rows
 
 
 def test_subgroups_in_markdown_have_risk_way_and_what_the_limits_hold_for(full):
@@ -404,7 +403,7 @@ def test_numbers_of_columns_are_in_order(full):
 
 
 def test_k_is_in_order_of_number(full):
-    rows = [questions.first_cell(r) for r in answer(full, "linkability")["rows"]]
+    rows = [wp216.first_cell(r) for r in answer(full, "linkability")["rows"]]
     assert rows[:10] == [("given columns", str(k)) for k in range(1, 11)]
 
 

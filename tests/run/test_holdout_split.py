@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import divulge
 from divulge.cli import cli
 from divulge.core.errors import ColumnError, DivulgeError, SettingError, TableError
-from divulge.run.holdout_split import _drawn, divide
+from divulge.run.holdout_split import _drawn, split_rows
 from divulge.tables.frames import table_of
 
 
@@ -32,7 +32,7 @@ def people(n=60, seed=0):
 
 
 def divided(frame, holdout=0.5, **settings):
-    return divide(table_of(frame, "table"), holdout=holdout, **settings)
+    return split_rows(table_of(frame, "table"), holdout=holdout, **settings)
 
 
 @given(

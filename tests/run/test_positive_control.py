@@ -9,10 +9,10 @@ import pytest
 
 import divulge
 from divulge.attacks.membership.exposure import people_of
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Difference, Result
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.report.documents.markdown import markdown
 from divulge.report.documents.terminal import summary
 from divulge.report.schema import assessment_schema
@@ -42,7 +42,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def case(tables):
-    return lay(*tables)
+    return build_case(*tables)
 
 
 def rows(case, which, columns=COLUMNS):
@@ -107,7 +107,7 @@ def test_near_copies_are_close_and_never_equal(case):
 def test_without_numbers_one_category_comes_from_another_row():
     rng = np.random.default_rng(1)
     tables = [pl.DataFrame({c: rng.choice(list("abcdefgh"), 400) for c in "uvwxyz"}) for _ in range(3)]
-    case = lay(*tables)
+    case = build_case(*tables)
     other, who = planted(case, "near copies", 0.1)
     columns = list("uvwxyz")
     new = rows(other, 1, columns)
@@ -121,7 +121,7 @@ def test_without_numbers_one_category_comes_from_another_row():
 
 def test_a_number_moves_to_every_other_level_in_reach_and_never_stays():
     x = pl.DataFrame({"x": [float(i) for i in range(400)]})
-    case = lay(x, x, x)
+    case = build_case(x, x, x)
     own = np.full(600, 201, dtype=np.int32)  # the number 200; 1% of the range is 3.99
     moved = _moved(case, "x", own, np.random.default_rng(0))
     assert sorted(set(moved.tolist())) == [198, 199, 200, 202, 203, 204]
@@ -129,7 +129,7 @@ def test_a_number_moves_to_every_other_level_in_reach_and_never_stays():
 
 def test_a_number_at_the_end_of_float64_moves_without_a_warning():
     x = pl.DataFrame({"x": [-1.7e308, 1.7e308, *(float(i) for i in range(400))]})
-    case = lay(x[2:], x[2:], x)
+    case = build_case(x[2:], x[2:], x)
     moved = _moved(case, "x", np.full(6, 201, dtype=np.int32), np.random.default_rng(0))
     assert (moved != 201).all()
 
@@ -139,14 +139,15 @@ def test_donors_do_not_depend_on_the_order_of_rows():
     tables = [pl.DataFrame({c: rng.choice(list("abcdefgh"), 200) for c in "uvwxyz"}) for _ in range(3)]
     orders = [rng.permutation(200) for _ in tables]
     one, other = (
-        planted(lay(*t), "near copies", 0.2)[0] for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)])
+        planted(build_case(*t), "near copies", 0.2)[0]
+        for t in (tables, [t[o] for t, o in zip(tables, orders, strict=True)])
     )
     assert as_multiset(rows(one, 1, list("uvwxyz"))) == as_multiset(rows(other, 1, list("uvwxyz")))
 
 
 def test_a_number_with_no_other_level_in_reach_stays():
     x = pl.DataFrame({"x": [float(10 * (i % 30)) for i in range(60)], "y": list("ab") * 30})
-    case = lay(x, x, x, schema=divulge.infer_schema(x).override(divulge.Schema((divulge.core.schema.Column("x", "numeric"),))))  # fmt: skip
+    case = build_case(x, x, x, schema=divulge.infer_schema(x).override(divulge.Schema((divulge.core.schema.Column("x", "numeric"),))))  # fmt: skip
     other, who = planted(case, "near copies", 0.2)
     new = [tuple(r) for r in rows(other, 1, ["x", "y"])]
     assert {r[0] for r in new} <= set(rows(case, 0, ["x"])[:, 0].tolist())
@@ -154,7 +155,7 @@ def test_a_number_with_no_other_level_in_reach_stays():
 
 
 def test_identifiers_units_and_ignored_columns_stay(tables):
-    case = lay(*tables, ignore=["town"], unit="job")
+    case = build_case(*tables, ignore=["town"], unit="job")
     assert case.schema["person_id"].kind == "identifier"
     other, _ = planted(case, "random people", 0.3)
     for c in ("person_id", "town", "job"):
@@ -164,7 +165,7 @@ def test_identifiers_units_and_ignored_columns_stay(tables):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_case_stays_as_it_was(tables, kind):
-    case, fresh = lay(*tables), lay(*tables)
+    case, fresh = build_case(*tables), build_case(*tables)
     before = [r.to_dict() | {"seconds": 0} for r in divulge.exposure.run(case)]
     other, _ = planted(case, kind, 0.3)
     divulge.exposure.run(other)
@@ -182,22 +183,24 @@ def test_neither_row_order_nor_column_order_changes_who_is_planted(tables, kind)
     rng = np.random.default_rng(3)
     order = [rng.permutation(len(t)) for t in tables]
     turned = [t[o].select(reversed(t.columns)) for t, o in zip(tables, order, strict=True)]
-    (one, who), (other, again) = planted(lay(*tables), kind, 0.1), planted(lay(*turned), kind, 0.1)
+    (one, who), (other, again) = planted(build_case(*tables), kind, 0.1), planted(build_case(*turned), kind, 0.1)
     assert sorted(who) == sorted(order[0][again])
     assert as_multiset(rows(one, 1)) == as_multiset(rows(other, 1))
     assert (rows(one, 1)[order[1]] == rows(other, 1)).all()
 
 
 def test_the_seed_decides_who_is_planted(tables):
-    first, same, other = (set(planted(lay(*tables, seed=s), "random people", 0.1)[1].tolist()) for s in (0, 0, 1))
+    first, same, other = (
+        set(planted(build_case(*tables, seed=s), "random people", 0.1)[1].tolist()) for s in (0, 0, 1)
+    )
     assert first == same
     assert first != other
 
 
 def test_one_row_at_least_and_no_more_than_there_are_people(tables):
     real, synthetic, holdout = tables
-    assert len(planted(lay(real, synthetic, holdout), "random people", 0.0001)[1]) == 1
-    assert len(planted(lay(real[:30], synthetic, holdout), "random people", 0.5)[1]) == 30
+    assert len(planted(build_case(real, synthetic, holdout), "random people", 0.0001)[1]) == 1
+    assert len(planted(build_case(real[:30], synthetic, holdout), "random people", 0.5)[1]) == 30
 
 
 # ---------------------------------------------------------------- what is said about it
@@ -263,7 +266,7 @@ def test_the_run_itself_is_as_without_a_control(report, tables):
     )
     assert one == other
     assert plain.data["positive_control"] == []
-    assert view.controls(plain.data) == []
+    assert formatting.controls(plain.data) == []
     assert "Positive control" not in summary(plain.data) + markdown(plain.data)
 
 
@@ -282,7 +285,7 @@ def test_planted_people_are_among_the_flagged(case):
 
 def test_a_kind_that_cannot_be_planted_says_so():
     ids = pl.DataFrame({"name": [f"long name number {i} of all" for i in range(50)], "b": ["x"] * 50})
-    case = lay(ids, ids, ids)
+    case = build_case(ids, ids, ids)
     entries = positive_control(case, 0.1, lambda c: ([], "cannot tell"), [])
     unusual = entries[1]
     assert (unusual["verdict"], unusual["n_planted"]) == (None, 0)
@@ -295,7 +298,7 @@ def test_the_report_tells_it_in_words(report):
         assert "Positive control" in text
         assert "random people: 40 of 200 synthetic rows replaced: excess found in " in text
         assert f"smallest share that would be seen: about {100 * control['smallest_share']:.1f}%" in text
-        assert view.CONTROL in text
+        assert formatting.CONTROL in text
 
 
 def test_the_json_is_as_the_schema_says(report):

@@ -6,7 +6,7 @@ import pytest
 
 import divulge
 from divulge.attacks.membership.exposure import people_of
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.core.result import Individual, Rate, Result
 from divulge.core.schema import Schema
 from divulge.report.report import Report, _records_summary
@@ -46,7 +46,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def case(tables):
-    return lay(*tables)
+    return build_case(*tables)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_what_other_attacks_say_is_among_the_reasons(case):
 def test_a_copy_that_others_share_is_told_apart():
     rng = np.random.default_rng(0)
     real = pl.concat([pl.DataFrame({"x": [9.0, 9.0], "y": [9.0, 9.0]}), pl.DataFrame(rng.random((40, 2)), ["x", "y"])])
-    case = lay(real, real[:1], pl.DataFrame(rng.random((40, 2)), ["x", "y"]))
+    case = build_case(real, real[:1], pl.DataFrame(rng.random((40, 2)), ["x", "y"]))
     found = per_record(case, [*exact(case), *divulge.exposure.run(case)]).sort("row")
     assert found["reasons"][0].startswith("whole record copied; another person has it too")
 
@@ -151,7 +151,7 @@ def test_a_copy_that_others_share_is_told_apart():
 def test_no_value_is_in_the_reasons():
     real = pl.DataFrame({"x": [7341.5 + i * i for i in range(60)], "job": ["secretvalue", "other"] * 30})
     report = divulge.assess(real, real, holdout=real.with_columns(pl.col("x") + 0.25), keys=["job"], targets=["x"])
-    case = lay(real, real, real)
+    case = build_case(real, real, real)
     frame = per_record(case, [*report.results, *divulge.exposure.run(case)])
     told = " ".join(frame["reasons"])
     assert "disclosed" in told or "copied" in told
@@ -160,7 +160,7 @@ def test_no_value_is_in_the_reasons():
 
 
 def test_without_a_holdout_there_are_no_flags(tables):
-    case = lay(*tables[:2])
+    case = build_case(*tables[:2])
     results = divulge.exposure.run(case)
     frame = per_record(case, results)
     assert frame.columns == [*ALWAYS, *OF_EXPOSURE, "reasons"]
@@ -193,7 +193,7 @@ def test_the_columns_that_were_compared_are_those_of_the_result(case):
 
 def test_a_record_without_others_sorts_last():
     one = pl.DataFrame({"x": [1.0], "y": ["a"]})
-    case = lay(one, one, one)
+    case = build_case(one, one, one)
     frame = per_record(case, divulge.exposure.run(case, columns=["x", "y"]))
     assert frame["exposure"].to_list() == [None]
 
@@ -201,7 +201,8 @@ def test_a_record_without_others_sorts_last():
 def test_row_order_changes_only_row_numbers(tables):
     order = np.random.default_rng(1).permutation(200)
     one, other = (
-        per_record(c, [*exact(c), *divulge.exposure.run(c)]) for c in (lay(*tables), lay(tables[0][order], *tables[1:]))
+        per_record(c, [*exact(c), *divulge.exposure.run(c)])
+        for c in (build_case(*tables), build_case(tables[0][order], *tables[1:]))
     )
     back = other.with_columns(row=pl.Series(order)[other["row"].to_list()])
     assert one.sort("row").equals(back.sort("row"))
@@ -231,7 +232,7 @@ def test_of_equal_caps_the_first_target_by_name_is_told():
 
 def test_the_three_questions_of_each_record():
     real = pl.DataFrame({"x": [1.0, 2.0, 3.0], "k": ["a", "b", "c"]})
-    case = lay(real, real)
+    case = build_case(real, real)
     parts = [
         ("singling_out", "univariate", [0, 1, 0]),
         ("singling_out", "2 columns", [1, 1, 0]),

@@ -24,7 +24,7 @@ from divulge.demo import tables as demo_tables
 from divulge.kernels import runtime as kernels
 from divulge.run import assess as assessment
 from divulge.run import checkpoints as keeping
-from divulge.run.checkpoints import Interrupted, Keeper, discard
+from divulge.run.checkpoints import CheckpointStore, Interrupted, discard
 
 
 def tables(n=60):
@@ -369,7 +369,7 @@ def test_the_folder_is_private_and_goes_when_it_is_discarded(folder, quick):
 
 
 def test_what_is_not_ours_stays(folder, tmp_path):
-    Keeper(folder, resume=False)
+    CheckpointStore(folder, resume=False)
     (folder / "thesis.txt").write_text("mine")
     with pytest.raises(SettingError, match="other files"):
         assess(keep=folder)

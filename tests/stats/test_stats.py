@@ -26,10 +26,10 @@ from divulge.stats import (
     size_needed,
     smallest_detectable,
     smallest_detectable_sd,
+    two_sample,
     wilson,
 )
 from divulge.stats import multiple_testing as families
-from divulge.stats import two_sample as comparison
 
 
 def rng(seed=0):
@@ -497,7 +497,7 @@ def test_normal_limits_agree_with_resampling(monkeypatch):
     a = Outcomes(rng(1).beta(2, 3, 3000), cluster=rng(3).integers(0, 900, 3000))
     b = Outcomes(rng(2).beta(2, 3.1, 2000), cluster=rng(4).integers(0, 700, 2000))
     small = compare(a, b, rng=rng())
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", 100)
     large = compare(a, b, rng=rng())
     width = small.risk.high - small.risk.low
     assert "normal limit" in large.method
@@ -520,7 +520,7 @@ def test_few_distinct_values_take_a_shortcut_to_the_same_distribution():
 @pytest.mark.parametrize("jitter", [0.0, 1e-9], ids=["merged", "one by one"])
 def test_resamples_vary_as_much_as_the_unbiased_variance_says(jitter):
     value = np.repeat([0.0, 0.5], [15, 15]) + jitter * np.arange(30)
-    logs = comparison._bootstrap_log_failure(comparison._reduce(Outcomes(value)), rng(), 40_000)
+    logs = two_sample._bootstrap_log_failure(two_sample._reduce(Outcomes(value)), rng(), 40_000)
     # 30 of 30 would fall 3.3% short; the standard error here is 0.7%.
     assert np.exp(logs).var() == pytest.approx(value.var(ddof=1) / 30, rel=0.02)
 
@@ -797,7 +797,7 @@ def test_the_normal_limit_of_max_t_agrees_with_permutations(monkeypatch):
     a, b = 0.9 * a, 0.9 * b  # not 0 and 1: the limit alone
     a[5, 3] = np.nan
     small = max_t(a, b, rng=rng())
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", 100)
     large = max_t(a, b, rng=rng())
     np.testing.assert_allclose(large.p_adjusted, small.p_adjusted, atol=0.06)
     assert large.critical == pytest.approx(small.critical, abs=0.1)
@@ -810,7 +810,7 @@ def test_hits_of_many_people_are_tested_exactly_beside_the_normal_limit(monkeypa
     b[:, 0] *= rng(4).random(400) < 0.02  # few hits
     a[:, 0] *= rng(5).random(600) < 0.06
     a[5, 3] = np.nan
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 100)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", 100)
     found, normal = max_t(a, b, rng=rng()), max_t(0.9 * a, 0.9 * b, rng=rng())
     fisher = []
     for x, y in zip(a.T, b.T, strict=True):
@@ -843,7 +843,7 @@ def test_one_hit_of_few_among_many_people_is_no_finding():
 
 @pytest.mark.parametrize("limit", [20_000, 10])
 def test_adjusted_p_values_rise_with_p_and_are_never_below_it(limit, monkeypatch):
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", limit)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", limit)
     found = max_t(secrets(1, j=8, shift=np.linspace(0, 1.5, 8)), secrets(2, j=8), rng=rng())
     assert (found.p_adjusted >= found.p_value).all()
     assert (np.diff(found.p_adjusted[np.argsort(found.p_value, kind="stable")]) >= -0.02).all()
@@ -930,7 +930,7 @@ def test_what_cannot_be_resampled_is_returned_as_it_is(monkeypatch):
     quick = [compare(Outcomes(value[:, 0]), Outcomes(always[:, 0]), rng=rng(1), draws=0)]
     (found,) = resample(value, always, quick, rng=rng(2))
     assert found is quick[0]
-    monkeypatch.setattr(comparison, "RESAMPLE_UP_TO", 10)
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", 10)
     large = [compare(Outcomes(value[:, 0]), Outcomes(value[:20, 0] ** 2), rng=rng(1), draws=0)]
     (found,) = resample(value, value[:20] ** 2, large, rng=rng(2))
     assert found is large[0]

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from divulge.attacks.multiplicity import correct
-from divulge.case.case import COLLECTED, LEFT_OUT, Case, lay
+from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 
@@ -117,7 +117,9 @@ def attack(*, family: str, question: str, needs: str, reference: str, words: Wor
             **settings: Any,
         ) -> Result | Results:
             own.bind(None, **settings)  # a wrong setting fails before the tables are read
-            case = lay(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
+            case = build_case(
+                real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
+            )
             if family in _BY_ROW:
                 case = case.collected("this attack needs every row")
             found = _with_notes(

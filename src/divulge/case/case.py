@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Facts, Schema, check_columns, infer
-from divulge.kernels.counts.binning import Coding, fit_coding
+from divulge.kernels.counts.binning import Binning, fit_binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import PooledColumn, Table, collect, pool, profiles, table_of
 
-__all__ = ["COLLECTED", "LEFT_OUT", "Case", "infer_schema", "lay"]
+__all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "infer_schema"]
 
 _ROLES = ("real", "synthetic", "holdout")
 COLLECTED = "the tables were read into memory"
@@ -43,12 +43,12 @@ class Case:
     """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
     progress: Callable[[int, int], None] = lambda done, total: None
     """Told how far a long search is: rows done, rows in all."""
-    named: bool = False
+    reveal_values: bool = False
     """Whether subgroups may be called by their values, which are data: somebody asked for it."""
-    remembered: dict[Any, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
     """What a higher floor computed about this case and may need again."""
     _pooled: dict[str, PooledColumn] = field(default_factory=dict)
-    _coded: dict[str, Coding] = field(default_factory=dict)
+    _binned: dict[str, Binning] = field(default_factory=dict)
     _codes: dict[tuple[str, bool], tuple[NDArray[np.int32], ...]] = field(default_factory=dict)
     _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
     _kept: list[int] = field(default_factory=lambda: [0])
@@ -97,13 +97,13 @@ class Case:
             self._pooled[column] = pool(self.tables, column, self.missing)
         return self._pooled[column]
 
-    def coding(self, column: str) -> Coding:
+    def binning(self, column: str) -> Binning:
         """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
-        if column not in self._coded:
+        if column not in self._binned:
             pooled = self.pooled(column)
             people = pooled.counts[0] + (pooled.counts[2] if self.has_holdout else 0)
-            self._coded[column] = fit_coding(self.schema[column], pooled.numbers(), people[1:])
-        return self._coded[column]
+            self._binned[column] = fit_binning(self.schema[column], pooled.numbers(), people[1:])
+        return self._binned[column]
 
     def codes(self, column: str, *, binned: bool = True) -> tuple[NDArray[np.int32], ...]:
         """Return the code of each row of each table; `binned=False` keeps every value apart.
@@ -116,7 +116,7 @@ class Case:
         key = (column, binned)
         if key not in self._codes:
             # without bins each level is its own code: no need to look a million of them up
-            coding = self.coding(column).map if binned and self.coding(column).bins else None
+            coding = self.binning(column).map if binned and self.binning(column).bins else None
             out = []
             for table, codes in zip(self.tables, self.pooled(column).codes, strict=True):
                 if codes is None:
@@ -130,7 +130,7 @@ class Case:
 
     def n_codes(self, column: str, *, binned: bool = True) -> int:
         """Return how many codes a column has, code 0 (missing) included."""
-        return self.coding(column).n_codes if binned else self.pooled(column).levels.len() + 1
+        return self.binning(column).n_codes if binned else self.pooled(column).levels.len() + 1
 
     def contingency(self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True) -> ContingencyTable:
         """Return the counts of keys x targets over the three tables.
@@ -181,7 +181,7 @@ class Case:
             else:
                 codes = [c for n in names if (c := self.pooled(n).codes[i]) is not None]
                 weight = np.ones(table.n_rows, dtype=np.int64)
-            rows.append([self.coding(n).map[c] if binned else c for n, c in zip(names, codes, strict=True)])
+            rows.append([self.binning(n).map[c] if binned else c for n, c in zip(names, codes, strict=True)])
             weights.append(weight)
         return rows, weights
 
@@ -204,7 +204,7 @@ class Case:
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
         """Return the value, or the range of values, that a code stands for. It is data."""
         pooled = self.pooled(column)
-        inside = np.flatnonzero(self.coding(column).map == code) if binned else np.array([code])
+        inside = np.flatnonzero(self.binning(column).map == code) if binned else np.array([code])
         inside = inside[inside > 0]
         if not len(inside):
             return "missing"
@@ -215,7 +215,7 @@ class Case:
         """Return a frame of equal rows, given by counting codes; a bin is shown by its commonest level."""
         data = {}
         for column, code in codes.items():
-            pooled, coding = self.pooled(column), self.coding(column)
+            pooled, coding = self.pooled(column), self.binning(column)
             inside = np.flatnonzero(coding.map == code)
             level = int(inside[np.argmax(np.sum(pooled.counts, axis=0)[inside])])
             value = pl.Series([None], dtype=pooled.levels.dtype) if level == 0 else pooled.levels[[level - 1]]
@@ -224,7 +224,7 @@ class Case:
 
     def bins_in_words(self, columns: Sequence[str]) -> dict[str, str]:
         """Return how each binned column was cut."""
-        return {c: self.coding(c).bins for c in columns if self.coding(c).bins}
+        return {c: self.binning(c).bins for c in columns if self.binning(c).bins}
 
 
 def facts_of(pooled: PooledColumn, which: int) -> Facts:
@@ -256,7 +256,7 @@ def facts_of(pooled: PooledColumn, which: int) -> Facts:
     )
 
 
-def lay(
+def build_case(
     real: Any,
     synthetic: Any = None,
     holdout: Any = None,
@@ -333,7 +333,7 @@ def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
     'categorical'
     """
     given = table_of(table, "real")
-    return lay(given, given, missing=missing).schema
+    return build_case(given, given, missing=missing).schema
 
 
 def _inferred(case: Case, column: str) -> Column:

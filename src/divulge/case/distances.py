@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.case import Case, lay
+from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns
 from divulge.kernels.neighbours.distinct import Distinct
@@ -165,9 +165,9 @@ def distances_of(
     """
     used = tuple(sorted(distance_columns(case, columns)[0]))
     key = (used, tuple(sorted((weights or {}).items())))
-    if key not in case.remembered:
-        case.remembered[key] = Distances(case, used, weights)
-    return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+    if key not in case.cache:
+        case.cache[key] = Distances(case, used, weights)
+    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
 
 
 class Neighbours(NamedTuple):
@@ -236,7 +236,7 @@ def nearest(
     if ranges_from is not None and not given:
         tables.append(table_of(ranges_from, "ranges_from"))
         given = [2]
-    case = lay(*map(collect, tables), schema=schema, missing=missing)
+    case = build_case(*map(collect, tables), schema=schema, missing=missing)
     used, _ = distance_columns(case, columns)
     if weights:
         _check_weights(weights, used)

@@ -15,10 +15,10 @@ __all__ = ["schema"]
 @table_options
 def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
     """Write what was inferred about the columns of TABLE, and why, as TOML to edit and pass back with --schema."""
-    from divulge.case.case import lay
+    from divulge.case.case import build_case
     from divulge.tables.readers import read, read_schema
 
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
-    case = lay(read_in, read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
+    case = build_case(read_in, read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
     click.echo(case.schema.to_toml(), nl=False)

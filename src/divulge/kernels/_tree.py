@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels import _box_tree as boxes
+from divulge.kernels import _box_tree
 from divulge.kernels._simd import LEAF
 from divulge.kernels.runtime import side_by_side
 
@@ -28,7 +28,7 @@ def binary_tree(
     k, n_subtrees = 0, 1
     while k < len(left) and n_subtrees < _SUBTREES:
         if end[k] - begin[k] > 64 * LEAF:
-            middle = int(boxes.split(numbers, codes, weight, order, begin[k], end[k]))
+            middle = int(_box_tree.split(numbers, codes, weight, order, begin[k], end[k]))
             left[k] = len(left)
             begin += [begin[k], middle]
             end += [middle, end[k]]
@@ -42,7 +42,7 @@ def binary_tree(
         for t in range(x, y):
             room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many places as the worst tree; few are touched
             nodes = [np.empty(room, dtype=np.int64) for _ in range(3)]
-            n = boxes.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
+            n = _box_tree.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
             parts[t] = [a[:n].copy() for a in nodes]
 
     side_by_side(subtree, len(tops), threads, each=1)

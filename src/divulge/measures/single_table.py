@@ -95,9 +95,9 @@ def utility(case: Case, *, targets: Sequence[str] | None = None) -> tuple[Utilit
     Examples
     --------
     >>> import polars as pl
-    >>> from divulge.case.case import lay
+    >>> from divulge.case.case import build_case
     >>> people = pl.DataFrame({"a": ["x", "y"] * 50, "b": ["u", "v"] * 50})
-    >>> [(u.measure, u.value) for u in utility(lay(people, people))][:2]
+    >>> [(u.measure, u.value) for u in utility(build_case(people, people))][:2]
     [('marginal total variation', 0.0), ('pairwise association error', 0.0)]
     """
     names = sorted(case.schema.usable())  # sorted: the order of the columns must change no digit

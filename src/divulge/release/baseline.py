@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from divulge.core.errors import SettingError
 from divulge.core.result import number
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.stats.intervals import holm, normal_quantile
 
 __all__ = ["change", "difference"]
@@ -167,7 +167,7 @@ def _row(
     level: float,
 ) -> dict[str, Any]:  # fmt: skip
     row = {k: r[k] for k in ("attack", "variant", "keys", "target")}
-    row |= {"now": view.risk_value(pair[0]), "before": view.risk_value(pair[1])}
+    row |= {"now": formatting.risk_value(pair[0]), "before": formatting.risk_value(pair[1])}
     fields = ("difference", "low", "high", "low_simultaneous", "high_simultaneous", "p_adjusted")
     if limits[0] is None or limits[1] is None:
         return row | dict.fromkeys(fields) | {"verdict": "cannot compare"}
@@ -200,7 +200,8 @@ def _sentence(rows: Sequence[Json], verdict: str, previous: Json, same: bool = T
         most = max(moved, key=lambda r: r["high_simultaneous"])
         return (
             f"No risk changed for certain since {since}, in {len(moved):,} comparisons; the largest rise that the "
-            f"simultaneous limits leave room for is {number(most['high_simultaneous'])} ({view.label(most, '->')})."
+            f"simultaneous limits leave room for is {number(most['high_simultaneous'])} "
+            f"({formatting.label(most, '->')})."
         )
     most = max(moved, key=lambda r: abs(r["difference"]))
     least = most["low_simultaneous"] if verdict == "rose" else -most["high_simultaneous"]
@@ -208,6 +209,6 @@ def _sentence(rows: Sequence[Json], verdict: str, previous: Json, same: bool = T
     return (
         f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
         f"{f' and fell in {fell:,}' if fell else ''}, most in "
-        f"{view.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change "
+        f"{formatting.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change "
         f"{f'of at least {number(least)}' if least >= 0.0005 else 'above 0'}."
     )

@@ -19,7 +19,7 @@ from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
 from divulge.core.result import Verdict
 from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, parse_rule, unfinished
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.report.prose.wp216 import HEADLINE
 
 __all__ = [
@@ -368,7 +368,7 @@ def _precondition(check: str) -> _Condition:
     def judge(data: Json) -> Judged:
         made = [c for c in data["preconditions"] if c["check"] == check]
         if made:
-            detail = view.tidy("; ".join(c["detail"] for c in made))
+            detail = formatting.tidy("; ".join(c["detail"] for c in made))
             return _judged(detail, "" if all(c["ok"] for c in made) else "it fails")
         if check in _REPORTED_IF_BROKEN:
             return _judged("nothing against it", "")
@@ -475,7 +475,7 @@ def _smallest_share(data: Json, most: float) -> Judged:
         return _judged("", why)
     found, unseen = [], []
     for control in data["positive_control"]:
-        least = min((s for a in control["attacks"] if (s := view.share_seen(a)) is not None), default=None)
+        least = min((s for a in control["attacks"] if (s := formatting.share_seen(a)) is not None), default=None)
         found.append(f"{control['kind']}: {'none' if least is None else f'{least:.4g}'}")
         if least is None or least > most:
             unseen.append(control["kind"])
@@ -489,7 +489,7 @@ def _changed(data: Json) -> Judged:
     verdict = change["verdict"]
     why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
     return _judged(
-        f"«{verdict}»: {view.tidy(change['sentence'])}", why or unfinished(data, "any") or _not_compared(data)
+        f"«{verdict}»: {formatting.tidy(change['sentence'])}", why or unfinished(data, "any") or _not_compared(data)
     )
 
 

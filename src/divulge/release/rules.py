@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from divulge.core.errors import SettingError
-from divulge.report import formatting as view
+from divulge.report import formatting
 
 __all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "of_all", "parse_rule", "unfinished"]
 
@@ -196,4 +196,4 @@ def _strangers_always_hit(result: Json) -> bool:
 
 def named(result: Json) -> str:
     """Return attack, variant, keys and target of a result in one line, without control characters."""
-    return view.tidy(view.label(result, "->"))
+    return formatting.tidy(formatting.label(result, "->"))

@@ -25,7 +25,7 @@ from divulge.attacks.checks import ACCEPTABLE, hold_back
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.attacks.key_sets import Disclosing, KeySet, minimal_disclosing, ranked_key_sets
 from divulge.attacks.multiplicity import correct
-from divulge.case.case import Case, lay
+from divulge.case.case import Case, build_case
 from divulge.case.preconditions import CRITICAL, check_all, table_facts
 from divulge.core.errors import ColumnError, DivulgeError, SettingError
 from divulge.core.result import TOWARDS, Result, counts_guesses, counts_rows, hits_are, label, number, percent
@@ -35,7 +35,7 @@ from divulge.kernels.runtime import one_by_one
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.environment import package_versions
 from divulge.report.report import Report
-from divulge.run.checkpoints import Interrupted, Keeper, Kept, key_of
+from divulge.run.checkpoints import Checkpoint, CheckpointStore, Interrupted, key_of
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
 from divulge.run.records import exposed_strangers, per_record
@@ -164,7 +164,7 @@ class _Runner:
 
     watch: _Watch
     clock: _Clock
-    keeper: Keeper | None
+    keeper: CheckpointStore | None
     finished: Callable[[Finished], None]
     models: bool | None
 
@@ -185,7 +185,7 @@ class _Runner:
             return _Answer(kept, kept=True, untaught=untaught)
         found = _attacked(dataclasses.replace(case, draws=0) if task.in_family else case, task)
         if self.keeper is not None and not isinstance(found, str):
-            self.keeper.put(_key(about, task), Kept(found, tuple(case._coded)))
+            self.keeper.put(_key(about, task), Checkpoint(found, tuple(case._binned)))
         return _Answer(found, untaught=untaught)
 
     def _kept(self, case: Case, task: _Task, about: str) -> tuple[Result, ...] | None:
@@ -193,7 +193,7 @@ class _Runner:
         if kept is None:
             return None
         for column in kept.coded:  # the report tells the bins of every column that was cut
-            case.coding(column)
+            case.binning(column)
         return kept.results
 
 
@@ -303,18 +303,20 @@ def assess(
     clock = _Clock(began, budget)
     warm_up(min(_n_rows(real), _n_rows(synthetic)))
     progress("reading columns", 0, 1)
-    case = lay(
+    case = build_case(
         real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
     )
     if not case.in_memory:
         case = case.collected("joint tests need the scores of each person together")
     watch = _Watch(progress)
-    case = dataclasses.replace(case, progress=watch.searching, named="values" in reveal)
+    case = dataclasses.replace(case, progress=watch.searching, reveal_values="values" in reveal)
     progress("checking preconditions", 0, 1)
     checks = check_all(case)
     progress("looking for key sets", 0, 1)
     plan = _plan(case, keys, targets, subgroups, search, models, jobs)
-    keeper = None if keep is None else Keeper(keep, resume=resume)  # a mistake in the settings leaves no folder
+    keeper = (
+        None if keep is None else CheckpointStore(keep, resume=resume)
+    )  # a mistake in the settings leaves no folder
     runner = _Runner(watch, clock, keeper, finished, models)
     names = [t.attack for t in plan.tasks]
     failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
@@ -366,7 +368,7 @@ def assess(
         seconds=time.perf_counter() - began,
         tables=_tables(case),
         schema=case.schema,
-        bins=case.bins_in_words([c for c in case.columns if c in case._coded]),
+        bins=case.bins_in_words([c for c in case.columns if c in case._binned]),
         checks=checks,
         results=results,
         failed=run.failed,
@@ -607,7 +609,7 @@ def _about(case: Case) -> str:
     tables = [fingerprint(columns, i) for i in range(len(case.tables))]
     schema = msgspec.json.encode(case.schema).decode()
     return key_of([__version__, str(package_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
-                   repr(case.missing), str(case.named)])  # fmt: skip
+                   repr(case.missing), str(case.reveal_values)])  # fmt: skip
 
 
 def _key(about: str, task: _Task) -> str:

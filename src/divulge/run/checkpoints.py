@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
 
-__all__ = ["Interrupted", "Keeper", "Kept", "can_keep", "discard", "key_of"]
+__all__ = ["Checkpoint", "CheckpointStore", "Interrupted", "can_keep", "discard", "key_of"]
 
 _SUFFIX = ".kept"
 _UNFINISHED = ".kept-part"
@@ -53,14 +53,14 @@ class Interrupted(KeyboardInterrupt):
         self.folder = folder
 
 
-class Kept(NamedTuple):
+class Checkpoint(NamedTuple):
     """What one test left behind: its results, and the columns that had been coded by then."""
 
     results: tuple[Result, ...]
     coded: tuple[str, ...]
 
 
-class Keeper:
+class CheckpointStore:
     """A private folder of finished tests.
 
     Parameters
@@ -84,7 +84,7 @@ class Keeper:
         self.notes: list[str] = []
         _make_private(self.folder)
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> Checkpoint | None:
         """Return what is kept under a key; None where nothing is, or nothing that can be used."""
         path = self.folder / (key + _SUFFIX)
         if not self.resume or not path.exists():
@@ -97,7 +97,7 @@ class Keeper:
         self.names.add(key)
         return found
 
-    def put(self, key: str, kept: Kept) -> None:
+    def put(self, key: str, kept: Checkpoint) -> None:
         """Write what a test left behind; a disk that is full stops nothing."""
         try:
             handle, temporary = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.folder)
@@ -116,7 +116,7 @@ class Keeper:
 
 
 def can_keep(folder: str | Path) -> bool:
-    """Return whether `Keeper` can use a folder; what was not there before is not there afterwards.
+    """Return whether `CheckpointStore` can use a folder; what was not there before is not there afterwards.
 
     Examples
     --------
@@ -184,13 +184,13 @@ def _make_private(folder: Path) -> None:
 # ---------------------------------------------------------------- one file
 
 
-def _written(kept: Kept, key: str) -> bytes:
+def _written(kept: Checkpoint, key: str) -> bytes:
     """Return the file of a test: a head, the digest of key and content, the content."""
     content = zlib.compress(pickle.dumps(tuple(kept), protocol=4), level=1)
     return _HEAD + _digest(key, content) + content
 
 
-def _read(file: bytes, key: str) -> Kept:
+def _read(file: bytes, key: str) -> Checkpoint:
     """Return what a file holds, or raise a `ValueError`."""
     head, digest, content = file[: len(_HEAD)], file[len(_HEAD) : len(_HEAD) + 32], file[len(_HEAD) + 32 :]
     if head != _HEAD or digest != _digest(key, content):
@@ -201,7 +201,7 @@ def _read(file: bytes, key: str) -> Kept:
         raise ValueError(f"not a kept test: {type(error).__name__}") from None
     match found:
         case (tuple(results), tuple(coded)) if _all(results, Result) and _all(coded, str):
-            return Kept(results, coded)
+            return Checkpoint(results, coded)
     raise ValueError("not a kept test: other content")
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from divulge import __version__
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
-from divulge.case.case import lay
+from divulge.case.case import build_case
 from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import Result, jsonable, label, number
@@ -249,7 +249,7 @@ def _assessed(run: _Run, name: str, table: Any, ignore: Sequence[str]) -> _Asses
     lays = {k: options[k] for k in ("schema", "unit", "missing", "seed", "level")}
     kept = list(report.data["utility"]) if run.utility else []
     if run.units is None or (run.utility and not kept):
-        case = lay(run.real, table, run.holdout, ignore=ignore, **lays).collected("utility is of single rows")
+        case = build_case(run.real, table, run.holdout, ignore=ignore, **lays).collected("utility is of single rows")
         run.units = case.units("real"), case.units("holdout")
         if run.utility and not kept:
             kept = [u.to_dict() for u in utility_of(case, targets=run.targets)]

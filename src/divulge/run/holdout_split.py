@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from divulge.case.case import facts_of
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, infer
-from divulge.kernels.counts.binning import fit_coding
+from divulge.kernels.counts.binning import fit_binning
 from divulge.tables import readers as files
 from divulge.tables.frames import Table, collect, pool, table_of
 
-__all__ = ["Division", "Stratum", "divide", "next_command", "split", "split_file"]
+__all__ = ["Division", "Stratum", "next_command", "split", "split_file", "split_rows"]
 
 Ints = NDArray[np.int64]
 Format = Literal["same", "csv", "parquet"]
@@ -120,11 +120,13 @@ def split(
     (4, 4, set())
     """
     laid = collect(table_of(table, "table"))
-    found = divide(laid, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing)
+    found = split_rows(
+        laid, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
+    )
     return _taken(table, laid, found.real), _taken(table, laid, found.holdout)
 
 
-def divide(
+def split_rows(
     table: Table,
     *,
     holdout: float,
@@ -275,7 +277,7 @@ def _coded(pooled: Any, notes: list[str]) -> Ints:
         )
     if column.kind == "constant":
         notes.append(f"stratify: {column.name!r} is the same in all rows and tells no strata apart")
-    coding = fit_coding(column, pooled.numbers(), pooled.counts[0][1:])
+    coding = fit_binning(column, pooled.numbers(), pooled.counts[0][1:])
     codes: Ints = coding.map[pooled.codes[0]].astype(np.int64)
     return codes
 
@@ -384,7 +386,7 @@ def split_file(
             raise SettingError(f"--out: {target.name} is the table itself. hint: name another folder.")
         if target.exists() and not force:
             raise SettingError(f"--out: {target.name} is there already. hint: another folder, or --force.")
-    found = divide(
+    found = split_rows(
         source.table, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing,
         typed=source.typed,
     )  # fmt: skip

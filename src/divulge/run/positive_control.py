@@ -300,4 +300,4 @@ def _with_columns(case: Case, altered: dict[str, Codes]) -> Case:
             codes=(old.codes[0], codes, *old.codes[2:]),
             counts=(old.counts[0], counts, *old.counts[2:]),
         )
-    return dataclasses.replace(case, remembered={}, _pooled=pooled, _coded={}, _codes={}, _counted={}, _kept=[0])
+    return dataclasses.replace(case, cache={}, _pooled=pooled, _binned={}, _codes={}, _counted={}, _kept=[0])

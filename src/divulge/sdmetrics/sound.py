@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from divulge.attacks.attribution.cap import Unseen, cap_scores
 from divulge.attacks.checks import SHOWN, marginal_baseline, record_result
 from divulge.attacks.distance.dcr import dcr, identical_match_share
-from divulge.case.case import Case, lay
+from divulge.case.case import Case, build_case
 from divulge.case.preconditions import overlap
 from divulge.core.result import TOWARDS, Result
 from divulge.core.schema import Bins, Column, Schema, schema_from_sdv
@@ -151,7 +151,7 @@ def _attributed(
     unseen: Unseen,
 ) -> Breakdown:
     tables = [first_table(t) for t in (real_data, synthetic_data, holdout)]
-    case = lay(*tables, schema=Schema(tuple(kinds)), level=LEVEL)
+    case = build_case(*tables, schema=Schema(tuple(kinds)), level=LEVEL)
     _warn_of_overlap(case)
     names, targets = tuple(map(str, keys)), tuple(map(str, sensitive))
     table = case.contingency(names, targets)
@@ -327,7 +327,7 @@ def _measured(roles: Mapping[str, Any], metadata: Any, table_name: str | None) -
                 "numerical, datetime, categorical, boolean or ordinal in the metadata."
             )
         schema = schema_from_sdv({**chosen, "columns": entries})
-    case = lay(*tables, schema=schema, level=LEVEL).collected("distances need every row")
+    case = build_case(*tables, schema=schema, level=LEVEL).collected("distances need every row")
     _warn_of_overlap(case)
     return case, columns
 

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
-from divulge.stats import two_sample as comparison
+from divulge.stats import two_sample
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.two_sample import (
     _NO_SPREAD,
@@ -121,7 +121,7 @@ def max_t(
         return Family(some.critical, some.level_each, p_adjusted, p_value)
     exact = np.full(n_tests, np.nan)
     if cluster_members is None:
-        few = rng if n_tests <= _COUNTED_TESTS and len(members) + len(strangers) > comparison.RESAMPLE_UP_TO else None
+        few = rng if n_tests <= _COUNTED_TESTS and len(members) + len(strangers) > two_sample.RESAMPLE_UP_TO else None
         exact = np.array([_exact_p(a, b, few) for a, b in zip(members.T, strangers.T, strict=True)])
     with _one_thread():
         scaled = _standardise(*_pool(members, strangers, cluster_members, cluster_strangers))
@@ -234,7 +234,7 @@ def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.rand
     if n_live == 0:
         return Family(z, level, p_value, p_value.copy())
     seen = scaled.z[scaled.live]
-    if scaled.e.shape[0] > comparison.RESAMPLE_UP_TO:
+    if scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO:
         largest = _normal_maxima(scaled, rng)
         # Few hits of many people are far from normal: Fisher's exact p stands in for them.
         each = np.fmax(np.array([_two_sided(x) for x in seen]), exact[scaled.live])
@@ -243,7 +243,7 @@ def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.rand
         each = (1 + beyond) / (draws + 1)
     largest.sort()
     together = (1 + largest.size - np.searchsorted(largest, seen - 1e-9)) / (largest.size + 1)
-    if scaled.e.shape[0] > comparison.RESAMPLE_UP_TO:
+    if scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO:
         # Bonferroni sees further than the draws, and what is exact counts where the limit is not.
         together = np.fmax(np.minimum(together, n_live * each), np.minimum(1.0, n_live * exact[scaled.live]))
     p_adjusted = p_value.copy()

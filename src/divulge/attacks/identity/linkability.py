@@ -16,7 +16,7 @@ from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
 from divulge.core.errors import SettingError
 from divulge.core.result import Baseline, Individual, Result
-from divulge.kernels.linkage.record_linkage import Half, chances, of_a_copy, once
+from divulge.kernels.linkage.record_linkage import ColumnHalf, chances, of_a_copy, once
 from divulge.stats import Outcomes, compare
 
 __all__ = ["linkability"]
@@ -151,8 +151,8 @@ def _linked(
     ]
 
 
-def _half(d: Distances) -> Half:
-    return Half(d.ruler, d.rows("synthetic"), d.rows("people"))
+def _half(d: Distances) -> ColumnHalf:
+    return ColumnHalf(d.ruler, d.rows("synthetic"), d.rows("people"))
 
 
 def _result(

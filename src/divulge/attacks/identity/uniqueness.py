@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys, one_of, record_result, require
 from divulge.attacks.registry import CODED, Words, attack
-from divulge.case.case import Case, lay
+from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Rate, Result, Value
 from divulge.kernels.counts.contingency import ContingencyTable, Ints
@@ -444,7 +444,7 @@ def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -
     keys, notes = checked_keys(case, keys)
     notes = list(notes)
     if population is not None:
-        case = lay(
+        case = build_case(
             case.tables[0],
             case.tables[1],
             population,

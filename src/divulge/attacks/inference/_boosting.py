@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.inference._guesses import Answers
-from divulge.attacks.inference._target import Secret
+from divulge.attacks.inference._guesses import Guesses
+from divulge.attacks.inference._target import TargetValues
 from divulge.case.case import Case
 from divulge.case.invariant_order import Canonical
 
@@ -43,7 +43,7 @@ _CELLS_BELOW, _CELLS_ABOVE = 7, 17  # of the 5% quantile; the ends are open
 _BLOCK = 50_000
 
 
-def model_answers(case: Case, known: Sequence[str], secret: Secret) -> Answers:
+def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Guesses:
     """Return what a model trained on the synthetic table says about all people.
 
     The classes of a categorical target are its values, missing among them. A numeric target is cut into cells of
@@ -69,20 +69,20 @@ def model_answers(case: Case, known: Sequence[str], secret: Secret) -> Answers:
     Examples
     --------
     >>> import polars as pl
-    >>> from divulge.attacks.inference._target import secret_of
-    >>> from divulge.case.case import lay
+    >>> from divulge.attacks.inference._target import target_values
+    >>> from divulge.case.case import build_case
     >>> people = pl.DataFrame({"k": list("abc") * 60, "t": list("xyy") * 60})
-    >>> case = lay(people, people)
-    >>> float(model_answers(case, ["k"], secret_of(case, "t")).right.mean())
+    >>> case = build_case(people, people)
+    >>> float(model_answers(case, ["k"], target_values(case, "t")).right.mean())
     1.0
     """
     room = _Room(case, known, secret, 1)
     lesson = _learn(room, _capped(case, room.order, f"model {secret.name}"))
     right, sure = lesson.ask(np.arange(len(secret.people)))
-    return Answers(right, sure, "gradient boosting trained on the synthetic table" + lesson.in_words(len(room.order)))
+    return Guesses(right, sure, "gradient boosting trained on the synthetic table" + lesson.in_words(len(room.order)))
 
 
-def reference_answers(case: Case, known: Sequence[str], secret: Secret) -> Answers | None:
+def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Guesses | None:
     """Return what the same learner says who has never seen the synthetic table, but other people.
 
     With a holdout members are asked of a model trained on all holdout rows; strangers, whom it has seen, are not
@@ -92,7 +92,7 @@ def reference_answers(case: Case, known: Sequence[str], secret: Secret) -> Answe
 
     Returns
     -------
-    Answers or None
+    Guesses or None
         None with fewer than 20 people (units) to learn from.
     """
     which, role = (2, "holdout") if case.has_holdout else (0, "real")
@@ -105,7 +105,7 @@ def reference_answers(case: Case, known: Sequence[str], secret: Secret) -> Answe
         members = np.arange(case.n_rows("real"))
         lesson = _learn(room, _capped(case, room.order, f"reference {secret.name}"))
         right[members], sure[members] = lesson.ask(members)
-        return Answers(right, sure, "gradient boosting trained on strangers, without the synthetic table")
+        return Guesses(right, sure, "gradient boosting trained on strangers, without the synthetic table")
     for f in range(FOLDS):
         others = room.order[fold[room.order] != f]
         asked = np.flatnonzero(fold == f)
@@ -113,7 +113,7 @@ def reference_answers(case: Case, known: Sequence[str], secret: Secret) -> Answe
         right[asked], sure[asked] = lesson.ask(asked)
     same = room.same()
     right, sure = (_mean_of_equals(v, same) for v in (right, sure))
-    return Answers(right, sure, "gradient boosting trained on other members, without the synthetic table")
+    return Guesses(right, sure, "gradient boosting trained on other members, without the synthetic table")
 
 
 class _Room:
@@ -122,14 +122,14 @@ class _Room:
     What a model says about a person depends on the training table and on what is known of the person alone.
     """
 
-    def __init__(self, case: Case, known: Sequence[str], secret: Secret, which: int) -> None:
+    def __init__(self, case: Case, known: Sequence[str], secret: TargetValues, which: int) -> None:
         self.case, self.secret, self.which = case, secret, which
         self.known = sorted(known)
         names = tuple(sorted({*known, secret.name}))
         key = ("canonical order", names, which)
-        if key not in case.remembered:
-            case.remembered[key] = Canonical(case, names, [which])
-        self.canonical: Canonical = case.remembered[key]
+        if key not in case.cache:
+            case.cache[key] = Canonical(case, names, [which])
+        self.canonical: Canonical = case.cache[key]
         self.place = {n: i for i, n in enumerate(names)}
         self.order = self.canonical.order(which)
         """The rows of the training table in canonical order."""
@@ -226,7 +226,7 @@ def _classes(room: _Room, codes: Codes) -> _Classes:
     return _Classes(of_row, guess, _met(secret, codes, of_row, guess), len(values) - len(kept))
 
 
-def _met(secret: Secret, codes: Codes, of_row: Ints, guess: Codes) -> Floats | None:
+def _met(secret: TargetValues, codes: Codes, of_row: Ints, guess: Codes) -> Floats | None:
     if secret.tolerance == 0:
         return None
     size = np.bincount(of_row)
@@ -262,7 +262,7 @@ def _cells_of(numbers: Floats, tolerance: float) -> Ints:
 class _Lesson:
     """A trained model, or the shares of the classes where nothing can be learnt."""
 
-    secret: Secret
+    secret: TargetValues
     classes: _Classes
     features: tuple[_Feature, ...]
     chance: Callable[[Floats], Floats]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answers"]
+__all__ = ["Guesses"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class Guesses:
     """One attacker's answers about all people, real rows first, then holdout rows."""
 
     right: Floats

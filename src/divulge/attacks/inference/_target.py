@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 
-__all__ = ["TOLERANCE", "Secret", "secret_of"]
+__all__ = ["TOLERANCE", "TargetValues", "target_values"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -21,7 +21,7 @@ _HUGE = 1e300  # beyond it a difference may overflow; a power of two changes no 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Secret:
+class TargetValues:
     """The target column, value by value."""
 
     name: str
@@ -114,15 +114,15 @@ class Secret:
         return self.tolerance * (1 + _ROUNDING)
 
 
-def secret_of(case: Case, target: str, tolerance: float = TOLERANCE) -> Secret:
+def target_values(case: Case, target: str, tolerance: float = TOLERANCE) -> TargetValues:
     """Return the target of a case; numbers and datetimes may be missed by part of their spread.
 
     Examples
     --------
     >>> import polars as pl
-    >>> from divulge.case.case import lay
+    >>> from divulge.case.case import build_case
     >>> people = pl.DataFrame({"age": [20.5 + i for i in range(60)]})
-    >>> found = secret_of(lay(people, people), "age")
+    >>> found = target_values(build_case(people, people), "age")
     >>> round(found.tolerance, 2), found.right(np.array([1]), np.array([3])).tolist()
     (2.7, [True])
     """
@@ -137,7 +137,7 @@ def secret_of(case: Case, target: str, tolerance: float = TOLERANCE) -> Secret:
         if np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0) > _HUGE:
             numbers *= 2.0**-8
         reach = tolerance * _spread(numbers, counts)
-    return Secret(target, numbers, reach, tolerance, codes[1], people, counts)
+    return TargetValues(target, numbers, reach, tolerance, codes[1], people, counts)
 
 
 def _spread(numbers: Floats, counts: NDArray[np.int64]) -> float:

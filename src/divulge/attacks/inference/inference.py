@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, Floats, checked_keys, judge, one_of, rate_of, shown_by
 from divulge.attacks.inference._boosting import model_answers, reference_answers
-from divulge.attacks.inference._guesses import Answers
-from divulge.attacks.inference._target import TOLERANCE, Secret, secret_of
+from divulge.attacks.inference._guesses import Guesses
+from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
 from divulge.attacks.inference.subgroups import by_subgroup
 from divulge.attacks.registry import Words, attack
 from divulge.case.case import Case
@@ -210,7 +210,7 @@ def _about(
 ) -> list[Result]:
     """Return one result for each way to guess one target."""
     known, notes = _known(case, target, keys)
-    secret = secret_of(case, target, tolerance)
+    secret = target_values(case, target, tolerance)
     reference = reference_answers(case, known, secret) if "model" in ways else None
     context: dict[str, float | None] = {"guessing in proportion to how often each value occurs": secret.by_prior()}
     plain = Result(
@@ -223,7 +223,7 @@ def _about(
         notes=(secret.in_words(), *notes),
         verdict="no holdout",
     )
-    done: dict[str, Answers] = {}
+    done: dict[str, Guesses] = {}
     out = []
     for way in ways:
         if way not in done:
@@ -253,14 +253,14 @@ def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[s
 # ---------------------------------------------------------------- ways to guess
 
 
-def _guessed(case: Case, known: Sequence[str], secret: Secret, way: str, k: int) -> dict[str, Answers]:
+def _guessed(case: Case, known: Sequence[str], secret: TargetValues, way: str, k: int) -> dict[str, Guesses]:
     """Return the answers of one way to guess, and of another that comes with it."""
     if way == "model":
         return {"model": model_answers(case, known, secret)}
     return _by_agreement(case, known, secret) if way == "CAP" else _by_distance(case, known, secret, k)
 
 
-def _by_distance(case: Case, known: Sequence[str], secret: Secret, k: int) -> dict[str, Answers]:
+def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int) -> dict[str, Guesses]:
     d = Distances(case, known)
     kept = _kept(case, known, secret)
     index = Index(d.ruler, d.rows("synthetic").take(kept), progress=case.progress)
@@ -268,38 +268,38 @@ def _by_distance(case: Case, known: Sequence[str], secret: Secret, k: int) -> di
     # rounded: distances in another unit of a number differ in their last digits, and sort people apart
     sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
     return {
-        "nearest record": Answers(found.nearest, sure, _HOW["nearest record"]),
-        "k-vote": Answers(found.vote, found.share, _HOW["k-vote"].format(k=k)),
+        "nearest record": Guesses(found.nearest, sure, _HOW["nearest record"]),
+        "k-vote": Guesses(found.vote, found.share, _HOW["k-vote"].format(k=k)),
     }
 
 
-def _by_agreement(case: Case, known: Sequence[str], secret: Secret) -> dict[str, Answers]:
+def _by_agreement(case: Case, known: Sequence[str], secret: TargetValues) -> dict[str, Guesses]:
     fields = [Field(c, None, case.codes(c)) for c in known]
     ruler, rows = fit_ruler(fields, ranges_of=[0])
     kept = _kept(case, known, secret)
     people = Rows.stack([r for i, r in enumerate(rows) if i != 1])
     found = _asked(Index(ruler, rows[1].take(kept), progress=case.progress), people, secret, kept, 1)
-    return {"CAP": Answers(found.nearest, found.share, _HOW["CAP"])}
+    return {"CAP": Guesses(found.nearest, found.share, _HOW["CAP"])}
 
 
-def _asked(index: Index, people: Rows, secret: Secret, kept: Ints, k: int) -> Answered:
+def _asked(index: Index, people: Rows, secret: TargetValues, kept: Ints, k: int) -> Answered:
     return answers(index, people, _values(secret, kept), k)
 
 
-def _values(secret: Secret, kept: Ints) -> Values:
+def _values(secret: TargetValues, kept: Ints) -> Values:
     order, first, last = secret.window()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
 
 
-def _kept(case: Case, known: Sequence[str], secret: Secret) -> Ints:
+def _kept(case: Case, known: Sequence[str], secret: TargetValues) -> Ints:
     """Return the synthetic rows that count: a table written out twice says no more than once."""
     names = tuple(sorted([*known, secret.name]))
     key = ("kept once", names)
-    if key not in case.remembered:
-        case.remembered[key] = once(_hashes(case, names, binned=False)[1])
-    return case.remembered[key]  # type: ignore[no-any-return] # the key says what it is
+    if key not in case.cache:
+        case.cache[key] = once(_hashes(case, names, binned=False)[1])
+    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
 
 
 def _hashes(case: Case, names: Sequence[str], *, binned: bool) -> list[NDArray[np.uint64]]:
@@ -308,7 +308,7 @@ def _hashes(case: Case, names: Sequence[str], *, binned: bool) -> list[NDArray[n
     return [code_hashes(of_table) for of_table in zip(*columns, strict=True)]
 
 
-def _shown(case: Case, known: Sequence[str], secret: Secret, right: Floats, *, binned: bool) -> float | None:
+def _shown(case: Case, known: Sequence[str], secret: TargetValues, right: Floats, *, binned: bool) -> float | None:
     """Return the residual that a full copy of the real table would have; who has no member's record keeps his score."""
     hashes = _hashes(case, sorted(known), binned=binned)
     n = case.n_rows("real")
@@ -324,9 +324,9 @@ def _shown(case: Case, known: Sequence[str], secret: Secret, right: Floats, *, b
 def _result(
     case: Case,
     plain: Result,
-    secret: Secret,
-    found: Answers,
-    reference: Answers | None,
+    secret: TargetValues,
+    found: Guesses,
+    reference: Guesses | None,
     subgroups: Sequence[str] | None,
 ) -> Result:
     """Return one way's result; groups of people where columns for them are given."""
@@ -358,7 +358,7 @@ def _result(
     return judge(replace(plain, holdout=rate_of(strangers)), comparison, case.level)
 
 
-def _rates(case: Case, reference: Answers | None) -> dict[str, float | None]:
+def _rates(case: Case, reference: Guesses | None) -> dict[str, float | None]:
     """Return what somebody gets right who learnt from other people and never saw the synthetic table."""
     if reference is None:
         return {}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats, finite, rate_of
-from divulge.attacks.inference._target import Secret
+from divulge.attacks.inference._target import TargetValues
 from divulge.case.case import Case
 from divulge.core.result import Group, Risk
 from divulge.stats import Outcomes, compare
@@ -20,7 +20,7 @@ FEWEST = 20
 _SHOWN = 12
 
 
-def by_subgroup(case: Case, secret: Secret, right: Floats, columns: Sequence[str]) -> tuple[Group, ...]:
+def by_subgroup(case: Case, secret: TargetValues, right: Floats, columns: Sequence[str]) -> tuple[Group, ...]:
     """Return the result for people of each value of the target, or each of its tails, and of further columns.
 
     Parameters
@@ -55,12 +55,12 @@ Named = list[tuple[str, NDArray[np.bool_]]]
 
 def _words(case: Case, column: str, *, binned: bool) -> Callable[[int], str]:
     """Return what follows the number of a value in the name of a subgroup: nothing, or the value itself."""
-    if not case.named:
+    if not case.reveal_values:
         return lambda code: ""
     return lambda code: f": {case.value_in_words(column, code, binned=binned)}"
 
 
-def _of_target(case: Case, secret: Secret, right: Floats, n_real: int) -> Named:
+def _of_target(case: Case, secret: TargetValues, right: Floats, n_real: int) -> Named:
     if not secret.is_numeric:
         return _by_size(secret.people, right, n_real, _words(case, secret.name, binned=False))
     numbers = secret.numbers[secret.people]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from divulge.core.schema import Bins, Column
 
-__all__ = ["Coding", "fit_coding", "quantile_edges", "width_edges"]
+__all__ = ["Binning", "fit_binning", "quantile_edges", "width_edges"]
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class Binning:
     """How the levels of one column become codes for counting; code 0 is missing."""
 
     map: NDArray[np.int32]
@@ -26,7 +26,7 @@ class Coding:
     """Inner edges of the bins, right-closed; empty when there are none. They are data values."""
 
 
-def fit_coding(column: Column, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Coding:
+def fit_binning(column: Column, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Binning:
     """Return the coding of one column.
 
     Parameters
@@ -41,14 +41,14 @@ def fit_coding(column: Column, numbers: NDArray[np.float64], counts: NDArray[np.
 
     Examples
     --------
-    >>> fit_coding(Column("age", "numeric", bins=Bins("width", 2)), np.arange(5.0), np.ones(5, int)).map
+    >>> fit_binning(Column("age", "numeric", bins=Bins("width", 2)), np.arange(5.0), np.ones(5, int)).map
     array([0, 1, 1, 1, 2, 2], dtype=int32)
     """
     n_levels = len(numbers)
     binned = column.kind in ("numeric", "datetime") and column.bins.how != "none"
     is_number = ~np.isnan(numbers)
     if not binned or is_number.sum() <= column.bins.n:
-        return Coding(np.arange(n_levels + 1, dtype=np.int32), n_levels + 1, "", np.empty(0))
+        return Binning(np.arange(n_levels + 1, dtype=np.int32), n_levels + 1, "", np.empty(0))
     edges = _edges(column.bins, numbers[is_number], counts[is_number])
     code = np.zeros(n_levels + 1, dtype=np.int32)
     code[1:][is_number] = np.searchsorted(edges, numbers[is_number], side="left") + 1
@@ -57,7 +57,7 @@ def fit_coding(column: Column, numbers: NDArray[np.float64], counts: NDArray[np.
     how = f"{len(edges) + 1} {column.bins.how} bins of real and holdout, right-closed"
     if n_others:
         how += f", and {n_others} value(s) that are no number"
-    return Coding(code, len(edges) + 2 + n_others, how, edges)
+    return Binning(code, len(edges) + 2 + n_others, how, edges)
 
 
 def _edges(bins: Bins, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["chance"]
+__all__ = ["link_probability"]
 
 
-def chance(
+def link_probability(
     tied: int, taken: int, other_tied: int, other_taken: int, tied_sure: int, sure_tied: int, both_tied: int
 ) -> float:
     """Return how likely two draws share a row, or hit one that is sure on the other side; nobody is sure on both.
@@ -27,7 +27,7 @@ def chance(
     --------
     Each list draws one of three rows, and two of these are the same in both: 2 / 9.
 
-    >>> round(chance(3, 1, 3, 1, 0, 0, 2), 9)
+    >>> round(link_probability(3, 1, 3, 1, 0, 0, 2), 9)
     0.222222222
     """
     missed = 1.0  # the first draw avoids what is sure on the other side

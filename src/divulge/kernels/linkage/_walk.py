@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from divulge.kernels._box_tree import exact
-from divulge.kernels.linkage._chance import chance
+from divulge.kernels.linkage._chance import link_probability
 from divulge.kernels.runtime import compiled
 
 __all__ = ["walk"]
 
-_chance = compiled(chance)
+_chance = compiled(link_probability)
 
 
 @compiled

@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.hashing import once as kept_once
-from divulge.kernels.linkage._chance import chance
+from divulge.kernels.linkage._chance import link_probability
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.index import Index, Listed, Reach
 from divulge.kernels.runtime import COMPILE_FROM
 
-__all__ = ["Half", "chances", "of_a_copy", "once"]
+__all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
 Ints = NDArray[np.int64]
 _SEARCHES = 8  # looking a cell up in a sorted list takes as long as passing over so many
 
 
-class Half(NamedTuple):
+class ColumnHalf(NamedTuple):
     """One half of the columns."""
 
     ruler: Ruler
@@ -63,13 +63,13 @@ class _Side(NamedTuple):
     """Shape (n_distinct_people, n_k): rows at the k-th distance."""
 
 
-def once(halves: Sequence[Half]) -> Ints:
+def once(halves: Sequence[ColumnHalf]) -> Ints:
     """Return which synthetic rows to keep so that a table written out several times counts once."""
     return kept_once(_keys(*(Distinct.of(h.synthetic).of_each for h in halves)))
 
 
 def chances(
-    halves: Sequence[Half],
+    halves: Sequence[ColumnHalf],
     ks: Sequence[int],
     *,
     engine: str | None = None,
@@ -102,7 +102,7 @@ def chances(
     >>> def half(name, synthetic):
     ...     marks = np.zeros(3, np.int32), np.zeros(1, np.int32)
     ...     ruler, rows = fit_ruler([Field(name, (synthetic, np.zeros(1)), marks)], [0])
-    ...     return Half(ruler, *rows)
+    ...     return ColumnHalf(ruler, *rows)
     >>> one, other = half("x", np.array([1.0, 2.0, 3.0])), half("y", np.array([4.0, 4.0, 4.0]))
     >>> chances([one, other], [1, 2]).round(9).tolist()
     [[0.333333333, 1.0]]
@@ -124,7 +124,7 @@ def chances(
     return found[of_person]
 
 
-def of_a_copy(halves: Sequence[Half], n_members: int, ks: Sequence[int]) -> Floats:
+def of_a_copy(halves: Sequence[ColumnHalf], n_members: int, ks: Sequence[int]) -> Floats:
     """Return about how likely each person is linked when the members are the synthetic table.
 
     Whoever has the record of a member on each half finds the members who share it, and they alone are taken; others
@@ -151,7 +151,7 @@ def of_a_copy(halves: Sequence[Half], n_members: int, ks: Sequence[int]) -> Floa
     out = np.zeros((len(cases), len(ks)))
     for i, (a, b, both) in enumerate(cases.tolist()):
         if both:
-            out[i] = [chance(a, min(k, a), b, min(k, b), 0, 0, both) for k in ks]
+            out[i] = [link_probability(a, min(k, a), b, min(k, b), 0, 0, both) for k in ks]
     return np.asarray(out[of_person.ravel()])
 
 
@@ -210,7 +210,7 @@ def _count_numpy(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int
             for s, p in zip(reversed(sides), reversed(pairs), strict=True):
                 kinds = [s.tied[p[some], column], k - s.sure[p[some], column], *kinds]
             distinct, which = np.unique(np.stack(kinds, axis=1), axis=0, return_inverse=True)
-            score = np.array([chance(*kind) for kind in distinct.tolist()])[which.ravel()]
+            score = np.array([link_probability(*kind) for kind in distinct.tolist()])[which.ravel()]
             out[some, column] = np.where(rows(sure & sure_other) > 0, 1.0, score)
     return out
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels import _box_tree as boxes
+from divulge.kernels import _box_tree
 from divulge.kernels._simd import LEAF, MISSING, NO_LIMIT, NODE, TILE
 from divulge.kernels._tree import binary_tree
-from divulge.kernels.neighbours import _brute_force as tiles
+from divulge.kernels.neighbours import _brute_force
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, pairwise
 from divulge.kernels.runtime import side_by_side
 
@@ -44,7 +44,7 @@ class CompiledIndex:
         numbers = reference.rows.numbers
         known = np.where(np.isfinite(numbers), numbers, np.nan) if numbers.size else numbers
         self._centre = np.array([_median(known[:, j]) for j in range(numbers.shape[1])])
-        self._tree: boxes.Tree | None = None
+        self._tree: _box_tree.Tree | None = None
         self._room = 0
 
     def nearest(self, queries: Rows, k: int, own: Ints | None) -> tuple[Floats, Ints, Ints]:
@@ -70,7 +70,7 @@ class CompiledIndex:
             tree, asked = self._built(), self._asked(queries)
             visited, none = np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int64)
             probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
-            boxes.search(
+            _box_tree.search(
                 probe, 0, len(probe), k, radius, False, *tree, *asked, *e, self._room, *out, visited, none, none
             )
             share = visited[0] / (len(probe) * (len(tree.first) - 1))
@@ -78,7 +78,7 @@ class CompiledIndex:
                 order = self._query_order(asked)
 
                 def walk(a: int, b: int, query: Ints, row: Ints) -> tuple[int, int]:
-                    return boxes.search(  # type: ignore[no-any-return] # compiled
+                    return _box_tree.search(  # type: ignore[no-any-return] # compiled
                         order, a, b, k, radius, listing, *tree, *asked, *e, self._room, *out, visited[1:], query, row
                     )
 
@@ -93,11 +93,11 @@ class CompiledIndex:
         order = np.arange(n)
 
         def pass_over(a: int, b: int, query: Ints, row: Ints) -> tuple[int, int]:
-            return tiles.scan(  # type: ignore[no-any-return] # compiled
+            return _brute_force.scan(  # type: ignore[no-any-return] # compiled
                 order, a, b, k, radius, listing, *packed, *e, *out, query, row
             )
 
-        self._threaded(n, tiles.BLOCK, _listed(pass_over, listing), pairs)
+        self._threaded(n, _brute_force.BLOCK, _listed(pass_over, listing), pairs)
         return *out, _joined(pairs)
 
     def _threaded(
@@ -128,10 +128,10 @@ class CompiledIndex:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
-    def _exact(self, queries: Rows, own: Ints | None) -> boxes.Exact:
+    def _exact(self, queries: Rows, own: Ints | None) -> _box_tree.Exact:
         rows, ruler = self._reference.rows, self._ruler
         bounds, weights = ruler.groups()
-        return boxes.Exact(
+        return _box_tree.Exact(
             np.ascontiguousarray(queries.numbers), np.ascontiguousarray(queries.codes),
             np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
             ruler.span, ruler.number_weight, bounds, weights, ruler.total, self._reference.times,
@@ -146,16 +146,18 @@ class CompiledIndex:
         cut = np.clip(rows.numbers, ruler.low, ruler.low + ruler.span)
         return np.ascontiguousarray(((cut - self._centre) / ruler.span * ruler.number_weight).astype(np.float32))
 
-    def _asked(self, queries: Rows) -> boxes.Asked:
+    def _asked(self, queries: Rows) -> _box_tree.Asked:
         bits = np.uint32(1) << (queries.codes & 31).astype(np.uint32)
-        return boxes.Asked(self._scaled(queries), (queries.codes & 255).astype(np.uint8), np.ascontiguousarray(bits))
+        return _box_tree.Asked(
+            self._scaled(queries), (queries.codes & 255).astype(np.uint8), np.ascontiguousarray(bits)
+        )
 
-    def _built(self) -> boxes.Tree:
+    def _built(self) -> _box_tree.Tree:
         if self._tree is None:
             self._tree = self._build()
         return self._tree
 
-    def _build(self) -> boxes.Tree:
+    def _build(self) -> _box_tree.Tree:
         rows = self._reference.rows
         numbers, codes = self._scaled(rows), np.ascontiguousarray((rows.codes & 255).astype(np.uint8))
         weight = self._ruler.code_weight.astype(np.float32)
@@ -171,7 +173,7 @@ class CompiledIndex:
         low, high = (np.empty((len(leaves), n_numbers), dtype=np.float32) for _ in range(2))
         masks = np.empty((len(leaves), n_codes), dtype=np.uint32)
         side_by_side(
-            lambda x, y: boxes.fill_leaves(
+            lambda x, y: _box_tree.fill_leaves(
                 numbers, codes, order, begin[leaves], end[leaves], x, y, leaf_numbers, leaf_codes, low, high, masks
             ),
             len(leaves),
@@ -180,7 +182,7 @@ class CompiledIndex:
         every = [np.zeros((len(left), a.shape[1]), dtype=a.dtype) for a in (low, high, masks)]
         for box, of_leaf in zip(every, (low, high, masks), strict=True):
             box[leaves] = of_leaf
-        boxes.put_together(left, *every)
+        _box_tree.put_together(left, *every)
         return self._wide(
             end - begin, left, leaf_of, every, leaf_numbers, leaf_codes, np.append(begin[leaves], len(rows)), order
         )
@@ -188,25 +190,25 @@ class CompiledIndex:
     def _wide(
         self, size: Ints, left: Ints, leaf_of: Ints, every: list[Any], leaf_numbers: Any, leaf_codes: Any, first: Ints,
         order: Ints,
-    ) -> boxes.Tree:  # fmt: skip
+    ) -> _box_tree.Tree:  # fmt: skip
         room = len(left) // 2 + 2 + NODE
         child, top, depth = np.full((room, NODE), -1), np.empty(room, np.int64), np.empty(room, np.int64)
-        n = boxes.widen(size, left, child, top, depth)
+        n = _box_tree.widen(size, left, child, top, depth)
         child = child[:n]
         self._room = (int(depth[:n].max()) + 2) * NODE
         is_leaf, is_inner = (child >= 0) & (left[child] < 0), (child >= 0) & (left[child] >= 0)
-        numbered = np.full(child.shape, boxes.NO_CHILD, dtype=np.int32)
+        numbered = np.full(child.shape, _box_tree.NO_CHILD, dtype=np.int32)
         numbered[is_leaf] = -1 - leaf_of[child[is_leaf]]
         numbered[is_inner] = 1 + np.arange(is_inner.sum())  # in the order in which `widen` met them
         low, high, masks = (np.ascontiguousarray(a[child].transpose(0, 2, 1)) for a in every)
         absent = np.broadcast_to((child < 0)[:, None, :], low.shape)
         low[absent], high[absent] = np.inf, -np.inf
-        return boxes.Tree(
+        return _box_tree.Tree(
             low, high, masks, numbered, leaf_numbers, leaf_codes, first, order, self._group,
             self._group_weight.astype(np.float32),
         )  # fmt: skip
 
-    def _query_order(self, asked: boxes.Asked) -> Ints:
+    def _query_order(self, asked: _box_tree.Asked) -> Ints:
         """Return an order in which queries that walk the same way stand together."""
         n = len(asked.codes)
         if n < 200_000:
@@ -247,7 +249,7 @@ class CompiledIndex:
             float(np.quantile(far, 0.9)) * self._ruler.total * self._unit(self._reach(distances, radius)) >= 20 * slack
         )
 
-    def _packed(self, queries: Rows, farthest: float) -> tiles.Tiles:
+    def _packed(self, queries: Rows, farthest: float) -> _brute_force.Tiles:
         ruler, rows = self._ruler, self._reference.rows
         unit = self._unit(farthest)
         gaps = np.isnan(rows.numbers).any(axis=0) | np.isnan(queries.numbers).any(axis=0)
@@ -259,7 +261,7 @@ class CompiledIndex:
             whole = np.where(np.isnan(cut), MISSING, np.rint(cut * scale))
             return np.ascontiguousarray(whole.astype(np.int16)[:, columns])
 
-        return tiles.Tiles(
+        return _brute_force.Tiles(
             _tiled(in_units(rows.numbers)), _tiled((rows.codes & 255).astype(np.uint8)),
             in_units(queries.numbers), np.ascontiguousarray((queries.codes & 255).astype(np.uint8)),
             self._group, np.minimum(np.floor(self._group_weight * unit), NO_LIMIT).astype(np.int16),

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels import _box_tree as boxes
+from divulge.kernels import _box_tree
 from divulge.kernels._simd import LEAF, NODE, boxes_inside, boxes_meet, count_bits, lowest_bit, rows_within
 from divulge.kernels._tree import binary_tree
 from divulge.kernels.runtime import compiled, side_by_side
@@ -51,7 +51,7 @@ class _Table(NamedTuple):
     sample: Any  # int32 (n_columns * n_sampled,)
     low: Any  # int32 (n_nodes, n_columns, 16): boxes of the children of a node
     high: Any
-    child: Any  # int32 (n_nodes, 16): a node, _LEAF_CHILD or boxes.NO_CHILD
+    child: Any  # int32 (n_nodes, 16): a node, _LEAF_CHILD or _box_tree.NO_CHILD
     begin: Any  # int32 (n_nodes, 16): where the rows of a child begin and end
     end: Any
 
@@ -303,11 +303,11 @@ class CompiledConjunctions:
     ) -> tuple[Any, ...]:
         room = len(left) // 2 + 2 + NODE
         child, top, depth = np.full((room, NODE), -1), np.empty(room, np.int64), np.empty(room, np.int64)
-        n = boxes.widen(end - begin, left, child, top, depth)
+        n = _box_tree.widen(end - begin, left, child, top, depth)
         child = child[:n]
         self._room = (int(depth[:n].max()) + 2) * NODE
         is_inner = (child >= 0) & (left[child] >= 0)
-        numbered = np.where(child >= 0, _LEAF_CHILD, boxes.NO_CHILD).astype(np.int32)
+        numbered = np.where(child >= 0, _LEAF_CHILD, _box_tree.NO_CHILD).astype(np.int32)
         numbered[is_inner] = 1 + np.arange(is_inner.sum())  # in the order in which `widen` met them
         box_low, box_high = (np.ascontiguousarray(a[child].transpose(0, 2, 1)) for a in (low, high))
         absent = np.broadcast_to((child < 0)[:, None, :], box_low.shape)

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.text import (
     RISK,
@@ -58,7 +58,7 @@ def page(data: dict[str, Any]) -> str:
         "risk": RISK,
         "single": SINGLE,
         "level": f"{100 * data['settings']['level']:g}%",
-        "limits": view.LIMITS[:4],
+        "limits": formatting.LIMITS[:4],
     }  # fmt: skip
     return str(template().environment.get_template("comparison.html.j2").render(context))
 
@@ -81,11 +81,16 @@ def _pictures(data: Json) -> list[dict[str, Any]]:
     for i, (measure, values) in enumerate(measures):
         points = [
             Point(
-                view.name(c["label"]), c["worst"]["value"], c["worst"]["low"], c["worst"]["high"], v, _verdict(data, c)
+                formatting.name(c["label"]),
+                c["worst"]["value"],
+                c["worst"]["low"],
+                c["worst"]["high"],
+                v,
+                _verdict(data, c),
             )
             for c, v in zip(candidates, values, strict=True)
             if v is not None and c["worst"] and None not in c["worst"].values()
-        ]  # fmt: skip
+        ]
         if points:
             svg = risk_against_utility(
                 f"p{i}", points, measure=measure["measure"], better=measure["better"], reference=measure["reference"],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from divulge.core.result import number
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
 
@@ -89,7 +89,7 @@ def markdown(data: dict[str, Any]) -> str:
     """Return the comparison as Markdown: order, ranks, risks, utility, what was not compared."""
     candidates = by_order(data)
     ranked = bool(data["verdict"]["order"])
-    labels = [escaped(view.name(c["label"])) for c in candidates]
+    labels = [escaped(formatting.name(c["label"])) for c in candidates]
     parts = [
         f"# Candidate tables compared\n\n{escaped(data['verdict']['sentence'])}",
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
@@ -111,7 +111,8 @@ def _not_compared(data: Json) -> list[str]:
 def _warned(data: Json) -> list[str]:
     lines = [f"- **Precondition not met: {escaped(w['check'])}.** {escaped(w['detail'])}" for w in data["warnings"]]
     return lines + [
-        f"- **{escaped(view.name(f['label']))} could not be attacked.** {escaped(f['why'])}" for f in data["failed"]
+        f"- **{escaped(formatting.name(f['label']))} could not be attacked.** {escaped(f['why'])}"
+        for f in data["failed"]
     ]
 
 
@@ -119,7 +120,7 @@ def _order(candidates: Sequence[Json]) -> str:
     heads = ["candidate", "rank", "risk", "limits", "worst attack", "tables"]
     rows = [
         [
-            escaped(view.name(c["label"])), ranks(c["worst"]), number(c["worst"]["value"]), limits(c["worst"]),
+            escaped(formatting.name(c["label"])), ranks(c["worst"]), number(c["worst"]["value"]), limits(c["worst"]),
             escaped(c["worst"]["attack"]), str(len(c["tables"])),
         ]
         for c in candidates
@@ -141,7 +142,7 @@ def _by_attack(data: Json, labels: Sequence[str], ranked: bool) -> list[str]:
     if ranked:
         shown = [[f"{number(c['risk'])} ({limits(c)}), rank {ranks(c)}" for c in column] for column in columns]
     else:
-        shown = [[view.rated({"rate": c["members"]}) for c in column] for column in columns]
+        shown = [[formatting.rated({"rate": c["members"]}) for c in column] for column in columns]
     rows = [[label, *(column[i] for column in shown)] for i, label in enumerate(labels)]
     chosen = [
         f"- {escaped(a['attack'])}: {escaped(a['chosen'])} ({a['comparisons']} compared)" for a in data["attacks"]
@@ -153,9 +154,9 @@ def _singles(data: Json) -> str:
     rows = []
     for row in single_rows(data):
         low, high = row["low"], row["high"]
-        at_least = "-" if low is None else f"{number(low['low'])} ({escaped(view.brief(low['where'], 90))})"
+        at_least = "-" if low is None else f"{number(low['low'])} ({escaped(formatting.brief(low['where'], 90))})"
         up_to = "-" if high is None else f"{number(high['high'])} ({escaped(high['attack'])})"
-        rows.append([escaped(view.name(row["name"])), row["table"]["verdict"], at_least, up_to])
+        rows.append([escaped(formatting.name(row["name"])), row["table"]["verdict"], at_least, up_to])
     return table_of(["table", "verdict of its own", "at least", "at most"], rows)
 
 
@@ -208,7 +209,7 @@ def _grid(data: Json) -> Any:
     heads = ["candidate", *(["rank", "risk, simultaneous", "worst attack"] if ranked else []), "verdict of its own"]
     rows = []
     for c in by_order(data):
-        row = [clean(view.name(c["label"]))]
+        row = [clean(formatting.name(c["label"]))]
         if ranked:
             row += [ranks(c["worst"]), f"{number(c['worst']['value'])} ({limits(c['worst'])})", c["worst"]["attack"]]
         rows.append([*row, ", ".join(sorted({t["verdict"] for t in c["tables"]}))])
@@ -219,7 +220,7 @@ def _kept(data: Json) -> Any:
     """Return the table of utility."""
     found = utility_rows(data)
     rows = [
-        [clean(view.name(c["label"])), *(number(values[i]) for _, values in found)]
+        [clean(formatting.name(c["label"])), *(number(values[i]) for _, values in found)]
         for i, c in enumerate(by_order(data))
     ]
     rows.append(["holdout", *(number(m["reference"]) for m, _ in found)])

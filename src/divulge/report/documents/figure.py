@@ -10,8 +10,8 @@ from typing import Any
 from markupsafe import escape
 
 from divulge.core.result import percent, tidy
-from divulge.report import formatting as view
-from divulge.report.documents import html_charts as charts
+from divulge.report import formatting
+from divulge.report.documents import html_charts
 
 __all__ = ["Figure", "drawable", "figure"]
 
@@ -54,16 +54,18 @@ class Figure:
 
 def drawable(data: Json) -> list[Json]:
     """Return the results that can be drawn: those with a risk or its limits, without a holdout those with a rate."""
-    if not view.has_holdout(data):
-        return [r for r in view.judged(data["results"]) if (r["real"] or {}).get("rate") is not None]
+    if not formatting.has_holdout(data):
+        return [r for r in formatting.judged(data["results"]) if (r["real"] or {}).get("rate") is not None]
     which = ("value", "high", "high_simultaneous")
-    return [r for r in view.judged(data["results"]) if any(view.risk_value(r, w) is not None for w in which)]
+    return [
+        r for r in formatting.judged(data["results"]) if any(formatting.risk_value(r, w) is not None for w in which)
+    ]
 
 
 def figure(data: Json, attack: str) -> Figure:
     """Return the comparisons of one attack, worst first, 40 at most: risks with intervals, or rates with baselines."""
     every = [r for r in drawable(data) if r["attack"] == attack]
-    shown, risks = every[:_MOST], view.has_holdout(data)
+    shown, risks = every[:_MOST], formatting.has_holdout(data)
     acceptable = (data["settings"].get("acceptable") or 0.05) if risks else None
     title = f"{attack.replace('_', ' ')}: {'risk' if risks else 'rate of members'}"
     about = (
@@ -72,8 +74,8 @@ def figure(data: Json, attack: str) -> Figure:
         if risks
         else "Dots: share of members for whom the attack is right; bars: without the synthetic table."
     )
-    rungs = [charts.rung(str(i), r, risks) for i, r in enumerate(shown, 1)]
-    drawn = str(charts.ladder("fig", title, about, rungs, acceptable))
+    rungs = [html_charts.rung(str(i), r, risks) for i, r in enumerate(shown, 1)]
+    drawn = str(html_charts.ladder("fig", title, about, rungs, acceptable))
     height = _height(drawn) * _SCALE
     lines = [_told(f"{i}  {line(r, risks)}") for i, r in enumerate(shown, 1)]
     if len(every) > len(shown):
@@ -98,15 +100,15 @@ def _height(svg: str) -> float:
 
 
 def line(r: Json, risks: bool) -> str:
-    head = view.label(r)
+    head = formatting.label(r)
     if not risks:
-        return f"{head}: {view.rated(r['real'])}, {percent((r['baseline'] or {}).get('rate'))} without the table"
-    value = "" if view.risk_value(r) is None else f"{view.limit(view.risk_value(r))} "
-    return f"{head}: {value}({view.interval(r['risk'])}), {r['verdict']}"
+        return f"{head}: {formatting.rated(r['real'])}, {percent((r['baseline'] or {}).get('rate'))} without the table"
+    value = "" if formatting.risk_value(r) is None else f"{formatting.limit(formatting.risk_value(r))} "
+    return f"{head}: {value}({formatting.interval(r['risk'])}), {r['verdict']}"
 
 
 def _told(text: str, most: int = 110) -> str:
-    return view.brief(text, most)
+    return formatting.brief(text, most)
 
 
 def _escaped(text: str) -> str:

@@ -15,10 +15,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from divulge.core.result import number, percent
-from divulge.report import formatting as view
-from divulge.report.documents import html_charts as charts
-from divulge.report.prose import distances, statement
-from divulge.report.prose import wp216 as questions
+from divulge.report import formatting
+from divulge.report.documents import html_charts
+from divulge.report.prose import distances, statement, wp216
 
 __all__ = ["page"]
 
@@ -52,7 +51,7 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         The most exposed real records, by row number, as in `Report.records`; empty for a page that may leave the
         custodian's hands.
     """
-    data = view.LATER | data
+    data = formatting.LATER | data
     script, style = asset("report.js"), asset("report.css")
     groups = _questions(data)
     context = {
@@ -64,19 +63,21 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
         "sight": _sight(data),
         "changes": _changes(data),
-        "glossary": [g for g in view.GLOSSARY if view.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
+        "glossary": [
+            g for g in formatting.GLOSSARY if formatting.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))
+        ],
         "data": data,
         "script": Markup(script),  # our own files
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
-        "holdout": view.has_holdout(data),
+        "holdout": formatting.has_holdout(data),
         "banner": _banner(data),
         "tables": [(role, data["tables"].get(role)) for role in ("real", "synthetic", "holdout")],
         "kinds": Counter(c["kind"] for c in data["schema"]).most_common(),
-        "attacker": view.knowledge(data),
-        "attack_rows": view.by_attack(data),
+        "attacker": formatting.knowledge(data),
+        "attack_rows": formatting.by_attack(data),
         "forest": _forest(data),
-        "judged": _cut(view.judged(data["results"]), _TABLE_ROWS),
+        "judged": _cut(formatting.judged(data["results"]), _TABLE_ROWS),
         "questions": groups,
         "threat_model": statement.threat_model(data),
         "processing": statement.PROCESSING,
@@ -90,16 +91,16 @@ def page(data: dict[str, Any], worst_records: list[dict[str, Any]]) -> str:
         "distances": _distances(data),
         "control": distances.control_tables(data),
         "control_sentence": distances.control_sentence(data),
-        "control_method": view.CONTROL,
+        "control_method": formatting.CONTROL,
         "measures": _cut(_measures(data), _MEASURE_ROWS),
         "minimal": _cut(sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0)), _KEY_SET_ROWS),
         "worst": worst_records,
-        "flags": view.flags(data["records"] or {}),
+        "flags": formatting.flags(data["records"] or {}),
         "notes": _cut(_notes(data), _NOTE_ROWS),
-        "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in view.DEFINITIONS],
-        "limits": view.LIMITS,
-        "rows_risk": view.ROWS_RISK,
-        "methods": view.methods(data),
+        "definitions": [(v, text.format(acceptable=_acceptable(data))) for v, text in formatting.DEFINITIONS],
+        "limits": formatting.LIMITS,
+        "rows_risk": formatting.ROWS_RISK,
+        "methods": formatting.methods(data),
         "level": _level(data),
         "acceptable": f"{_acceptable(data):g}",
     }
@@ -168,21 +169,36 @@ def template() -> Any:
         loader=PackageLoader("divulge.report.documents", "templates"),
     )
     helpers: dict[str, Callable[..., Any]] = {
-        "brief": view.brief, "capitalized": view.capitalized, "compact": view.compact, "counted": view.counted,
-        "css": lambda verdict: _CLASS.get(verdict, "unsure"), "distance": view.distance, "further": view.further,
-        "in_question": view.in_question,
-        "interval": view.interval, "limit": view.limit, "measured": view.measured, "name": view.name,
-        "number": number, "of_rows": view.of_rows, "p_text": view.p_text, "percent": percent, "prose": view.prose,
-        "rated": view.rated, "share": view.share, "side": view.side,
-        "standing_out": view.standing_out, "telling_notes": view.telling_notes,
-    }  # fmt: skip
+        "brief": formatting.brief,
+        "capitalized": formatting.capitalized,
+        "compact": formatting.compact,
+        "counted": formatting.counted,
+        "css": lambda verdict: _CLASS.get(verdict, "unsure"),
+        "distance": formatting.distance,
+        "further": formatting.further,
+        "in_question": formatting.in_question,
+        "interval": formatting.interval,
+        "limit": formatting.limit,
+        "measured": formatting.measured,
+        "name": formatting.name,
+        "number": number,
+        "of_rows": formatting.of_rows,
+        "p_text": formatting.p_text,
+        "percent": percent,
+        "prose": formatting.prose,
+        "rated": formatting.rated,
+        "share": formatting.share,
+        "side": formatting.side,
+        "standing_out": formatting.standing_out,
+        "telling_notes": formatting.telling_notes,
+    }
     environment.filters.update(helpers)
     return environment.get_template("page.html.j2")
 
 
 def _shown(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
-        return view.tidy(value)
+        return formatting.tidy(value)
     return value
 
 
@@ -202,11 +218,11 @@ def _cut(rows: Sequence[Any], most: int) -> dict[str, Any]:
 def _banner(data: Json) -> dict[str, Any]:
     verdict = data["verdict"]["verdict"]
     return {
-        "icon": charts.icon(verdict),
-        "sentence": view.sentence(data),
-        "meaning": view.meaning(data),
-        "counts": [c for c in view.verdict_counts(data["results"]) if c[0] != "no holdout"],
-        "single": view.unchanged_verdicts(data),
+        "icon": html_charts.icon(verdict),
+        "sentence": formatting.sentence(data),
+        "meaning": formatting.meaning(data),
+        "counts": [c for c in formatting.verdict_counts(data["results"]) if c[0] != "no holdout"],
+        "single": formatting.unchanged_verdicts(data),
         "warnings": [c for c in data["preconditions"] if not c["ok"]],
     }
 
@@ -216,14 +232,16 @@ def _banner(data: Json) -> dict[str, Any]:
 
 def _forest(data: Json) -> dict[str, Any]:
     """Return the worst comparisons, grouped by attack, each with its drawing."""
-    everything = view.judged(data["results"])
-    strangers = view.has_holdout(data)
-    others = [r for r in everything if not view.in_question(r)]
-    asked = [r for q in view.QUESTIONS for r in [r for r in everything if r["attack"] == q][:_ASKED]]
-    shown = view.worst_first([*asked, *_worst_of_each(view.few_parts(others, _PARTS), _FOREST_ROWS)])
+    everything = formatting.judged(data["results"])
+    strangers = formatting.has_holdout(data)
+    others = [r for r in everything if not formatting.in_question(r)]
+    asked = [r for q in formatting.QUESTIONS for r in [r for r in everything if r["attack"] == q][:_ASKED]]
+    shown = formatting.worst_first([*asked, *_worst_of_each(formatting.few_parts(others, _PARTS), _FOREST_ROWS)])
     acceptable = _acceptable(data)
-    limits = [(view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous")) for r in shown]
-    scale = charts.risk_scale(limits, acceptable) if strangers else charts.Scale(0.0, 1.0)
+    limits = [
+        (formatting.risk_value(r, "low_simultaneous"), formatting.risk_value(r, "high_simultaneous")) for r in shown
+    ]
+    scale = html_charts.risk_scale(limits, acceptable) if strangers else html_charts.Scale(0.0, 1.0)
     groups: dict[str, list[dict[str, Any]]] = {}
     for i, r in enumerate(shown):
         svg = _interval(f"f{i}", r, scale, acceptable) if strangers else _rate(f"f{i}", r)
@@ -232,12 +250,12 @@ def _forest(data: Json) -> dict[str, Any]:
         "n": len(everything),
         "drawable": len(everything),
         "shown": len(shown),
-        "shared": view.shared_keys(r for r in everything if not view.in_question(r)),
+        "shared": formatting.shared_keys(r for r in everything if not formatting.in_question(r)),
         "groups": [
             {
                 "attack": attack,
                 "question": data["attacks"].get(attack, {}).get("question", ""),
-                "axis": charts.axis(f"x{j}", scale, acceptable if strangers else None, percent=not strangers),
+                "axis": html_charts.axis(f"x{j}", scale, acceptable if strangers else None, percent=not strangers),
                 "rows": rows,
             }
             for j, (attack, rows) in enumerate(groups.items())
@@ -258,23 +276,23 @@ def _worst_of_each(results: Sequence[Json], most: int) -> list[Json]:
             first.setdefault(group(r), r)
         for r in first.values():
             chosen.setdefault(id(r), r)
-    return view.worst_first(list(chosen.values())[:most])
+    return formatting.worst_first(list(chosen.values())[:most])
 
 
-def _interval(uid: str, r: Json, scale: charts.Scale, acceptable: float) -> Markup:
+def _interval(uid: str, r: Json, scale: html_charts.Scale, acceptable: float) -> Markup:
     risk = r["risk"]
-    title = f"Risk {number(view.risk_value(r))}, simultaneous interval {view.interval(risk)}"
-    inner = (view.risk_value(r, "low"), view.risk_value(r, "high"))
-    outer = (view.risk_value(r, "low_simultaneous"), view.risk_value(r, "high_simultaneous"))
-    return charts.interval_row(
-        uid, title, scale, acceptable, view.risk_value(r), inner, outer, r["verdict"], view.leak_free(r)
+    title = f"Risk {number(formatting.risk_value(r))}, simultaneous interval {formatting.interval(risk)}"
+    inner = (formatting.risk_value(r, "low"), formatting.risk_value(r, "high"))
+    outer = (formatting.risk_value(r, "low_simultaneous"), formatting.risk_value(r, "high_simultaneous"))
+    return html_charts.interval_row(
+        uid, title, scale, acceptable, formatting.risk_value(r), inner, outer, r["verdict"], formatting.leak_free(r)
     )
 
 
 def _rate(uid: str, r: Json) -> Markup:
     rate, baseline = (r["real"] or {}).get("rate"), (r["baseline"] or {}).get("rate")
     title = f"Rate {percent(rate)}, without the synthetic table {percent(baseline)}"
-    return charts.rate_row(uid, title, rate, baseline)
+    return html_charts.rate_row(uid, title, rate, baseline)
 
 
 # ---------------------------------------------------------------- what stands beside the risks
@@ -284,10 +302,13 @@ def _data_card(data: Json) -> list[tuple[str, list[str]]]:
     """Return one line for each fact about the tables, with a cell for real, synthetic and holdout."""
     tables = [data["tables"].get(role) or {} for role in ("real", "synthetic", "holdout")]
     lines: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("rows", "rows", view.compact), ("columns", "columns", view.compact),
-        ("cells without a value", "missing", view.share), ("rows that repeat another", "repeated", view.compact),
-        ("people or households", "units", view.compact), ("sha256 begins with", "sha256", lambda s: s[:12]),
-    ]  # fmt: skip
+        ("rows", "rows", formatting.compact),
+        ("columns", "columns", formatting.compact),
+        ("cells without a value", "missing", formatting.share),
+        ("rows that repeat another", "repeated", formatting.compact),
+        ("people or households", "units", formatting.compact),
+        ("sha256 begins with", "sha256", lambda s: s[:12]),
+    ]
     return [
         (word, ["-" if t.get(field) is None else shown(t[field]) for t in tables])
         for word, field, shown in lines
@@ -311,17 +332,17 @@ def _membership(data: Json) -> dict[str, Any]:
 def _sight(data: Json) -> list[dict[str, Any]]:
     """Return for each attack the comparison with the widest leak-free band, and whether its risk lies in the band."""
     widest: dict[str, tuple[float, Json]] = {}
-    for r in view.judged(data["results"]):
-        low, high = view.leak_free(r)
+    for r in formatting.judged(data["results"]):
+        low, high = formatting.leak_free(r)
         if low is not None and high is not None and high - low > widest.get(r["attack"], (-1.0, r))[0]:
             widest[r["attack"]] = (high - low, r)
     out = []
     for _, r in widest.values():
-        low, high = view.leak_free(r)
-        value = view.risk_value(r)
+        low, high = formatting.leak_free(r)
+        value = formatting.risk_value(r)
         inside = value is None or low is None or high is None or low <= value <= high
         where = "in the band" if inside else ("above it" if value is not None and value > (high or 0.0) else "below it")
-        text = view.label(r).removeprefix(r["attack"]).strip(" :") or "whole records"
+        text = formatting.label(r).removeprefix(r["attack"]).strip(" :") or "whole records"
         out.append({"r": r, "label": text, "low": low, "high": high, "where": where})
     return out
 
@@ -337,19 +358,25 @@ def _changes(data: Json) -> dict[str, Any]:
     part = _cut([c for c in found if c["difference"] is not None], _CHANGES)
     limits = [(c["low_simultaneous"], c["high_simultaneous"]) for c in part["rows"]]
     reach = max([0.02, *(abs(v) for pair in limits for v in pair if v is not None)])
-    scale = charts.Scale(-min(reach, 1.0), min(reach, 1.0))
+    scale = html_charts.Scale(-min(reach, 1.0), min(reach, 1.0))
     style = {"rose": "excess found", "fell": "none found"}
     rows = [
         {
             "c": c,
-            "svg": charts.interval_row(
-                f"n{i}", f"Change {number(c['difference'])}, simultaneous interval {view.interval(c)}", scale, None,
-                c["difference"], (c["low"], c["high"]), limits[i], style.get(c["verdict"], "cannot tell"),
+            "svg": html_charts.interval_row(
+                f"n{i}",
+                f"Change {number(c['difference'])}, simultaneous interval {formatting.interval(c)}",
+                scale,
+                None,
+                c["difference"],
+                (c["low"], c["high"]),
+                limits[i],
+                style.get(c["verdict"], "cannot tell"),
             ),
         }
         for i, c in enumerate(part["rows"])
-    ]  # fmt: skip
-    return part | {"rows": rows, "axis": charts.axis("nx", scale, None)}
+    ]
+    return part | {"rows": rows, "axis": html_charts.axis("nx", scale, None)}
 
 
 # ---------------------------------------------------------------- the three questions
@@ -357,30 +384,30 @@ def _changes(data: Json) -> dict[str, Any]:
 
 def _questions(data: Json) -> dict[str, Any]:
     """Return the three questions with their tables and drawings."""
-    acceptable = _acceptable(data) if view.has_holdout(data) else None
-    answers = questions.answers(data)
+    acceptable = _acceptable(data) if formatting.has_holdout(data) else None
+    answers = wp216.answers(data)
     for i, a in enumerate(answers):
-        a["rows"] = [{"r": r, "first": questions.first_cell(r), "needed": questions.few(r) or questions.needed(r),
-                      "shown": questions.shown(r) if r["risk"] else None} for r in a["rows"]]  # fmt: skip
+        a["rows"] = [{"r": r, "first": wp216.first_cell(r), "needed": wp216.few(r) or wp216.needed(r),
+                      "shown": wp216.shown(r) if r["risk"] else None} for r in a["rows"]]  # fmt: skip
         a["part_risks"] = any(p["risk"] for p in a["parts"])
         a["charts"] = [_ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a["charts"])]
     return {
         "answers": answers,
-        "caveats": questions.CAVEATS,
-        "reading": questions.READING,
-        "score": questions.SCORE,
-        "part_limits": questions.PART_LIMITS,
-        "blurred": questions.BLURRED,
+        "caveats": wp216.CAVEATS,
+        "reading": wp216.READING,
+        "score": wp216.SCORE,
+        "part_limits": wp216.PART_LIMITS,
+        "blurred": wp216.BLURRED,
     }
 
 
 def _ladder(uid: str, chart: Json, acceptable: float | None) -> dict[str, Any]:
-    rungs = [charts.rung(label, r, acceptable is not None) for label, r in chart["rows"]]
+    rungs = [html_charts.rung(label, r, acceptable is not None) for label, r in chart["rows"]]
     what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
     told = f"Each line is one {what}. The numbers stand in the table below the chart."
     title = f"{'Rate' if acceptable is None else 'Risk'}. {chart['title']}"
     return {
-        "svg": charts.ladder(uid, title, told, rungs, acceptable), "title": chart["title"], "rows": chart["rows"],
+        "svg": html_charts.ladder(uid, title, told, rungs, acceptable), "title": chart["title"], "rows": chart["rows"],
         "left_out": chart["left_out"],
     }  # fmt: skip
 
@@ -390,7 +417,9 @@ def _ladder(uid: str, chart: Json, acceptable: float | None) -> dict[str, Any]:
 
 def _matrix(data: Json) -> dict[str, Any] | None:
     """Return targets by key sets, or targets by attacks where there is one key set for each target."""
-    attributed = [r for r in data["results"] if r["target"] and r["verdict"] is not None and not view.in_question(r)]
+    attributed = [
+        r for r in data["results"] if r["target"] and r["verdict"] is not None and not formatting.in_question(r)
+    ]
     if not attributed:
         return None
     if data["key_sets"]:
@@ -427,7 +456,7 @@ def _ranked_matrix(data: Json, caps: Sequence[Json]) -> dict[str, Any]:
 
 
 def _shade_value(r: Json) -> float:
-    value = view.risk_value(r)
+    value = formatting.risk_value(r)
     if value is None:
         value = (r["real"] or {}).get("rate")
     return -1.0 if value is None else float(value)
@@ -436,7 +465,7 @@ def _shade_value(r: Json) -> float:
 def _cell(r: Json | None, *, with_keys: bool) -> dict[str, Any] | None:
     if r is None:
         return None
-    risk = view.risk_value(r)
+    risk = formatting.risk_value(r)
     sizes = [part["n"] for part in (r["real"], r["holdout"]) if part and part["n"] is not None]
     few = bool(sizes) and min(sizes) < _SMALL_N
     shade = 0 if risk is None else sum(risk > s for s in _SHADES)
@@ -451,23 +480,29 @@ def _cell(r: Json | None, *, with_keys: bool) -> dict[str, Any] | None:
 
 def _cap_curves(data: Json) -> list[dict[str, Any]]:
     """Return the CAP of each person as curves, for the worst result of each target first."""
-    caps = [r for r in view.judged(data["results"]) if r["attack"] == "cap" and r["curves"].get("at_least")]
+    caps = [r for r in formatting.judged(data["results"]) if r["attack"] == "cap" and r["curves"].get("at_least")]
     first = list({r["target"]: r for r in reversed(caps)}.values())
     chosen = {id(r) for r in first}
-    ranked = [*view.worst_first(first), *(r for r in caps if id(r) not in chosen)]
+    ranked = [*formatting.worst_first(first), *(r for r in caps if id(r) not in chosen)]
     return [_cap_curve(f"c{i}", r) for i, r in enumerate(ranked[:_CURVES])]
 
 
 def _cap_curve(uid: str, r: Json) -> dict[str, Any]:
     sides = [s for s in ("members", "strangers") if r["curves"].get(s)]
-    series = [charts.Series(s, s, r["curves"][s]) for s in sides]
+    series = [html_charts.Series(s, s, r["curves"][s]) for s in sides]
     at_least = r["curves"]["at_least"]
-    svg = charts.curves(
-        uid, f"CAP of {' and '.join(sides)}, {view.label(r)}", "Share of people whose CAP is at least the value below.",
-        at_least, series, x_label="CAP of a person, at least", step=True, start=True,
-    )  # fmt: skip
+    svg = html_charts.curves(
+        uid,
+        f"CAP of {' and '.join(sides)}, {formatting.label(r)}",
+        "Share of people whose CAP is at least the value below.",
+        at_least,
+        series,
+        x_label="CAP of a person, at least",
+        step=True,
+        start=True,
+    )
     rows = list(zip(at_least, *(r["curves"][s] for s in sides), strict=False))
-    return {"svg": svg, "r": r, "heads": sides, "rows": rows, "further": view.further(r)}
+    return {"svg": svg, "r": r, "heads": sides, "rows": rows, "further": formatting.further(r)}
 
 
 # ---------------------------------------------------------------- distances
@@ -531,20 +566,20 @@ def _figure(uid: str, r: Json) -> dict[str, Any] | None:
     title, x_label, styles, reading = _DRAWN[r["attack"], r["variant"]]
     shares = r["curves"].get("share") or []
     series = [
-        charts.Series(n, css, r["curves"][n])
+        html_charts.Series(n, css, r["curves"][n])
         for n, css in styles.items()
         if any(v is not None for v in r["curves"].get(n) or ())
     ]
     if not series or not shares:
         return None
-    halves = [f"{s.name} {view.distance(s.values[len(s.values) // 2])}" for s in series]
+    halves = [f"{s.name} {formatting.distance(s.values[len(s.values) // 2])}" for s in series]
     reading = f"{reading} " if len(series) > 1 else ""
-    svg = charts.cumulative(
+    svg = html_charts.cumulative(
         uid, title, f"Share at or below the value, against the value. {reading}Medians: {', '.join(halves)}.", shares,
         series, x_label=x_label,
     )  # fmt: skip
     places = [i for i in _ROWS_SHOWN if i < len(shares)]
-    rows = [[percent(shares[i]), *(view.distance(s.values[i]) for s in series)] for i in places]
+    rows = [[percent(shares[i]), *(formatting.distance(s.values[i]) for s in series)] for i in places]
     own = [n for n in r["notes"] if n.startswith(("real and holdout differ", "hit score", "mean distance", "unit "))]
     return {
         "svg": svg, "r": r, "title": title, "reading": reading, "halves": halves, "heads": [s.name for s in series],
@@ -555,7 +590,11 @@ def _figure(uid: str, r: Json) -> dict[str, Any] | None:
 def _measures(data: Json) -> list[Json]:
     """Return the results without a verdict that no section of their own shows."""
     shown = {r["attack"] for r in distances.family(data, "distance", "exposure")}
-    return [r for r in data["results"] if r["verdict"] is None and r["attack"] not in shown and not view.in_question(r)]
+    return [
+        r
+        for r in data["results"]
+        if r["verdict"] is None and r["attack"] not in shown and not formatting.in_question(r)
+    ]
 
 
 # ---------------------------------------------------------------- uniqueness
@@ -566,7 +605,7 @@ def _uniqueness(data: Json) -> dict[str, Any]:
     classes = [r for r in results if r["attack"] == "k_anonymity"]
     drawn = [r for r in classes if r["curves"].get("class size") and r["curves"].get("real")]
     drawn.sort(key=lambda r: -(r["context"].get("real records alone on their key") or 0.0))
-    parts = view.worst_first(r for r in results if view.on_part(r))
+    parts = formatting.worst_first(r for r in results if formatting.on_part(r))
     return {
         "uniques": _unique_rows(results),
         "classes": classes,
@@ -574,7 +613,7 @@ def _uniqueness(data: Json) -> dict[str, Any]:
         "diversity": [_with_shares(r, 1.0) for r in results if r["attack"] == "l_diversity"],
         "closeness": [r for r in results if r["attack"] == "t_closeness"],
         "presence": [r for r in results if r["attack"] == "delta_presence"],
-        "copies": [r for r in results if r["attack"] == "copies" and not view.on_part(r)],
+        "copies": [r for r in results if r["attack"] == "copies" and not formatting.on_part(r)],
         "searched": next((n for r in results for n in r["notes"] if n.startswith("copies of part of a row")), ""),
         "parts": parts[:_PARTS],
         "more_parts": _cut(parts[_PARTS:], _FOLDED),
@@ -592,13 +631,18 @@ def _unique_rows(results: Sequence[Json]) -> list[dict[str, Any]]:
 
 def _class_curve(uid: str, r: Json) -> dict[str, Any]:
     styles = {"real": "members", "synthetic": "synthetic"}
-    series = [charts.Series(s, css, r["curves"][s]) for s, css in styles.items() if r["curves"].get(s)]
+    series = [html_charts.Series(s, css, r["curves"][s]) for s, css in styles.items() if r["curves"].get(s)]
     sizes = r["curves"]["class size"]
-    svg = charts.curves(
-        uid, f"Class sizes, {view.label(r)}", "Share of records in classes of at most the size below.", sizes, series,
-        x_label="records that share the key, at most", step=False,
-        top=charts.nice_top([v for s in series for v in s.values]),
-    )  # fmt: skip
+    svg = html_charts.curves(
+        uid,
+        f"Class sizes, {formatting.label(r)}",
+        "Share of records in classes of at most the size below.",
+        sizes,
+        series,
+        x_label="records that share the key, at most",
+        step=False,
+        top=html_charts.nice_top([v for s in series for v in s.values]),
+    )
     return {
         "svg": svg, "r": r, "heads": [s.name for s in series],
         "rows": list(zip(sizes, *(s.values for s in series), strict=False)),
@@ -626,5 +670,5 @@ def _baselines(data: Json) -> list[dict[str, Any]]:
 def _notes(data: Json) -> list[tuple[str, int]]:
     """Return what the results note, each once, with how many results carry it."""
     away = ("cannot tell", "column ", "tables that pass distance tests", "the rate is of synthetic rows")
-    told = [r for r in data["results"] if not view.on_part(r) and not view.in_question(r)]
+    told = [r for r in data["results"] if not formatting.on_part(r) and not formatting.in_question(r)]
     return Counter(n for r in told for n in r["notes"] if not n.startswith(away)).most_common()

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
 
 __all__ = [
@@ -73,8 +73,11 @@ def rung(label: str, r: Mapping[str, Any], strangers: bool) -> Rung:
     """Return one result as a line of a ladder: its risk, or without strangers its rate."""
     if not strangers:
         return Rung(label, (r["real"] or {}).get("rate"), baseline=(r["baseline"] or {}).get("rate"))
-    limits = [(view.risk_value(r, f"low{kind}"), view.risk_value(r, f"high{kind}")) for kind in ("", "_simultaneous")]
-    return Rung(label, view.risk_value(r), limits[0], limits[1], r["verdict"], band=view.leak_free(r))
+    limits = [
+        (formatting.risk_value(r, f"low{kind}"), formatting.risk_value(r, f"high{kind}"))
+        for kind in ("", "_simultaneous")
+    ]
+    return Rung(label, formatting.risk_value(r), limits[0], limits[1], r["verdict"], band=formatting.leak_free(r))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import number
-from divulge.report import formatting as view
+from divulge.report import formatting
 
 __all__ = ["junit"]
 
@@ -110,9 +110,9 @@ def _attacks(data: Json) -> list[ET.Element]:
 
 def _attack(name: str, results: Sequence[Json], judging: bool) -> ET.Element:
     case = _case("attacks", name, sum(float(r["seconds"]) for r in results))
-    counts = dict(view.verdict_counts(results))
+    counts = dict(formatting.verdict_counts(results))
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    worst = view.worst_first(results)
+    worst = formatting.worst_first(results)
     if "excess found" in counts:
         found = [_finding(r) for r in worst if r["verdict"] == "excess found"]
         more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
@@ -123,15 +123,15 @@ def _attack(name: str, results: Sequence[Json], judging: bool) -> ET.Element:
         return case
     if "none found" not in counts:
         why = next((n for r in worst for n in r["notes"] if n.startswith("cannot tell")), "")
-        return _outcome(case, "skipped", f"{told}; {view.label(worst[0], '->')}: {why}" if why else told)
+        return _outcome(case, "skipped", f"{told}; {formatting.label(worst[0], '->')}: {why}" if why else told)
     ET.SubElement(case, "system-out").text = _text(told)
     return case
 
 
 def _finding(r: Json) -> str:
     risk = r["risk"] or {}
-    limits = f"{view.limit(risk.get('low_simultaneous'))} to {view.limit(risk.get('high_simultaneous'))}"
-    return f"{view.label(r, '->')}: risk {number(risk.get('value'))} ({limits})"
+    limits = f"{formatting.limit(risk.get('low_simultaneous'))} to {formatting.limit(risk.get('high_simultaneous'))}"
+    return f"{formatting.label(r, '->')}: risk {number(risk.get('value'))} ({limits})"
 
 
 def _precondition(check: Json, judging: bool) -> ET.Element:
@@ -143,7 +143,7 @@ def _precondition(check: Json, judging: bool) -> ET.Element:
 
 def _text(text: object) -> str:
     """Return text on one line, without the characters that XML 1.0 forbids: all of them are controls or no text."""
-    return view.tidy(" ".join(str(text).split()))
+    return formatting.tidy(" ".join(str(text).split()))
 
 
 def _seconds(seconds: float) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from divulge.core.result import number, percent
-from divulge.report import formatting as view
-from divulge.report.prose import distances, statement
-from divulge.report.prose import wp216 as questions
+from divulge.report import formatting
+from divulge.report.prose import distances, statement, wp216
 
 __all__ = ["markdown"]
 
@@ -24,7 +23,7 @@ _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # wha
 
 def markdown(data: dict[str, Any]) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
-    data = view.LATER | data
+    data = formatting.LATER | data
     parts = [
         _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
         _threat(data), _decision(data), _comparisons(data), _uniqueness(data), _distances(data), _minimal(data),
@@ -41,14 +40,14 @@ def escaped(text: object) -> str:
     >>> escaped("a|b <i> [x](y)")
     'a\\|b &lt;i&gt; \\[x\\](y)'
     """
-    out = "".join(_ESCAPES.get(c, c) for c in view.tidy(text))
+    out = "".join(_ESCAPES.get(c, c) for c in formatting.tidy(text))
     for sign, harmless in _LINKS.items():
         out = re.sub(re.escape(sign), harmless, out, flags=re.IGNORECASE)
     return out
 
 
 def _names(keys: Iterable[object]) -> str:
-    return " + ".join(escaped(view.name(k)) for k in keys) or "-"
+    return " + ".join(escaped(formatting.name(k)) for k in keys) or "-"
 
 
 def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
@@ -62,15 +61,15 @@ def section_of(title: str, *body: str) -> str:
 
 
 def _rate(rate: Json | None) -> str:
-    return f"{view.rated(rate)} ({view.counted(rate)})" if rate and rate["rate"] is not None else "-"
+    return f"{formatting.rated(rate)} ({formatting.counted(rate)})" if rate and rate["rate"] is not None else "-"
 
 
 def _side(r: Json, role: str) -> str:
     part = r[role]
     if not part or part["rate"] is None:
         return "-"
-    told = view.side(r, role).replace(" (leak-free: ", "; leak-free: ").removesuffix(")")
-    return f"{view.rated(part)} ({told})"
+    told = formatting.side(r, role).replace(" (leak-free: ", "; leak-free: ").removesuffix(")")
+    return f"{formatting.rated(part)} ({told})"
 
 
 def _sign(verdict: str) -> str:
@@ -79,15 +78,15 @@ def _sign(verdict: str) -> str:
 
 def _head(data: Json) -> str:
     verdict = data["verdict"]["verdict"]
-    counts = [f"{n:,} {v}" for v, n in view.verdict_counts(data["results"]) if v != "no holdout"]
+    counts = [f"{n:,} {v}" for v, n in formatting.verdict_counts(data["results"]) if v != "no holdout"]
     started = escaped(str(data["started"]).replace("T", " "))
     lines = [
         "# What the synthetic table divulges",
         _edition(data),
-        f"**{_sign(verdict)}.** {escaped(view.sentence(data))}",
-        escaped(view.meaning(data)),
+        f"**{_sign(verdict)}.** {escaped(formatting.sentence(data))}",
+        escaped(formatting.meaning(data)),
         f"Comparisons: {', '.join(counts)}." if counts else "",
-        escaped(view.unchanged_verdicts(data)),
+        escaped(formatting.unchanged_verdicts(data)),
         f"Assessed {started}, divulge {escaped(data['divulge'])}.",
     ]
     return "\n\n".join(line for line in lines if line)
@@ -127,7 +126,7 @@ def _policy(data: Json) -> str:
         [escaped(c["condition"]), escaped(c["found"]), _kept(c["kept"]), escaped(c["why"] or "-")]
         for c in policy["conditions"]
     ]
-    told = f"{escaped(view.prose(policy['name'], 200))}: **{_kept(policy['kept'])}**."
+    told = f"{escaped(formatting.prose(policy['name'], 200))}: **{_kept(policy['kept'])}**."
     return section_of("Policy", told, table_of(["condition", "found", "kept", "why"], rows))
 
 
@@ -141,7 +140,12 @@ def _change(data: Json) -> str:
         return ""
     moved = [c for c in found["comparisons"] if c["verdict"] in ("rose", "fell")]
     rows = [
-        [*_who(c), *map(number, (c["before"], c["now"], c["difference"])), escaped(view.interval(c)), c["verdict"]]
+        [
+            *_who(c),
+            *map(number, (c["before"], c["now"], c["difference"])),
+            escaped(formatting.interval(c)),
+            c["verdict"],
+        ]
         for c in moved[:_MOST]
     ]
     heads = ["attack", "known", "target", "before", "now", "change", "simultaneous interval", "verdict"]
@@ -166,17 +170,17 @@ def _overview(data: Json) -> str:
         for role, t in data["tables"].items()
         if t
     ]
-    attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in view.knowledge(data).items())
+    attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in formatting.knowledge(data).items())
     return section_of(
         "Overview", table_of(["table", "rows", "columns", "sha256"], rows, (1, 2)), f"The attacker\n\n{attacker}"
     )
 
 
 def _questions(data: Json) -> str:
-    strangers = view.has_holdout(data)
-    words = [f"- {escaped(c)}" for c in questions.CAVEATS]
-    parts = [_question(a, strangers) for a in questions.answers(data)]
-    reading = [questions.READING, questions.SCORE] if strangers else [questions.BLURRED]
+    strangers = formatting.has_holdout(data)
+    words = [f"- {escaped(c)}" for c in wp216.CAVEATS]
+    parts = [_question(a, strangers) for a in wp216.answers(data)]
+    reading = [wp216.READING, wp216.SCORE] if strangers else [wp216.BLURRED]
     return section_of("The three questions", "\n".join(words), *reading, *parts)
 
 
@@ -187,17 +191,17 @@ def _question(a: Mapping[str, Any], strangers: bool) -> str:
         answer = (f"**{_sign(verdict)}.** " if verdict else "") + escaped(a["headline"]["text"])
     lines = [f"### {a['name']}", f"{a['definition']} “{a['says']}”", answer]
     if a["rows"]:
-        rows = questions.listed(a["attack"], a["rows"], _MOST)
+        rows = wp216.listed(a["attack"], a["rows"], _MOST)
         heads = ["members", "without the table"]
         if strangers:
             shown = [_SHOWN] if a["any_shown"] else []
             heads = ["members", "strangers", "without the table", "risk", "interval of this comparison alone"]
             heads += ["simultaneous interval", *shown, "score", "verdict"]
-        cells = [[escaped(", ".join(questions.first_cell(r))), *_numbers(r, strangers, a["any_shown"])] for r in rows]
+        cells = [[escaped(", ".join(wp216.first_cell(r))), *_numbers(r, strangers, a["any_shown"])] for r in rows]
         lines.append(table_of([", ".join(a["heads"]), *heads], cells, range(1, len(heads))))
         if a["n"] > len(rows):
             lines.append(
-                f"{len(rows)} of {a['n']:,} stand here: those by {questions.HEADLINE[a['attack']]}, then the others by "
+                f"{len(rows)} of {a['n']:,} stand here: those by {wp216.HEADLINE[a['attack']]}, then the others by "
                 f"{'verdict and limit' if strangers else 'rate'}; all are in assessment.json."
             )
     if a["parts"]:
@@ -221,7 +225,7 @@ def _parts_of(a: Mapping[str, Any], strangers: bool) -> list[str]:
         return [table_of(heads, rows, (3,))]
     heads += ["strangers", "risk (limits not corrected for the number of targets)"]
     rows = [[*row, _rate(p["holdout"]), _risk(p)] for row, p in zip(rows, a["parts"], strict=True)]
-    return [table_of(heads, rows, (3, 4, 5)), questions.PART_LIMITS]
+    return [table_of(heads, rows, (3, 4, 5)), wp216.PART_LIMITS]
 
 
 def _numbers(r: Json, strangers: bool, with_shown: bool) -> list[str]:
@@ -230,9 +234,9 @@ def _numbers(r: Json, strangers: bool, with_shown: bool) -> list[str]:
         return [_side(r, "real"), baseline]
     score = "-" if r["score"] is None else f"{r['score']:.1f}"
     verdict = _sign(r["verdict"]) if r["verdict"] else "-"
-    risk = questions.few(r) or number(view.risk_value(r))
-    limits = [escaped(view.interval(r["risk"], kind)) for kind in ("", "_simultaneous")]
-    shown = [number(questions.shown(r) if r["risk"] else None)] if with_shown else []
+    risk = wp216.few(r) or number(formatting.risk_value(r))
+    limits = [escaped(formatting.interval(r["risk"], kind)) for kind in ("", "_simultaneous")]
+    shown = [number(wp216.shown(r) if r["risk"] else None)] if with_shown else []
     return [_side(r, "real"), _side(r, "holdout"), baseline, risk, *limits, *shown, score, verdict]
 
 
@@ -255,12 +259,12 @@ def _decision(data: Json) -> str:
 
 
 def _comparisons(data: Json) -> str:
-    judged = [r for r in view.judged(data["results"]) if not view.in_question(r)]
-    shown = view.few_parts(judged, _PARTS)[:_MOST]
+    judged = [r for r in formatting.judged(data["results"]) if not formatting.in_question(r)]
+    shown = formatting.few_parts(judged, _PARTS)[:_MOST]
     right: tuple[int, ...]
     if not judged:
         return ""
-    if view.has_holdout(data):
+    if formatting.has_holdout(data):
         heads = ["attack", "known", "target", "members", "strangers", "risk (simultaneous interval)", "verdict"]
         rows = [[*_who(r), _side(r, "real"), _side(r, "holdout"), _risk(r), _sign(r["verdict"])] for r in shown]
         title, right = "Risks, members against strangers", (3, 4, 5)
@@ -268,22 +272,26 @@ def _comparisons(data: Json) -> str:
         heads = ["attack", "known", "target", "members", "without the table"]
         rows = [[*_who(r), _side(r, "real"), percent((r["baseline"] or {}).get("rate"))] for r in shown]
         title, right = "Rates of members", (3, 4)
-    order = "worst" if view.has_holdout(data) else "highest"
+    order = "worst" if formatting.has_holdout(data) else "highest"
     more = len(judged) - len(shown)
-    few = f", of near copies on part of the columns {_PARTS} at most" if sum(map(view.on_part, judged)) > _PARTS else ""
+    few = (
+        f", of near copies on part of the columns {_PARTS} at most"
+        if sum(map(formatting.on_part, judged)) > _PARTS
+        else ""
+    )
     told = f"The {order} {len(shown)} stand here{few}; {more:,} more are in assessment.json." if more > 0 else ""
-    alone = "" if view.has_holdout(data) else "Inference and disclosure are not separated."
+    alone = "" if formatting.has_holdout(data) else "Inference and disclosure are not separated."
     return section_of(title, alone, table_of(heads, rows, right), told)
 
 
 def _distances(data: Json) -> str:
     lines = []
     for s in distances.sentences(data):
-        sign = f" {_sign(s['verdict'])}" if view.has_holdout(data) else ""
+        sign = f" {_sign(s['verdict'])}" if formatting.has_holdout(data) else ""
         lines.append(f"- **{escaped(s['what'])}**{sign}: {escaped(s['text'])}")
     values = distances.values(data)
     heads = {"what": "measure", "real": "real", "holdout": "holdout", "leak_free": "without a leak"}
-    if not view.has_holdout(data):
+    if not formatting.has_holdout(data):
         heads = {"what": "measure", "real": "real"}
     heads["about"] = "what it can and cannot show"
     rows = [[escaped(v[column]) for column in heads] for v in values]
@@ -293,14 +301,14 @@ def _distances(data: Json) -> str:
 
 def _who(r: Json) -> list[str]:
     attack = f"{r['attack']} ({r['variant']})" if r["variant"] else r["attack"]
-    return [escaped(attack), _names(r["keys"]), escaped(view.name(r["target"])) if r["target"] else "-"]
+    return [escaped(attack), _names(r["keys"]), escaped(formatting.name(r["target"])) if r["target"] else "-"]
 
 
 def _risk(r: Json) -> str:
-    if view.risk_value(r) is None and view.interval(r["risk"]) == "-":
+    if formatting.risk_value(r) is None and formatting.interval(r["risk"]) == "-":
         return "-"
     # limits may begin with < or >
-    return f"{number(view.risk_value(r))} ({escaped(view.interval(r['risk']))})"
+    return f"{number(formatting.risk_value(r))} ({escaped(formatting.interval(r['risk']))})"
 
 
 def _uniqueness(data: Json) -> str:
@@ -314,8 +322,8 @@ def _uniqueness(data: Json) -> str:
         rows = [
             [
                 _names(r["keys"]),
-                view.measured((r["value"] or {}).get("real")),
-                view.measured((r["value"] or {}).get("synthetic")),
+                formatting.measured((r["value"] or {}).get("real")),
+                formatting.measured((r["value"] or {}).get("synthetic")),
                 percent(r["context"].get("real records alone on their key")),
                 percent(r["context"].get("real records in classes below 5")),
             ]
@@ -338,7 +346,12 @@ def _minimal(data: Json) -> str:
     if not found:
         return ""
     rows = [
-        [_names(m["keys"]), escaped(view.name(m["target"])), view.compact(m["n_disclosed"]), percent(m["share"])]
+        [
+            _names(m["keys"]),
+            escaped(formatting.name(m["target"])),
+            formatting.compact(m["n_disclosed"]),
+            percent(m["share"]),
+        ]
         for m in found
     ]
     return section_of(
@@ -352,13 +365,13 @@ def _records(data: Json) -> str:
     s = data.get("records")
     if not s:
         return ""
-    return section_of("Exposed records", view.standing_out(s), view.flags(s))
+    return section_of("Exposed records", formatting.standing_out(s), formatting.flags(s))
 
 
 def _control(data: Json) -> str:
-    lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in view.controls(data)]
+    lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in formatting.controls(data)]
     told = escaped(distances.control_sentence(data))
-    return section_of("Positive control", told, view.CONTROL, "\n".join(lines)) if lines else ""
+    return section_of("Positive control", told, formatting.CONTROL, "\n".join(lines)) if lines else ""
 
 
 def _not_tested(data: Json) -> str:
@@ -374,21 +387,21 @@ def _preconditions(data: Json) -> str:
 def _method(data: Json) -> str:
     settings = data["settings"]
     acceptable = settings.get("acceptable") or 0.05
-    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in view.DEFINITIONS]
+    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in formatting.DEFINITIONS]
     risk = (
         "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
         "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is "
         "corrected across attacks too."
-        if view.has_holdout(data)
+        if formatting.has_holdout(data)
         else "Inference and disclosure are not separated without people whom the synthesizer never saw."
     )
-    rows = view.ROWS_RISK if any(map(view.of_rows, data["results"])) else ""
+    rows = formatting.ROWS_RISK if any(map(formatting.of_rows, data["results"])) else ""
     run = ", ".join(
         f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
         for k, v in settings.items()
         if v not in (None, [])
     )
-    limits = "\n".join(f"- {line}" for line in view.LIMITS)
+    limits = "\n".join(f"- {line}" for line in formatting.LIMITS)
     return section_of(
         "Method and limits", risk, rows, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
         f"Command: {escaped(data['command'])}" if data["command"] else "",

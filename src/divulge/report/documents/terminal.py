@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from divulge.core.result import number, percent
-from divulge.report import formatting as view
-from divulge.report.prose import statement
-from divulge.report.prose import wp216 as questions
+from divulge.report import formatting
+from divulge.report.prose import statement, wp216
 
 __all__ = ["clean", "summary"]
 
@@ -32,7 +31,7 @@ def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) 
     console = Console(
         file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
     )
-    for part in _parts({**view.LATER, **data}, width):
+    for part in _parts({**formatting.LATER, **data}, width):
         console.print(part)
     return stream.getvalue().rstrip()
 
@@ -49,7 +48,7 @@ def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
             else []
         ),
         Text(f"divulge: {verdict['verdict']}", style="bold"),
-        Text(clean(view.spoken(data, verdict["sentence"]))),
+        Text(clean(formatting.spoken(data, verdict["sentence"]))),
         Text(""),
     ]
     bad = [c for c in data["preconditions"] if not c["ok"]]
@@ -64,21 +63,21 @@ def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
     if data["policy"]:
         broken = sum(not c["kept"] for c in data["policy"]["conditions"])
         told = f"broken, {broken} of {len(data['policy']['conditions'])} conditions" if broken else "kept"
-        parts.append(Text(f"Policy «{clean(view.prose(data['policy']['name'], 120))}»: {told}."))
+        parts.append(Text(f"Policy «{clean(formatting.prose(data['policy']['name'], 120))}»: {told}."))
     if data["change"]:
         parts.append(Text(f"Change: {clean(data['change']['sentence'])}"))
-    answers = questions.answers(data)
+    answers = wp216.answers(data)
     if any(a["headline"] for a in answers):
-        parts += [Text(clean(questions.line(a))) for a in answers]
-    judged = [r for r in view.judged(data["results"]) if not view.in_question(r)]
+        parts += [Text(clean(wp216.line(a))) for a in answers]
+    judged = [r for r in formatting.judged(data["results"]) if not formatting.in_question(r)]
     if judged:
         parts.append(Text(""))
-        shared = view.shared_keys(judged)
+        shared = formatting.shared_keys(judged)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         sizes = {role: (data["tables"].get(role) or {}).get("rows") for role in ("real", "synthetic", "holdout")}
         parts.append(_table(judged, shared, sizes, width))
-    shown = min(len(view.few_parts(judged, _PARTS)), _SHOWN)
+    shown = min(len(formatting.few_parts(judged, _PARTS)), _SHOWN)
     if len(judged) > shown:
         what = "comparisons" if any(r["holdout"] for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
@@ -87,19 +86,19 @@ def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
     parts += [Text(clean(f"! {f['attack'].replace('_', ' ')} failed: {f['why']}"), style="red") for f in data["failed"]]
     records = data.get("records")
     if records:
-        parts.append(Text(view.standing_out(records)))
-        if view.flags(records):
-            parts.append(Text(view.flags(records)))
+        parts.append(Text(formatting.standing_out(records)))
+        if formatting.flags(records):
+            parts.append(Text(formatting.flags(records)))
     if data["utility"]:
         told = ", ".join(
             f"{u['measure']} {number(u['value'])} (reference {number(u['reference'])})" for u in data["utility"]
         )
         parts.append(Text(f"Utility: {clean(told)}."))
-    seen = view.controls(data)
+    seen = formatting.controls(data)
     if seen:
         parts.append(Text("\nPositive control", style="bold"))
         parts += [Padding(Text(clean(f"{kind}: {text}")), (0, 0, 0, 2), expand=False) for kind, text in seen]
-        parts.append(Padding(Text(view.CONTROL, style="dim"), (0, 0, 1, 2), expand=False))
+        parts.append(Padding(Text(formatting.CONTROL, style="dim"), (0, 0, 1, 2), expand=False))
     parts.append(Text("Not tested: " + clean(", ".join(n["what"] for n in data["not_tested"])) + "."))
     return parts
 
@@ -125,7 +124,7 @@ def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mappin
     for head in shown:
         side: Any = "left" if head in ("attack", "verdict") else "right"
         table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
-    for r in view.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
+    for r in formatting.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
         row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent((r["baseline"] or {}).get("rate"))]
         if compared:
             row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r["risk"] or {}), r["verdict"]]
@@ -144,8 +143,8 @@ def _interval(risk: Mapping[str, Any]) -> str:
 def _label(r: Mapping[str, Any], shared: Sequence[str]) -> str:
     text: str = r["attack"] + (f" ({r['variant']})" if r["variant"] else "")
     if r["keys"] and list(r["keys"]) != list(shared):
-        text += ": " + " + ".join(map(view.name, r["keys"]))
-    return text + (f" -> {view.name(r['target'])}" if r["target"] else "")
+        text += ": " + " + ".join(map(formatting.name, r["keys"]))
+    return text + (f" -> {formatting.name(r['target'])}" if r["target"] else "")
 
 
 def _rate(r: Mapping[str, Any], role: str, sizes: Mapping[str, int | None]) -> str:
@@ -153,6 +152,6 @@ def _rate(r: Mapping[str, Any], role: str, sizes: Mapping[str, int | None]) -> s
     rate = r[role]
     if not rate or rate["rate"] is None:
         return "-"
-    if rate["n"] == sizes["synthetic" if view.of_rows(r) else role]:
-        return percent(rate["rate"]) + (" of rows" if view.of_rows(r) else "")
-    return f"{percent(rate['rate'])} of {rate['n']:,}{' rows' if view.of_rows(r) else ''}"
+    if rate["n"] == sizes["synthetic" if formatting.of_rows(r) else role]:
+        return percent(rate["rate"]) + (" of rows" if formatting.of_rows(r) else "")
+    return f"{percent(rate['rate'])} of {rate['n']:,}{' rows' if formatting.of_rows(r) else ''}"

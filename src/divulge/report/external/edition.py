@@ -43,7 +43,7 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.core.errors import SettingError
 from divulge.core.result import TOWARDS, number, percent
-from divulge.report import formatting as view
+from divulge.report import formatting
 from divulge.report.external.known_sentences import is_ours
 from divulge.report.external.masking import HIDDEN, Names, masked
 from divulge.report.external.rounding import (
@@ -425,11 +425,11 @@ class _Edition:
     def labels(self) -> dict[str, Json]:
         """Return for the label of each comparison, in each way in which it is written, what it compares."""
         rows = [*((self.data["change"] or {}).get("comparisons", ())), *self.data["results"]]
-        return {form: r for r in rows for form in (_whole(r), view.tidy(_whole(r)), view.label(r, "->"),
-                                                   view.tidy(view.label(r, "->")))}  # fmt: skip
+        return {form: r for r in rows for form in (_whole(r), formatting.tidy(_whole(r)), formatting.label(r, "->"),
+                                                   formatting.tidy(formatting.label(r, "->")))}  # fmt: skip
 
     def relabelled(self, r: Json) -> str:
-        return view.label(self.pair(r) | self.variant(r), "->")
+        return formatting.label(self.pair(r) | self.variant(r), "->")
 
     @cached_property
     def withheld(self) -> set[tuple[Any, ...]]:
@@ -501,7 +501,7 @@ class _Edition:
     def result(self, r: Json) -> dict[str, Any]:
         sides = {role: self.rate(r[role], role) for role in ("real", "holdout")}
         hidden = _hidden(sides)
-        if hidden and view.of_rows(r):  # members' rows and strangers' rows add up to those that are counted
+        if hidden and formatting.of_rows(r):  # members' rows and strangers' rows add up to those that are counted
             sides = {role: self.rate(r[role], role, few=True) for role in sides}
         whole = not hidden and _whole_people(r)
         risk = self.any_count(r, sides) if hidden or whole else self.risk(r)
@@ -567,7 +567,7 @@ class _Edition:
         hits = [_any_hits(r[role], sides[role]) for role in ("real", "holdout")]
         for kind, times in (("", 1), ("_simultaneous", tests)):
             limits: Limits = (None, None)
-            if None not in hits and not view.of_rows(r) and r["attack"] != "singling_out":
+            if None not in hits and not formatting.of_rows(r) and r["attack"] != "singling_out":
                 level = 1 - (1 - risk["level"]) / times
                 limits = _envelope([h for h in hits if h], level, (risk[f"low{kind}"], risk[f"high{kind}"]))
             out |= {f"low{kind}": rounded(limits[0], 2, "down"), f"high{kind}": rounded(limits[1], 2, "up")}
@@ -851,7 +851,7 @@ class _Edition:
     def seen_from(self, control: Json, i: int) -> str:
         """Return the smallest share of planted people that a comparison which is shown here would see."""
         own, shown = (
-            min((s for a in c["attacks"] if (s := view.share_seen(a)) is not None), default=None)
+            min((s for a in c["attacks"] if (s := formatting.share_seen(a)) is not None), default=None)
             for c in (self.data["positive_control"][i], control)
         )
         if own is None:
@@ -972,7 +972,7 @@ def _change_sentence(change: Json, rows: Sequence[Json]) -> str:
         most = max(shown, key=lambda r: float(r["high_simultaneous"]))
         return (
             f"{told}; the largest rise that the simultaneous limits shown here leave room for is "
-            f"{number(most['high_simultaneous'])} ({view.label(most, '->')})."
+            f"{number(most['high_simultaneous'])} ({formatting.label(most, '->')})."
         )
     fell = sum(r["verdict"] == "fell" for r in rows) if verdict == "rose" else 0
     told = f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
@@ -982,7 +982,7 @@ def _change_sentence(change: Json, rows: Sequence[Json]) -> str:
     most = max(shown, key=lambda r: abs(r["difference"]))
     least = most["low_simultaneous"] if verdict == "rose" else -most["high_simultaneous"]
     return (
-        f"{told}, most of those shown here in {view.label(most, '->')}: from {number(most['before'])} to "
+        f"{told}, most of those shown here in {formatting.label(most, '->')}: from {number(most['before'])} to "
         f"{number(most['now'])}, a change of at least {number(max(0.0, least))}."
     )
 
@@ -1025,7 +1025,7 @@ def _whole_people(r: Json) -> bool:
     """Return whether a result counts people, each right or wrong: exact numbers would give the exact counts back."""
     sides = [r[role] for role in ("real", "holdout")]
     counted = all(s and s["n"] and float(s["hits"] or 0).is_integer() for s in sides)
-    return bool(counted and r["risk"] and not view.of_rows(r) and r["attack"] != "singling_out")
+    return bool(counted and r["risk"] and not formatting.of_rows(r) and r["attack"] != "singling_out")
 
 
 def _of_shown(sides: Mapping[str, Json | None], level: float, decimals: int | None) -> dict[str, float | None]:
@@ -1093,25 +1093,25 @@ def _verdict_sentence(data: Json, results: Sequence[Json], said: Callable[[str],
     if verdict == "no holdout" or not pairs:
         return said(data["verdict"]["sentence"])
     n = len(pairs)
-    failing = view.meaning(data) if verdict == "cannot tell" else ""
+    failing = formatting.meaning(data) if verdict == "cannot tell" else ""
     if verdict == "excess found":
         found = [p for p in pairs if p[0]["verdict"] == verdict] or pairs
         r, e = max(found, key=lambda p: _bound(p[0], "low_simultaneous"))
         same = sum(p[0]["attack"] == r["attack"] for p in pairs)
         how = f"{100 * e['risk']['level']:.0f}% simultaneous over the {same} comparison(s) of this attack"
-        people = "" if view.of_rows(e) else _beside(e)
+        people = "" if formatting.of_rows(e) else _beside(e)
         low = e["risk"]["low_simultaneous"]
         value = "" if e["risk"]["value"] is None else f"{number(e['risk']['value'])}, "
         least = f"at least {number(low)}" if low is not None and low > 0 else "above 0"
-        return f"Excess found: {view.label(e, '->')}{people}; risk {value}{least} ({how})."
+        return f"Excess found: {formatting.label(e, '->')}{people}; risk {value}{least} ({how})."
     if verdict == "none found":
         r, e = max(pairs, key=lambda p: _bound(p[0], "high_simultaneous"))
         keys = "" if any(p[0]["keys"] for p in pairs) else " No key set was tested."
         return (
             f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper limit of risk is "
-            f"{number(e['risk']['high_simultaneous'])} ({view.label(e, '->')}).{keys}"
+            f"{number(e['risk']['high_simultaneous'])} ({formatting.label(e, '->')}).{keys}"
         )
-    if failing.startswith(view.UNFAIR) or all(p[0]["verdict"] == "none found" for p in pairs):
+    if failing.startswith(formatting.UNFAIR) or all(p[0]["verdict"] == "none found" for p in pairs):
         return said(data["verdict"]["sentence"])
     still = [p for p in pairs if p[0]["verdict"] != "none found"]
     r, e = max(still, key=lambda p: _bound(p[0], "high_simultaneous"))
@@ -1121,7 +1121,7 @@ def _verdict_sentence(data: Json, results: Sequence[Json], said: Callable[[str],
         up_to = ", whose risk is undefined: strangers are always hit"
     return (
         f"No excess over strangers was found, but {len(still)} of {n} comparisons are too uncertain to exclude one; "
-        f"the widest is {view.label(e, '->')}{up_to}."
+        f"the widest is {formatting.label(e, '->')}{up_to}."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from divulge.core.result import TOWARDS, number, percent
-from divulge.report import formatting as view
+from divulge.report import formatting
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
 
@@ -58,7 +58,7 @@ def sentences(data: Json) -> list[dict[str, Any]]:
     for (attack, variant), r in _first(data).items():
         if r["verdict"] is None or not r["real"] or r["real"]["rate"] is None:
             continue
-        text = _of_rows(r) if view.of_rows(r) else _of_people(r)
+        text = _of_rows(r) if formatting.of_rows(r) else _of_people(r)
         what = f"{attack} ({variant})" if variant else attack
         out.append({"attack": attack, "what": what, "text": text, "verdict": r["verdict"]})
     return out
@@ -73,25 +73,26 @@ def _of_rows(r: Json) -> str:
     whole = f" (of {r['real']['n']:,})" if several else ""
     leak_free = r["context"].get(TOWARDS)
     return (
-        f"Of the {view.compact(n)}{whole} synthetic rows{several}, {view.compact(members)} ({percent(members / n)}) "
-        f"have a member as their nearest person; leak-free data would give {percent(leak_free)}. {_copied(r)}"
+        f"Of the {formatting.compact(n)}{whole} synthetic rows{several}, {formatting.compact(members)} "
+        f"({percent(members / n)}) have a member as their nearest person; leak-free data would give "
+        f"{percent(leak_free)}. {_copied(r)}"
     )
 
 
 def _copied(r: Json) -> str:
-    return f"Copied fraction of all rows: {number(view.risk_value(r))} ({view.interval(r['risk'])})."
+    return f"Copied fraction of all rows: {number(formatting.risk_value(r))} ({formatting.interval(r['risk'])})."
 
 
 def _of_people(r: Json) -> str:
     do = _PEOPLE.get((r["attack"], r["variant"]), "are hit")
-    text = f"{view.counted(r['real'])} members ({view.rated(r['real'])}) {do}"
-    if view.withheld(r["real"]) or view.withheld(r["holdout"]):
-        return f"Rates are withheld, as few people are behind them. Risk: {view.interval(r['risk'])}."
+    text = f"{formatting.counted(r['real'])} members ({formatting.rated(r['real'])}) {do}"
+    if formatting.withheld(r["real"]) or formatting.withheld(r["holdout"]):
+        return f"Rates are withheld, as few people are behind them. Risk: {formatting.interval(r['risk'])}."
     if not r["holdout"] or r["holdout"]["rate"] is None:
         return f"{text}. Without strangers this does not say how many would be by chance."
     return (
-        f"{text}, and {view.counted(r['holdout'])} strangers ({view.rated(r['holdout'])}). "
-        f"Risk: {number(view.risk_value(r))} ({view.interval(r['risk'])})."
+        f"{text}, and {formatting.counted(r['holdout'])} strangers ({formatting.rated(r['holdout'])}). "
+        f"Risk: {number(formatting.risk_value(r))} ({formatting.interval(r['risk'])})."
     )
 
 
@@ -128,7 +129,7 @@ def values(data: Json) -> list[dict[str, str]]:
         r = first.get((attack, variant))
         if r is None or not r["value"]:
             continue
-        shown = percent if shape == "percent" else view.distance
+        shown = percent if shape == "percent" else formatting.distance
         real, holdout = r["value"]["real"], r["value"]["holdout"]
         if attack == "dcr_baseline":  # of the synthetic table, and of the holdout: what leak-free data would give
             real, holdout = r["value"]["synthetic"], None
@@ -156,7 +157,7 @@ def _beside(r: Json) -> list[dict[str, str]]:
     """Return the further number that compares members with strangers in one."""
     row = {"attack": r["attack"], "variant": r["variant"], "holdout": "-"}
     for name, expected, shown, about in (
-        ("privacy loss", "leak-free privacy loss", view.distance,
+        ("privacy loss", "leak-free privacy loss", formatting.distance,
          "Accuracy on the holdout less that on real. It sees copying on the whole, not of a few."),
         ("chance that a member is closer than a stranger", "leak-free chance that a member is closer", percent,
          "The whole curve in one number. A few copied people do not show."),
@@ -179,7 +180,7 @@ def control_sentence(data: Json) -> str:
             "Not run: --positive-control 0.01 plants copies of real people into 1% of the synthetic rows and says "
             "whether the attacks see them"
         )
-        return f"{how}." if view.has_holdout(data) else f"{how}; it needs a holdout."
+        return f"{how}." if formatting.has_holdout(data) else f"{how}; it needs a holdout."
     done = [c for c in kinds if c["verdict"] is not None]
     seen = [c["kind"] for c in done if c["verdict"] == "excess found"]
     unseen = [c["kind"] for c in done if c["verdict"] != "excess found"]
@@ -223,7 +224,7 @@ def _by_attack(control: Json) -> list[dict[str, Any]]:
         row = rows.setdefault(_attack(f["attack"]), {"found": [], "smallest": None})
         row["found"].append(f)
     for a in control["attacks"]:
-        rows.setdefault(_attack(a["attack"]), {"found": [], "smallest": None})["smallest"] = view.share_seen(a)
+        rows.setdefault(_attack(a["attack"]), {"found": [], "smallest": None})["smallest"] = formatting.share_seen(a)
     out = [
         {"attack": attack, "n": len(row["found"]), "new": _new(row["found"]), "smallest": row["smallest"]}
         | {"clearest": _clearest(row["found"])}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from divulge.report import formatting as view
-from divulge.report.prose import wp216 as questions
+from divulge.report import formatting
+from divulge.report.prose import wp216
 
 __all__ = ["CERTIFICATE", "PROCESSING", "decided", "evidence", "provenance", "stated", "threat_line", "threat_model"]
 
@@ -32,7 +32,7 @@ def stated(table: Json | None) -> dict[str, Any]:
     """Return what one table of the schema file states, in order, and the names of what it leaves out."""
     table = table or {}
     return {
-        "given": [(_words(k), [view.prose(t) for t in texts[:_ENTRIES]]) for k, texts in table.items() if texts],
+        "given": [(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in table.items() if texts],
         "left_out": [_words(k) for k, texts in table.items() if not texts],
     }
 
@@ -63,11 +63,11 @@ def threat_line(data: Json) -> str:
 
 def provenance(data: Json) -> str:
     """Return where the holdout comes from, as far as it was stated."""
-    if not view.has_holdout(data):
+    if not formatting.has_holdout(data):
         return "there is none."
     how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
     if how:
-        return "; ".join(map(view.prose, how[:_ENTRIES]))
+        return "; ".join(map(formatting.prose, how[:_ENTRIES]))
     return 'not stated; [release] holdout = "..." in the schema file says it.'
 
 
@@ -90,7 +90,7 @@ def evidence(data: Json) -> list[tuple[str, str]]:
 
 def _tables(data: Json) -> str:
     told = [
-        f"{role} {view.compact(t['rows'])} rows, {t['columns']} columns"
+        f"{role} {formatting.compact(t['rows'])} rows, {t['columns']} columns"
         + (f", sha256 {t['sha256']} of the {t.get('hashed') or 'file'}" if t["sha256"] else "")
         for role in ("real", "synthetic", "holdout")
         if (t := data["tables"].get(role))
@@ -99,18 +99,18 @@ def _tables(data: Json) -> str:
 
 
 def _control_set(data: Json) -> str:
-    if not view.has_holdout(data):
+    if not formatting.has_holdout(data):
         return "Missing: members cannot be compared with strangers."
-    n = view.compact(data["tables"]["holdout"]["rows"])
+    n = formatting.compact(data["tables"]["holdout"]["rows"])
     how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
-    split = f"How they were split off: {'; '.join(map(view.prose, how[:_ENTRIES]))}" if how else (
+    split = f"How they were split off: {'; '.join(map(formatting.prose, how[:_ENTRIES]))}" if how else (
         "How they were split off was not stated"
     )  # fmt: skip
     return f"{n} strangers. {split}. What was looked for between the tables stands under the preconditions."
 
 
 def _preconditions(checks: Sequence[Json]) -> str:
-    failing = [view.prose(c["check"], 80) for c in checks if not c["ok"]]
+    failing = [formatting.prose(c["check"], 80) for c in checks if not c["ok"]]
     if not checks:
         return "Nothing was checked."
     return f"{len(checks)} checked, {len(checks) - len(failing)} hold" + (
@@ -119,9 +119,9 @@ def _preconditions(checks: Sequence[Json]) -> str:
 
 
 def _comparisons(data: Json) -> str:
-    judged = view.judged(data["results"])
+    judged = formatting.judged(data["results"])
     attacks = len({r["attack"] for r in judged})
-    if not view.has_holdout(data):
+    if not formatting.has_holdout(data):
         return f"{len(judged):,} rates by {attacks} attacks; none is compared with strangers."
     failed = f" {len(data['failed'])} attack(s) failed and are missing." if data["failed"] else ""
     return (
@@ -132,10 +132,10 @@ def _comparisons(data: Json) -> str:
 
 def _detectable(data: Json) -> str:
     told = []
-    for a in questions.answers(data):
+    for a in wp216.answers(data):
         least = a["headline"] and a["headline"]["r"].get("smallest_detectable")
         if least:
-            told.append(f"{a['name'].lower()} {view.share(least)}")
+            told.append(f"{a['name'].lower()} {formatting.share(least)}")
     if not told:
         return ""
     return (
@@ -158,7 +158,7 @@ def _worst(data: Json) -> str:
     s = data.get("records")
     text = "Rates and risks are averages over the people attacked."
     if s and s.get("exposed") is not None:
-        text += f" {view.compact(s['exposed'])} of {view.compact(s['n'])} real records stand out one by one"
+        text += f" {formatting.compact(s['exposed'])} of {formatting.compact(s['n'])} real records stand out one by one"
         text += f" and are listed in {s['file']}, which stays with the custodian." if s.get("file") else "."
     groups = sum(bool(r.get("groups")) for r in data["results"])
     return text + (f" {groups} results are told apart by subgroup or column set." if groups else "")
@@ -180,7 +180,7 @@ def _others(data: Json) -> str:
     tested = [words for attack, words in _NAMED.items() if attack in run]
     away = [words for attack, words in _NAMED.items() if attack not in run]
     parts = [f"tested: {', '.join(tested)}"] * bool(tested) + [f"not tested: {', '.join(away)}"] * bool(away)
-    return view.capitalized("; ".join(parts)) + "."
+    return formatting.capitalized("; ".join(parts)) + "."
 
 
 def _versions(data: Json) -> str:

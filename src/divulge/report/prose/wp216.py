@@ -11,7 +11,7 @@ from typing import Any
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.inference import WAYS
 from divulge.core.result import number, percent
-from divulge.report import formatting as view
+from divulge.report import formatting
 
 __all__ = [
     "BLURRED",
@@ -226,7 +226,7 @@ def listed(attack: str, rows: Sequence[Json], most: int) -> list[Json]:
     """Return rows in their order: those that answer the question first of all, then the worst of the others."""
     if len(rows) <= most:
         return list(rows)
-    ranked = sorted(view.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
+    ranked = sorted(formatting.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
     kept = set(map(id, ranked[:most]))
     return [r for r in rows if id(r) in kept]
 
@@ -245,8 +245,8 @@ def _headline(attack: str, rows: Sequence[Json], data: Json) -> dict[str, Any] |
     if not rows:
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
-    r = view.worst_first(chosen)[0]
-    strangers = view.has_holdout(data)
+    r = formatting.worst_first(chosen)[0]
+    strangers = formatting.has_holdout(data)
     n = len({_split_of(c) if attack == "linkability" else c["target"] for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
@@ -259,11 +259,11 @@ def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
     """Return where the result that stands for several lies among them, and how many have each verdict."""
     if not strangers:
         return f" This is the highest of {of}."
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in view.verdict_counts(chosen))
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in formatting.verdict_counts(chosen))
     same = sum(c["verdict"] == r["verdict"] for c in chosen)
     if r["verdict"] == "excess found":
         return f" This is the clearest of {of}, by its lower limit ({counts})."
-    if view.risk_value(r, "high_simultaneous") is None or same == 1:
+    if formatting.risk_value(r, "high_simultaneous") is None or same == 1:
         return f" Of {of}: {counts}."
     if same == len(chosen):
         return f" This has the largest upper limit of {of} ({counts})."
@@ -272,24 +272,26 @@ def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
 
 def _found(r: Json) -> str:
     real, holdout = r["real"] or {}, r["holdout"] or {}
-    if view.withheld(r["real"]) or view.withheld(r["holdout"]):
+    if formatting.withheld(r["real"]) or formatting.withheld(r["holdout"]):
         return f"{_first(r)}: rates are withheld, as few people are behind them."
     if real.get("rate") is None:
         none = "no guess could be made" if r["attack"] == "singling_out" else "no rate, as nobody could be attacked"
         return f"{_first(r)}: {none}."
     if r["attack"] == "singling_out":
-        text = f"{_first(r)}: {_of(real)} guesses ({view.rated(real)}) single out exactly one member"
-        beside = f", {_of(holdout)} ({view.rated(holdout)}) exactly one stranger"
+        text = f"{_first(r)}: {_of(real)} guesses ({formatting.rated(real)}) single out exactly one member"
+        beside = f", {_of(holdout)} ({formatting.rated(holdout)}) exactly one stranger"
     elif r["attack"] == "linkability":
-        text = f"{_first(r)}: {_of(real)} members ({view.rated(real)}) are linked"
-        beside = f", of strangers {_of(holdout)} ({view.rated(holdout)})"
+        text = f"{_first(r)}: {_of(real)} members ({formatting.rated(real)}) are linked"
+        beside = f", of strangers {_of(holdout)} ({formatting.rated(holdout)})"
     else:
-        text = f"{_first(r)}: right for {_of(real)} members ({view.rated(real)})"
-        beside = f", for {_of(holdout)} strangers ({view.rated(holdout)})"
+        text = f"{_first(r)}: right for {_of(real)} members ({formatting.rated(real)})"
+        beside = f", for {_of(holdout)} strangers ({formatting.rated(holdout)})"
     text += beside if holdout.get("rate") is not None else ""
     baseline = r["baseline"] or {}
     if baseline.get("rate") is not None:
-        without = _WITHOUT.get(r["attack"]) or f"without the synthetic table ({view.prose(baseline['what'], 200)})"
+        without = (
+            _WITHOUT.get(r["attack"]) or f"without the synthetic table ({formatting.prose(baseline['what'], 200)})"
+        )
         text += f"; {percent(baseline['rate'])} {without}"
     return f"{text}.{_people(r)}"
 
@@ -309,38 +311,39 @@ def _people(r: Json) -> str:
 
 def _about(people: float) -> str:
     """Return a number of people; an expected one, in a part as large as the smaller table, is rounded."""
-    return view.compact(people) if float(people).is_integer() else f"about {people:,.0f}"
+    return formatting.compact(people) if float(people).is_integer() else f"about {people:,.0f}"
 
 
 def _of(rate: Json) -> str:
-    return view.counted(rate) or "an unknown number of"
+    return formatting.counted(rate) or "an unknown number of"
 
 
 def _first(r: Json) -> str:
     if r["attack"] == "singling_out":
-        variant = view.prose(r["variant"], 60) or "some"
+        variant = formatting.prose(r["variant"], 60) or "some"
         return f"With {variant}" if _columns_of(r) else f"By {variant} guesses"
     if r["attack"] == "linkability":
-        return f"By {view.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
-    return f"{view.capitalized(view.prose(r['variant'], 60)) or 'Some way'}, {view.name(r['target'] or '-')}"
+        return f"By {formatting.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
+    way = formatting.capitalized(formatting.prose(r["variant"], 60)) or "Some way"
+    return f"{way}, {formatting.name(r['target'] or '-')}"
 
 
 def _compared(r: Json) -> str:
-    if view.risk_value(r) is None and view.risk_value(r, "high_simultaneous") is None:
+    if formatting.risk_value(r) is None and formatting.risk_value(r, "high_simultaneous") is None:
         return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
-    alone, together = (view.interval(r["risk"], kind) for kind in ("", "_simultaneous"))
+    alone, together = (formatting.interval(r["risk"], kind) for kind in ("", "_simultaneous"))
     intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
-    return f"Risk {number(view.risk_value(r))} ({intervals}).{_score(r)}"
+    return f"Risk {number(formatting.risk_value(r))} ({intervals}).{_score(r)}"
 
 
 def _score(r: Json) -> str:
-    high, part = view.risk_value(r, "high"), shown(r)
+    high, part = formatting.risk_value(r, "high"), shown(r)
     if r["score"] is None:
         return " No score: a full copy of the real table would not show here." if part <= 0 else ""
     if high is None:
         return f" Score {r['score']:.1f}."
-    over = "" if part >= 1 else f", over {view.limit(part)}, the part of a full copy that would show here"
-    return f" Score {r['score']:.1f}, from the upper limit of this comparison alone, {view.limit(high)}{over}."
+    over = "" if part >= 1 else f", over {formatting.limit(part)}, the part of a full copy that would show here"
+    return f" Score {r['score']:.1f}, from the upper limit of this comparison alone, {formatting.limit(high)}{over}."
 
 
 def shown(r: Json) -> float:
@@ -368,13 +371,13 @@ def line(answer: Mapping[str, Any]) -> str:
 def first_cell(r: Json) -> tuple[str, ...]:
     """Return what distinguishes a result within its question, one text for each of its `HEADS`."""
     if r["attack"] == "singling_out":
-        return (view.prose(r["variant"], 80) or "-",)
+        return (formatting.prose(r["variant"], 80) or "-",)
     if r["attack"] == "linkability":
-        return view.prose(_split_of(r), 80) or "-", str(_k_of(r))
-    knowing = " + ".join(map(view.name, r["keys"][:_NAMES]))
+        return formatting.prose(_split_of(r), 80) or "-", str(_k_of(r))
+    knowing = " + ".join(map(formatting.name, r["keys"][:_NAMES]))
     more = f" and {len(r['keys']) - _NAMES} more" if len(r["keys"]) > _NAMES else ""
-    way = (view.prose(r["variant"], 80) or "-") + (f", knowing {knowing}{more}" if knowing else "")
-    return (view.name(r["target"]) if r["target"] else "-"), way
+    way = (formatting.prose(r["variant"], 80) or "-") + (f", knowing {knowing}{more}" if knowing else "")
+    return (formatting.name(r["target"]) if r["target"] else "-"), way
 
 
 # ---------------------------------------------------------------- charts, parts, notes
@@ -396,9 +399,9 @@ def _charts(attack: str, rows: Sequence[Json]) -> list[dict[str, Any]]:
         if attack == "linkability":
             drawn, by = [(f"k = {_k_of(r)}", r) for r in own[:_DRAWN]], "By k"
         else:
-            worst = view.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
+            worst = formatting.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
             drawn, by = [(str(r["target"] or "-"), r) for r in worst], "By target"
-        out.append({"title": f"{by}: {view.prose(title, 80)}", "rows": drawn, "left_out": len(own) - len(drawn)})
+        out.append({"title": f"{by}: {formatting.prose(title, 80)}", "rows": drawn, "left_out": len(own) - len(drawn)})
     return out[:_NAMES]
 
 
@@ -407,7 +410,7 @@ def _parts(rows: Sequence[Json]) -> list[dict[str, Any]]:
     found = [
         {
             "of": first_cell(r)[0], "way": first_cell(r)[1] if r["attack"] == "inference" else "",
-            "name": view.prose(_part(r, g), 160),
+            "name": formatting.prose(_part(r, g), 160),
             "real": g["real"], "holdout": g["holdout"], "risk": g["risk"],
         }
         for r in rows
@@ -421,7 +424,7 @@ def _parts(rows: Sequence[Json]) -> list[dict[str, Any]]:
 def _part(r: Json, group: Json) -> str:
     if group["of"] == "column set":
         return str(group["name"])
-    of = "the target" if group["of"] == r["target"] else view.name(group["of"])
+    of = "the target" if group["of"] == r["target"] else formatting.name(group["of"])
     return f"{of}: {group['name']}"
 
 
@@ -473,7 +476,7 @@ def _limits_of(attack: str, rows: Sequence[Json], data: Json) -> list[str]:
             f"more than {max(map(_k_of, rows))} nearest rows",
         ]
     tested = {r["target"] for r in rows}
-    others = [view.name(c["name"]) for c in data["schema"] if c["name"] not in tested]
+    others = [formatting.name(c["name"]) for c in data["schema"] if c["name"] not in tested]
     more = f" and {len(others) - _NAMES} more" if len(others) > _NAMES else ""
     return [f"other targets: {', '.join(others[:_NAMES])}{more}"] if others else []
 
@@ -483,12 +486,13 @@ def _notes(rows: Sequence[Json]) -> list[str]:
     found: Counter[str] = Counter()
     only: dict[str, str] = {}
     for r in rows:
-        for note in view.telling_notes(r):
+        for note in formatting.telling_notes(r):
             if note != needed(r):
                 found[note] += 1
                 only[note] = ", ".join(first_cell(r))
     what = {r["baseline"]["what"] for r in rows if r["baseline"] and r["baseline"]["what"]}
-    formula = [f"without the table: {view.prose(what.pop(), 400)}"] if len(what) == 1 else []
+    formula = [f"without the table: {formatting.prose(what.pop(), 400)}"] if len(what) == 1 else []
     return formula + [
-        view.prose(f"{only[n]}: {n}" if times == 1 < len(rows) else n, 400) for n, times in found.most_common(_NOTES)
+        formatting.prose(f"{only[n]}: {n}" if times == 1 < len(rows) else n, 400)
+        for n, times in found.most_common(_NOTES)
     ]
