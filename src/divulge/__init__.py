@@ -12,28 +12,35 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "divulge.run.assess": ("assess",),
-    "divulge.attacks.attribution.cap": ("baseline_cap", "cap", "cap_minimum", "dcap", "modal_guess", "tcap", "weap"),
+    "divulge.attacks.attribution.abstention": ("abstention",),
+    "divulge.attacks.attribution.baseline_cap": ("baseline_cap",),
+    "divulge.attacks.attribution.cap": ("cap",),
+    "divulge.attacks.attribution.cap_minimum": ("cap_minimum",),
+    "divulge.attacks.attribution.dcap": ("dcap",),
+    "divulge.attacks.attribution.disco": ("disco",),
+    "divulge.attacks.attribution.modal_guess": ("modal_guess",),
+    "divulge.attacks.attribution.rapid": ("rapid",),
+    "divulge.attacks.attribution.tcap": ("tcap",),
+    "divulge.attacks.attribution.weap": ("weap",),
+    "divulge.attacks.distance.authenticity": ("authenticity",),
     "divulge.attacks.distance.copies": ("copies",),
-    "divulge.attacks.attribution.disclosive": ("abstention", "disco", "prc", "rapid"),
-    "divulge.attacks.distance.dcr": ("dcr", "identical_match_share", "nndr"),
-    "divulge.attacks.membership.exposure": ("exposure",),
-    "divulge.attacks.inference.inference": ("inference",),
+    "divulge.attacks.distance.dcr": ("dcr",),
+    "divulge.attacks.distance.dcr_baseline": ("dcr_baseline",),
+    "divulge.attacks.distance.epsilon_identifiability": ("epsilon_identifiability",),
+    "divulge.attacks.distance.hitting_rate": ("hitting_rate",),
+    "divulge.attacks.distance.identical_match_share": ("identical_match_share",),
+    "divulge.attacks.distance.nndr": ("nndr",),
+    "divulge.attacks.distance.nnaa": ("nnaa",),
+    "divulge.attacks.identity.delta_presence": ("delta_presence",),
+    "divulge.attacks.identity.k_anonymity": ("k_anonymity",),
+    "divulge.attacks.identity.l_diversity": ("l_diversity",),
     "divulge.attacks.identity.linkability": ("linkability",),
-    "divulge.attacks.distance.nearest_tests": (
-        "authenticity",
-        "dcr_baseline",
-        "epsilon_identifiability",
-        "hitting_rate",
-        "nnaa",
-    ),
+    "divulge.attacks.identity.replicated_uniques": ("replicated_uniques",),
     "divulge.attacks.identity.singling_out": ("singling_out",),
-    "divulge.attacks.identity.uniqueness": (
-        "delta_presence",
-        "k_anonymity",
-        "l_diversity",
-        "replicated_uniques",
-        "t_closeness",
-    ),
+    "divulge.attacks.identity.t_closeness": ("t_closeness",),
+    "divulge.attacks.inference.inference": ("inference",),
+    "divulge.attacks.membership.exposure": ("exposure",),
+    "divulge.stats.selective_prediction": ("prc",),
     "divulge.case.case": ("infer_schema",),
     "divulge.run.compare": ("compare",),
     "divulge.kernels.counts.contingency": ("ContingencyTable",),
@@ -51,26 +58,32 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]  # names are text
 
 if TYPE_CHECKING:
-    from divulge.attacks.attribution.cap import baseline_cap, cap, cap_minimum, dcap, modal_guess, tcap, weap
-    from divulge.attacks.attribution.disclosive import abstention, disco, prc, rapid
+    from divulge.attacks.attribution.abstention import abstention
+    from divulge.attacks.attribution.baseline_cap import baseline_cap
+    from divulge.attacks.attribution.cap import cap
+    from divulge.attacks.attribution.cap_minimum import cap_minimum
+    from divulge.attacks.attribution.dcap import dcap
+    from divulge.attacks.attribution.disco import disco
+    from divulge.attacks.attribution.modal_guess import modal_guess
+    from divulge.attacks.attribution.rapid import rapid
+    from divulge.attacks.attribution.tcap import tcap
+    from divulge.attacks.attribution.weap import weap
+    from divulge.attacks.distance.authenticity import authenticity
     from divulge.attacks.distance.copies import copies
-    from divulge.attacks.distance.dcr import dcr, identical_match_share, nndr
-    from divulge.attacks.distance.nearest_tests import (
-        authenticity,
-        dcr_baseline,
-        epsilon_identifiability,
-        hitting_rate,
-        nnaa,
-    )
+    from divulge.attacks.distance.dcr import dcr
+    from divulge.attacks.distance.dcr_baseline import dcr_baseline
+    from divulge.attacks.distance.epsilon_identifiability import epsilon_identifiability
+    from divulge.attacks.distance.hitting_rate import hitting_rate
+    from divulge.attacks.distance.identical_match_share import identical_match_share
+    from divulge.attacks.distance.nnaa import nnaa
+    from divulge.attacks.distance.nndr import nndr
+    from divulge.attacks.identity.delta_presence import delta_presence
+    from divulge.attacks.identity.k_anonymity import k_anonymity
+    from divulge.attacks.identity.l_diversity import l_diversity
     from divulge.attacks.identity.linkability import linkability
+    from divulge.attacks.identity.replicated_uniques import replicated_uniques
     from divulge.attacks.identity.singling_out import singling_out
-    from divulge.attacks.identity.uniqueness import (
-        delta_presence,
-        k_anonymity,
-        l_diversity,
-        replicated_uniques,
-        t_closeness,
-    )
+    from divulge.attacks.identity.t_closeness import t_closeness
     from divulge.attacks.inference.inference import inference
     from divulge.attacks.membership.exposure import exposure
     from divulge.case.case import infer_schema
@@ -84,6 +97,7 @@ if TYPE_CHECKING:
     from divulge.run.assess import assess
     from divulge.run.compare import compare
     from divulge.run.holdout_split import split
+    from divulge.stats.selective_prediction import prc
     from divulge.tables.readers import read, read_schema
 
 

@@ -17,7 +17,8 @@ def policy(check: str | None) -> None:
 
     A policy says beforehand what must hold before the synthetic table may leave the house.
     """
-    from divulge.release.policy import TEMPLATE, Policy, conditions, read_policy
+    from divulge.release.conditions import conditions
+    from divulge.release.policy import TEMPLATE, Policy, read_policy
 
     if check is None:
         click.echo(TEMPLATE, nl=False)
