@@ -203,18 +203,26 @@ def test_every_attack_can_be_kept(folder):
 def test_tests_in_threads_are_dropped_when_the_run_is_interrupted(folder, made, monkeypatch):
     monkeypatch.setattr(kernels, "THREADS_FROM", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    usual, go_on = runner._attacked, threading.Event()
+    usual, go_on, begun = runner._attacked, threading.Event(), threading.Barrier(3)
 
     def slow(case, task):
-        if task.attack == "inference" and task.settings["target"] != "a":
+        if task.attack == "inference" and task.settings["target"] != "a" and not go_on.is_set():
+            begun.wait(30)
             go_on.wait(30)
         return usual(case, task)
+
+    stop = stop_at(0, "inference b")
+
+    def progress(what, done, total):
+        if what == "inference b":
+            begun.wait(30)  # b and c are being attacked, and x has not begun
+        stop(what, done, total)
 
     monkeypatch.setattr(runner, "_attacked", slow)
     settings = {"keys": None, "targets": None, "search": "off"}
     n_threads = threading.active_count()
     with pytest.raises(Interrupted):
-        assess(keep=folder, progress=stop_at(0, "inference b"), **settings)  # b and c have begun, x has not
+        assess(keep=folder, progress=progress, **settings)
     go_on.set()
     began = time.perf_counter()
     while threading.active_count() > n_threads and time.perf_counter() - began < 30:

@@ -79,6 +79,7 @@ _DISCO_WORDS = Words(
     record=Record("n_disclosed", "count", lambda variant: variant == "DiSCO"),
     coarse=Coarse("share", rows=""),
     notes=(
+        "one target value holds #% of the # disclosed records: people may know it without the table",
         "# disclosed records have a value of '…' that alone implies the target (#%)",
         "DiS: the key's synthetic class has one target",
         "DiSCO: synthetic class discloses one target, and it is the record's own",

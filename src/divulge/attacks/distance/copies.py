@@ -90,6 +90,12 @@ _COPIES_WORDS = Words(
         "share of synthetic rows that equal a real row": Share("synthetic"),
     },
     notes=(
+        "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows "
+        "agree with a person clearly more often than people agree with each other; # do, the best # were "
+        "tested. A set that few rows copy can be missed",
+        "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows "
+        "agree with a person clearly more often than people agree with each other; none does. A set that few "
+        "rows copy can be missed",
         "# of these sets match more than #% of all people and were left out",
         "a real identifier that the synthetic table has",
         "copies of part of a row: near copies were tested on all # sets of # to # columns",

@@ -119,6 +119,9 @@ _INFERENCE_WORDS = Words(
         "risk that a full copy of the real table would have": Decimals(2),
     },
     notes=(
+        "gradient boosting trained on the synthetic table; the # rarest values are never guessed",
+        "a guess is right when it is the value itself: the tolerance is #, or the middle nine tenths of "
+        "people have one value; missing is a value",
         "a guess is right when it is off by at most # of the spread between the #% and the #% quantile of real "
         "and holdout together; missing is a value",
         "a guess is right when it is the value itself; missing is a value",

@@ -2,13 +2,15 @@
 
 In a sentence of ours columns stand in quotation marks, so that the words around them are known to be no names: an
 external edition lets these words stand even where a column is called "vote" or "real". In all other text a name is
-replaced wherever it stands. Put the sentence of a new attack or check here; until then it is left out of an external
-edition where a word of it is also the name of a column.
+replaced wherever it stands. The notes of an attack stand in its entry of the catalogue; put the sentence of a new
+check here: until then it is left out of an external edition where a word of it is also the name of a column.
 """
 
 from __future__ import annotations
 
 import re
+
+from divulge.attacks import CATALOGUE
 
 __all__ = ["QUOTED", "QUOTED_LIST", "SENTENCES", "WORDS", "is_ours"]
 
@@ -33,83 +35,26 @@ def is_ours(text: str) -> bool:
     """
     plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
     plain = _LIST.sub("'…'", plain)
-    return plain in SENTENCES or _FILLED.fullmatch(plain) is not None
+    return (
+        plain in SENTENCES or any(plain in a.notes for a in CATALOGUE.values()) or _FILLED.fullmatch(plain) is not None
+    )
 
 
 _NOTES = (
-    "# disclosed records have a value of '…' that alone implies the target (#%)",
-    "# guesses found of # wanted, in # tries",
-    "# guesses were left out because one of their columns had its share of guesses",
-    "# guesses were left out because they fit more people than the weight allows",
-    "# of # people are flagged as having a synthetic row closer than strangers have; at most #% of those flagged are "
-    "expected to be flagged by chance",
-    "# of # units are flagged as having a synthetic row closer than strangers have; at most #% of those flagged are "
-    "expected to be flagged by chance",
-    "# of these sets match more than #% of all people and were left out",
-    "DiS: the key's synthetic class has one target",
-    "DiSCO: synthetic class discloses one target, and it is the record's own",
-    "DiSDiO: DiSCO, and the record's class in the real table has one target too",
-    "Dorig: the record's class in the real table has one target",
-    "Dsyn: synthetic rows in classes of one target",
-    "TCAP (a): people in disclosive classes who are right, among real records whose key is in the synthetic table",
-    "TCAP (b): ... among real records whose synthetic class is disclosive",
-    "TCAP (c): mean over certain synthetic rows of the share of real records with that key that have that target",
-    "TCAP (d): ... among all real records (DiSCO under another name)",
-    "a good synthesizer is nearer to people than noise by design: no verdict",
-    "a guess is right when it is off by at most # of the spread between the #% and the #% quantile of real and holdout "
-    "together; missing is a value",
-    "a guess is right when it is the value itself; missing is a value",
-    "a real identifier that the synthetic table has",
-    "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with equal "
-    "chance",
-    "a table of one cell attains this: a low mean CAP does not say that a table is of use",
+    "cannot tell: nobody is left that the attack reaches",
+    "cannot tell: of a full copy of the real table only # would show here, so that a copied fraction of # could not be "
+    "told from none",
+    "cannot tell: strangers are always hit, so that the risk is undefined",
     "cannot tell: an excess was found within this attack, but not after correction for the number of attacks",
-    "cannot tell: fewer than # guesses could be made, too few to compare members with strangers",
     "column '…': # quantile bins of real and holdout, right-closed",
-    "copies of part of a row: near copies were tested on all # sets of # to # columns",
-    "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows agree with a "
-    "person clearly more often than people agree with each other; # do and were tested. A set that few rows copy can "
-    "be missed",
-    "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
-    "right about strangers as well, and says nothing about copies",
-    "gradient boosting trained on the synthetic table",
-    "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
-    "independent guesses as the permutations of labels show",
-    "hit score: log(distance to the # nearest other person / distance to the nearest synthetic row), people of real "
-    "and holdout together; its medians are the values shown",
-    "iS: the key occurs in the synthetic table",
-    "identifiers were left out of the comparison: '…'",
     "inference without disclosure: the attack is right about strangers too, more often than the prior; what it learns "
     "is about the population, not about the people in the table",
-    "left out of both lists: '…'",
     "left out of the distance: '…'",
-    "left out of the guesses: '…'",
-    "links were searched on whole halves: copies of one half alone do not show, and copies of a few columns of each "
-    "half need not",
-    "mean distance to the # nearest other people of the real table",
-    "near: a synthetic row at a small distance, taken from how near people lie to each other",
-    "no cut-off has a precision known to within #: too few people for a choice",
-    "no holdout: nobody can be flagged, since chance alone gives high scores too",
-    "no model was trained: '…' has more than # values",
-    "population: real and holdout records together; the rate counts real records whose class is wholly in the real "
-    "table",
-    "real and holdout differ in size: distances to the larger table are smaller by themselves",
-    "rows that tie for the last of the k places are drawn at random: a score is the chance that the two draws meet",
     "tables that pass distance tests were shown to leak: a mean over rows hides the few who are copied",
-    "the # nearest synthetic rows vote, with all that tie with the last of them; a number collects the votes within "
-    "the tolerance",
-    "the mean hides # of # real records for which the synthetic table is certain and right",
-    "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
     "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared",
     "the score was bounded: the upper limit of the risk lies outside [#, #]",
-    "the synthetic table has a single cell of keys and target: its mean CAP says nothing about people",
-    "the synthetic table is the real table, row for row",
-    "this holdout cannot name fewer than # people: fewer who are hit stay unflagged; a larger holdout names fewer",
-    "this holdout cannot name fewer than # units: fewer who are hit stay unflagged; a larger holdout names fewer",
-    "this holdout is too small to name anybody at a false discovery rate of #",
-    "unit '…': rows of one unit are one person here; a unit scores as its highest record does, and units are counted "
-    "and compared",
 )
+"""Notes of several attacks; those of one attack stand in its entry of the catalogue."""
 _BASELINES = (
     "PRC of naming the commonest value for everybody",
     "a guess that knows nothing of the table, n w (# - w)^(n - #) at n = #, exactly for finitely many people",
@@ -215,5 +160,6 @@ _FILLED = re.compile(
 )
 """Sentences that list names of checks or attacks, which are words of this program."""
 
-WORDS = frozenset(w for s in SENTENCES for w in re.findall(r"\w+", s))
+_EVERY = (*SENTENCES, *(note for a in CATALOGUE.values() for note in a.notes))
+WORDS = frozenset(w for s in _EVERY for w in re.findall(r"\w+", s))
 """The words of our sentences: a column may be called like one of them."""
