@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import textwrap
@@ -83,58 +84,74 @@ def attack(
     """
 
     def enter(function: Run) -> Any:
-        @functools.wraps(function)
-        def run(case: Case, **settings: Any) -> Result | Results:
-            began = time.perf_counter()
-            found = function(case, **settings)
-            results = (found,) if isinstance(found, Result) else found
-            seconds = (time.perf_counter() - began) / max(1, len(results))
-            told = tuple(
-                replace(
-                    r, seconds=seconds, counts=counts, hit=hit_words(hit, r.variant), measured=values.get(r.variant, "")
-                )
-                for r in results
-            )
-            return told[0] if isinstance(found, Result) else told
-
-        @functools.wraps(function)
-        def public(
-            real: Any,
-            synthetic: Any,
-            *,
-            holdout: Any = None,
-            schema: Schema | None = None,
-            unit: str | None = None,
-            missing: Sequence[str] = (),
-            seed: int = 0,
-            level: float = 0.95,
-            **settings: Any,
-        ) -> Result | Results:
-            own.bind(None, **settings)  # a wrong setting fails before the tables are read
-            case = build_case(
-                real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
-            )
-            if plan.in_memory:
-                case = case.collected("this attack needs every row")
-            found = _with_notes(
-                run(case, **settings), [n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED)]
-            )
-            # several comparisons in one call are one family; `assess` corrects over all calls of an attack
-            return found if isinstance(found, Result) else tuple(correct(case, found))
-
-        own = inspect.signature(function)
-        extra = [p for n, p in own.parameters.items() if n != "case"]
-        shared = list(_TABLES.parameters.values())
-        public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
-        public.run = run  # type: ignore[attr-defined] # functions take attributes
-        public.__doc__ = (function.__doc__ or "").rstrip() + _COMMON.format(every=_EVERY_LINES, reference=reference)
-        CATALOGUE[function.__name__] = Attack(
-            function.__name__, family, question, needs, reference, words, run, plan, weight, headline, record, counts,
-            hit, values, coarse, context, tuple(notes),
+        entry = Attack(
+            function.__name__, family, question, needs, reference, words, function, plan, weight, headline, record,
+            counts, hit, values, coarse, context, tuple(notes),
         )  # fmt: skip
-        return public
+        entry = dataclasses.replace(entry, run=_timed(entry))
+        CATALOGUE[entry.name] = entry
+        return _public(entry)
 
     return enter
+
+
+def _timed(entry: Attack) -> Run:
+    """Return the attack on a case, its results with the time it took and the words of its entry."""
+
+    @functools.wraps(entry.run)
+    def run(case: Case, **settings: Any) -> Result | Results:
+        began = time.perf_counter()
+        found = entry.run(case, **settings)
+        results = (found,) if isinstance(found, Result) else found
+        seconds = (time.perf_counter() - began) / max(1, len(results))
+        told = tuple(
+            replace(
+                r,
+                seconds=seconds,
+                counts=entry.counts,
+                hit=hit_words(entry.hit, r.variant),
+                measured=entry.values.get(r.variant, ""),
+            )
+            for r in results
+        )
+        return told[0] if isinstance(found, Result) else told
+
+    return run
+
+
+def _public(entry: Attack) -> Any:
+    """Return the attack on tables."""
+    own = inspect.signature(entry.run)
+
+    @functools.wraps(entry.run)
+    def public(
+        real: Any,
+        synthetic: Any,
+        *,
+        holdout: Any = None,
+        schema: Schema | None = None,
+        unit: str | None = None,
+        missing: Sequence[str] = (),
+        seed: int = 0,
+        level: float = 0.95,
+        **settings: Any,
+    ) -> Result | Results:
+        own.bind(None, **settings)  # a wrong setting fails before the tables are read
+        case = build_case(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
+        if entry.plan.in_memory:
+            case = case.collected("this attack needs every row")
+        notes = [n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED)]
+        found = _with_notes(entry.run(case, **settings), notes)
+        # several comparisons in one call are one family; `assess` corrects over all calls of an attack
+        return found if isinstance(found, Result) else tuple(correct(case, found))
+
+    extra = [p for n, p in own.parameters.items() if n != "case"]
+    shared = list(_TABLES.parameters.values())
+    doc = (entry.run.__doc__ or "").rstrip() + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
+    public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
+    public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
+    public.__doc__ = doc
+    return public
 
 
 def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:

@@ -33,7 +33,7 @@ from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, he
 from divulge.run.verdict import in_doubt, over_families, overall
 from divulge.tables.frames import fingerprint
 
-__all__ = ["assess"]
+__all__ = ["assess", "assess_with"]
 
 
 _CONTROL = "positive control"
@@ -130,9 +130,23 @@ def assess(
         search, models, utility, acceptable, positive_control, seed, level, jobs, tuple(reveal), budget, keep, resume
     )
     reading = Reading(schema, unit, tuple(ignore), tuple(missing))
-    return _Assessing(Attacker(keys, targets, subgroups), reading, options, progress, finished).report(
-        real, synthetic, holdout
-    )
+    attacker = Attacker(keys, targets, subgroups)
+    return assess_with(real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished)
+
+
+def assess_with(
+    real: Any,
+    synthetic: Any,
+    holdout: Any,
+    attacker: Attacker,
+    reading: Reading,
+    options: RunOptions,
+    *,
+    progress: Progress = lambda what, done, total: None,
+    finished: Callable[[Finished], None] = lambda done: None,
+) -> Report:
+    """Return the report of `assess`, its options in structs."""
+    return _Assessing(attacker, reading, options, progress, finished).report(real, synthetic, holdout)
 
 
 @dataclass

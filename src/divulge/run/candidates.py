@@ -19,7 +19,8 @@ from divulge.case.case import build_case
 from divulge.core.result import Result, label
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.report import Report
-from divulge.run.assess import assess
+from divulge.run.assess import assess_with
+from divulge.run.options import Attacker, Reading, RunOptions
 from divulge.stats.intervals import Interval
 from divulge.stats.rank_intervals import Ranking, Scores, level_apart, rank
 
@@ -60,10 +61,11 @@ class Assessment:
 
     real: Any
     holdout: Any
-    options: dict[str, Any]
+    attacker: Attacker
+    reading: Reading
+    options: RunOptions
     utility: bool
     n_tables: int
-    targets: Sequence[str] | None
     failed: list[dict[str, str]] = field(default_factory=list)
     units: tuple[Any, Any] | None = None
     """Person or household of the rows of real and holdout; None until a table was laid beside them."""
@@ -71,15 +73,17 @@ class Assessment:
 
 def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[str]) -> Assessed:
     """Return what is kept of one table after all attacks."""
-    options = run.options
-    report = assess(run.real, table, holdout=run.holdout, models=False, ignore=ignore, **options)
-    lays = {k: options[k] for k in ("schema", "unit", "missing", "seed", "level")}
+    reading = dataclasses.replace(run.reading, ignore=tuple(ignore))
+    report = assess_with(run.real, table, run.holdout, run.attacker, reading, run.options)
     kept = list(report.data["utility"]) if run.utility else []
     if run.units is None or (run.utility and not kept):
-        case = build_case(run.real, table, run.holdout, ignore=ignore, **lays).collected("utility is of single rows")
+        case = build_case(
+            run.real, table, run.holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
+            missing=reading.missing, seed=run.options.seed, level=run.options.level,
+        ).collected("utility is of single rows")  # fmt: skip
         run.units = case.units("real"), case.units("holdout")
         if run.utility and not kept:
-            kept = [u.to_dict() for u in utility_of(case, targets=run.targets)]
+            kept = [u.to_dict() for u in utility_of(case, targets=run.attacker.targets)]
     report.data["utility"] = kept
     results = report.results
     scores = {
@@ -88,7 +92,7 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
         if r.individual is not None and _speaks(r, "scores")
     }
     apart = {r.attack: r.comparison for r in reversed(results) if _speaks(r, "intervals")}
-    bands = _bands(results, options["level"], run.n_tables)
+    bands = _bands(results, run.options.level, run.n_tables)
     # the scores of hundreds of comparisons would fill the memory
     light = dataclasses.replace(
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
@@ -127,17 +131,16 @@ class Ranked:
     left_out: list[tuple[str, str]]
 
 
-def rank_candidates(
-    run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str], level: float, seed: int
-) -> Ranked:
+def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str]) -> Ranked:
     """Return the ranks by the comparisons that every table made."""
+    level, seed = run.options.level, run.options.seed
     tables = [[i for i, a in enumerate(assessed) if a.label == name] for name in labels]
     shared = set.intersection(*(set(a.scores) for a in assessed))
     scores: list[Scores] = []
     attacks, rates, left_out = [], [], []
     for attack, headline in _ranked_by("scores"):
         made = sorted(name for of, name in shared if of == attack)
-        if headline.needs_keys and not run.options["keys"]:
+        if headline.needs_keys and not run.attacker.keys:
             left_out.append((attack, "no keys were given, and the key sets that are searched differ between tables"))
             continue
         if not made:

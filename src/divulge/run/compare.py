@@ -20,6 +20,7 @@ from divulge.core.schema import Schema
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.report import Report
 from divulge.run.candidates import Assessed, Assessment, Ranked, assess_candidate, rank_candidates, rates_alone
+from divulge.run.options import Attacker, Reading, RunOptions, stated
 from divulge.tables.frames import table_of
 
 __all__ = ["compare"]
@@ -96,52 +97,69 @@ def compare(
     began, started = time.perf_counter(), datetime.now(UTC)
     given = _listed(candidates)
     tables, failed, left_out = _same_columns(real, holdout, given, ignore)
-    options = {
-        "keys": keys, "targets": targets, "schema": schema, "unit": unit, "missing": missing,
-        "acceptable": acceptable, "seed": seed, "level": level, "jobs": jobs,
-    }  # fmt: skip
-    run = Assessment(real, holdout, options, utility, len(tables), targets, failed)
+    options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
+    reading = Reading(schema, unit, tuple(ignore), tuple(missing))
+    run = Assessment(real, holdout, Attacker(keys, targets), reading, options, utility, len(tables), failed)
+    assessed = _each_assessed(run, tables, progress)
+    progress("ranking", len(tables), len(tables))
+    labels = sorted({a.label for a in assessed})
+    ranked = rank_candidates(run, assessed, labels) if holdout is not None else None
+    data = {
+        "format": "divulge-comparison/1",
+        "divulge": __version__,
+        "command": "",
+        "settings": _settings(run, unit),
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": time.perf_counter() - began,
+        **_compared(run, assessed, labels, ranked, left_out),
+    }
+    return ComparisonReport(jsonable(data), {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
+
+
+def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]], progress: Progress) -> list[Assessed]:
+    """Return what is kept of each table; one that cannot be attacked is told among the failed, if not all are."""
     assessed: list[Assessed] = []
     errors: list[DivulgeError] = []
     for done, (name, table, away) in enumerate(tables):
         progress(f"{name}: table {done + 1} of {len(tables)}", done, len(tables))
         try:
-            assessed.append(assess_candidate(run, name, table, [*ignore, *away]))
+            assessed.append(assess_candidate(run, name, table, [*run.reading.ignore, *away]))
         except DivulgeError as error:
-            failed.append({"label": name, "why": str(error)})
+            run.failed.append({"label": name, "why": str(error)})
             errors.append(error)
     if not assessed:
         raise errors[0]  # what is wrong with the people's tables or the settings is wrong for every candidate
-    progress("ranking", len(tables), len(tables))
-    labels = sorted({a.label for a in assessed})
-    ranked = rank_candidates(run, assessed, labels, level, seed) if holdout is not None else None
-    data = {
-        "format": "divulge-comparison/1",
-        "divulge": __version__,
-        "command": "",
-        "settings": {
-            "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "utility": utility,
-            "keys": list(keys) if keys else None, "targets": list(targets) if targets else None, "unit": unit,
-            "ignore": list(ignore), "missing": len(tuple(missing)),
-        },
-        "started": started.isoformat(timespec="seconds"),
-        "seconds": time.perf_counter() - began,
+    return assessed
+
+
+def _settings(run: Assessment, unit: str | None) -> dict[str, Any]:
+    """Return the settings that the report states."""
+    asked = stated(run.attacker, run.reading, run.options, unit)
+    names = ("seed", "level", "jobs", "acceptable", "utility", "keys", "targets", "unit", "ignore", "missing")
+    return {name: run.utility if name == "utility" else asked[name] for name in names}
+
+
+def _compared(
+    run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, left_out: list[str]
+) -> dict[str, Any]:
+    """Return what the comparison found, part by part."""
+    first = assessed[0].report
+    return {
         "tables": {
-            "real": _given(assessed[0].report, "real"),
-            "holdout": None if holdout is None else _given(assessed[0].report, "holdout"),
+            "real": _given(first, "real"),
+            "holdout": None if run.holdout is None else _given(first, "holdout"),
         },
         "warnings": _warnings(assessed),
         "candidates": [_candidate(assessed, name, i, ranked) for i, name in enumerate(labels)],
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
-        "not_compared": _not_compared(assessed, ranked, keys),
-        "failed": failed,
-        "versions": assessed[0].report.data["versions"],
-        "machine": assessed[0].report.data["machine"],
+        "not_compared": _not_compared(assessed, ranked, run.attacker.keys),
+        "failed": run.failed,
+        "versions": first.data["versions"],
+        "machine": first.data["machine"],
         "notes": left_out + _notes(assessed, labels),
-    }  # fmt: skip
-    data["verdict"] = {"order": _order(labels, ranked), "sentence": _sentence(labels, ranked, level)}
-    return ComparisonReport(jsonable(data), {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
+        "verdict": {"order": _order(labels, ranked), "sentence": _sentence(labels, ranked, run.options.level)},
+    }
 
 
 # ---------------------------------------------------------------- the tables
