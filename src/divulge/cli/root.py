@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from divulge import __version__
+from divulge.core import __version__
 
 __all__ = ["cli"]
 

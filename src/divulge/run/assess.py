@@ -19,7 +19,6 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from divulge import __version__
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, hold_back
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
@@ -27,6 +26,7 @@ from divulge.attacks.key_sets import Disclosing, KeySet, minimal_disclosing, ran
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import Case, build_case
 from divulge.case.preconditions import CRITICAL, check_all, table_facts
+from divulge.core import __version__
 from divulge.core.errors import ColumnError, DivulgeError, SettingError
 from divulge.core.result import TOWARDS, Result, counts_guesses, counts_rows, hits_are, label, number, percent
 from divulge.core.schema import Schema, check_columns

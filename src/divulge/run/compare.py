@@ -15,11 +15,11 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge import __version__
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.case import build_case
 from divulge.case.preconditions import CRITICAL
+from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import Result, jsonable, label, number
 from divulge.core.schema import Schema
