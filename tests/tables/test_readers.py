@@ -345,7 +345,7 @@ def test_an_empty_file_is_refused(write, name):
 
 @pytest.mark.parametrize("text", ["\n\n", "\r\n", "\ufeff\n"])
 def test_a_file_of_blank_lines_is_refused(write, text):
-    with pytest.raises(TableError, match="blank lines only"):
+    with pytest.raises(TableError, match="only blank lines"):
         read(write(text))
 
 
