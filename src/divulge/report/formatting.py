@@ -134,7 +134,7 @@ LATER: dict[str, Any] = {
 """What fields stand for that a file of an earlier version does not have."""
 
 GLOSSARY = (
-    ("acceptable risk", "the largest upper limit of risk that counts as none found; people choose it, the run does not."),
+    ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
     ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
      "same keys has the person's target."),
     ("baseline", "the rate of an attacker without the synthetic table; elsewhere: naive rate."),
