@@ -220,7 +220,7 @@ def part_c(options: argparse.Namespace, kind: str) -> list[dict[str, Any]]:
 
 def part_d(options: argparse.Namespace) -> list[dict[str, Any]]:
     """One more key set, when the tables are coded."""
-    from divulge.attacks.attribution.cap import cap_scores
+    from divulge.attacks.attribution.scores import cap_scores
     from divulge.case.case import build_case
 
     case = build_case(*large_tables("polars", [*LARGE_KEYS, *OTHER_KEYS, "t"]))
@@ -275,7 +275,7 @@ def part_f(options: argparse.Namespace) -> list[dict[str, Any]]:
 def part_g(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Generalised CAP on a larger table, coding included and not."""
     import divulge
-    from divulge.attacks.attribution.cap import cap_scores
+    from divulge.attacks.attribution.scores import cap_scores
     from divulge.case.case import build_case
 
     keys = [k for k in CENSUS if k not in ("age", "income")]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from divulge.release.policy import conditions, read_policy
+from divulge.release.conditions import conditions
+from divulge.release.policy import read_policy
 from divulge.testing import assert_policy
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from divulge.release.policy import Policy, broken, judge_policy, read_policy
+from divulge.release.conditions import broken, judge_policy
+from divulge.release.policy import Policy, read_policy
 from divulge.report.report import Report
 
 __all__ = ["assert_policy"]

@@ -259,7 +259,7 @@ def test_identifiability_weights_are_one_over_the_entropy():
     # weights the other way round would turn
     assert (found["pooled"].real.hits, found["pooled"].holdout.hits) == (0, 0)
     case = build_case(real, synthetic, holdout, schema=schema)
-    from divulge.attacks.distance.nearest_tests import _weights
+    from divulge.attacks.distance.epsilon_identifiability import _weights
 
     weights = _weights(case, ("c", "e"))
     assert weights["c"] == pytest.approx(1 / math.log(2))
@@ -296,7 +296,7 @@ def test_random_tables_are_the_baseline():
 
 def test_random_tables_have_the_levels_and_the_missing_values_of_real():
     """Four columns, half missing and three levels: noise agrees with a given row in each with 1/2 or 1/6."""
-    from divulge.attacks.distance.nearest_tests import _noise
+    from divulge.attacks.distance.dcr_baseline import _noise
     from divulge.case.invariant_order import Canonical
 
     rng = np.random.default_rng(0)
@@ -621,10 +621,10 @@ def test_an_attraction_is_corrected_in_a_family_as_a_comparison_is():
 
 
 def test_the_searches_of_hits_agree_whatever_the_window(monkeypatch):
-    from divulge.attacks.distance import nearest_tests
+    from divulge.attacks.distance import hitting_rate
     from divulge.kernels.neighbours.gower import Rows
 
-    monkeypatch.setattr(nearest_tests, "_PAIRS", 7)
+    monkeypatch.setattr(hitting_rate, "_PAIRS", 7)
     rng = np.random.default_rng(8)
     for k, c, width in itertools.product((0, 1, 3), (0, 2), (0.0, 0.1, 0.5, 9.0)):
         x = [rng.integers(0, 20, (n, k)) / 10 for n in (40, 30)]
@@ -632,7 +632,7 @@ def test_the_searches_of_hits_agree_whatever_the_window(monkeypatch):
             part[rng.random(part.shape) < 0.1] = math.inf
         codes = [rng.integers(0, 2, (n, c)).astype(np.int32) for n in (40, 30)]
         limit = np.full(k, width * (1 + 1e-12))
-        found = nearest_tests._hit(Rows(x[0], codes[0]), Rows(x[1], codes[1]), limit)
+        found = hitting_rate._hit(Rows(x[0], codes[0]), Rows(x[1], codes[1]), limit)
         with np.errstate(invalid="ignore"):
             far = np.abs(x[0][:, None] - x[1]) > limit
         same = (codes[0][:, None] == codes[1]).all(axis=2)
@@ -648,7 +648,7 @@ def coarse(n, levels, seed):
 
 
 def test_the_part_of_a_copy_that_shows_by_hand():
-    from divulge.attacks.distance.dcr import shown_of_a_copy
+    from divulge.attacks.distance.attracted import shown_of_a_copy
     from divulge.case.distances import distances_of
 
     # a: two members and one stranger; b: a member alone; c: a stranger alone

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import INFERENCE_ONLY, hold_back, verdict_of
 from divulge.core.result import Difference, Result, Risk
-from divulge.run.assess import in_doubt, over_families
+from divulge.run.verdict import in_doubt, over_families
 from divulge.stats import Interval
 
 

@@ -10,7 +10,8 @@ from scipy.stats import binom
 
 from divulge.stats.attraction import attraction
 from divulge.stats.intervals import Interval
-from divulge.stats.two_sample import Outcomes, compare
+from divulge.stats.outcomes import Outcomes
+from divulge.stats.two_sample import compare
 
 QUICK, FULL = 200, 4000
 

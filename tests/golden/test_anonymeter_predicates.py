@@ -4,7 +4,6 @@
 """
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +11,13 @@ import polars as pl
 import pytest
 from predicate_cases import CASES
 
-import divulge
+from divulge.attacks.identity import _guesses as attack
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 from divulge.kernels.predicates.conditions import Predicates
 from divulge.kernels.predicates.predicates import Conjunctions
 
 GOLDEN = json.loads(Path(__file__).with_name("anonymeter_predicates.json").read_text())["cases"]
-attack = sys.modules[divulge.singling_out.run.__module__]  # its name is that of the function
 EVERY = [(name, k) for name in CASES for k in GOLDEN[name]]
 
 
@@ -34,7 +32,7 @@ def coded(name):
     n = len(case.real[next(iter(case.kinds))])
     in_order = {}  # of the synthetic table as given, by the same ranks
     for column in ranks.columns:
-        of_level, _ = attack.ranks(laid, column)
+        of_level, _ = attack._ranks(laid, column)
         codes = laid.codes(column, binned=False)[1]
         in_order[column] = dict(zip(case.synthetic[column], of_level[codes].tolist(), strict=True))
     return ranks, (ranks.records, ranks.people[:n], ranks.people[n:]), in_order

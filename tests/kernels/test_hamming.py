@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.kernels import runtime as kernels
-from divulge.kernels.counts import hamming
+from divulge.kernels.counts import hamming, hamming_plain
 from divulge.kernels.counts.disclosure import disclosed, disclosed_numpy
-from divulge.kernels.counts.hamming import Keys, by_matrix, by_pairs, nearest_distance, nearest_votes
+from divulge.kernels.counts.hamming import nearest_votes
+from divulge.kernels.counts.hamming_plain import Keys, by_matrix, by_pairs, nearest_distance
 
 ANSWERS = ("distance", "total", "of_cell", "largest", "n_largest")
 # What a pair or a grouped key is said to cost decides which way is taken; no way may change a digit.
@@ -125,7 +126,7 @@ def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(hamming, "COMPILE_FROM", 0)
-            patch.setattr(hamming, "_DENSE", dense_up_to)
+            patch.setattr(hamming_plain, "_DENSE", dense_up_to)
             patch.setattr(hamming, "_pack", None)  # nothing is left to compiled code
             found, expected = nearest_votes(*task), brute(*task[:2])
         for name in ("distance", "total", "of_cell"):
@@ -140,7 +141,7 @@ def test_distances_grouped_in_numpy_equal_plain_python(dense_up_to):
     @given(tasks())
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(hamming, "_DENSE", dense_up_to)
+            patch.setattr(hamming_plain, "_DENSE", dense_up_to)
             found = nearest_distance(task[0].codes, task[1].codes)
         assert found.tolist() == brute(*task[:2])["distance"]
 
@@ -148,7 +149,7 @@ def test_distances_grouped_in_numpy_equal_plain_python(dense_up_to):
 
 
 def test_distances_are_left_to_others_where_groups_are_many(monkeypatch):
-    monkeypatch.setattr(hamming, "_SEARCHED_CELLS", 5)
+    monkeypatch.setattr(hamming_plain, "_SEARCHED_CELLS", 5)
     far = np.array([[1, 1, 1]], np.int32)
     assert nearest_distance(far, np.array([[0, 0, 0]], np.int32)) is None
     assert nearest_distance(far, far).tolist() == [0]

@@ -10,7 +10,8 @@ from report_helpers import tables
 import divulge
 from divulge.release.baseline import change, difference
 from divulge.report.schema import assessment_schema
-from divulge.stats.two_sample import Outcomes, compare
+from divulge.stats.outcomes import Outcomes
+from divulge.stats.two_sample import compare
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,8 @@ import pytest
 
 from divulge import assess, cli
 from divulge.core.errors import SettingError
-from divulge.release.policy import (
-    TEMPLATE,
-    Policy,
-    broken,
-    conditions,
-    judge_policy,
-    policy_from_toml,
-    read_policy,
-)
+from divulge.release.conditions import broken, conditions, judge_policy
+from divulge.release.policy import TEMPLATE, Policy, policy_from_toml, read_policy
 from divulge.report.schema import assessment_schema
 
 ALL = 'verdicts = ["none found", "cannot tell", "excess found", "no holdout"]\n'

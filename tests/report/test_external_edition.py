@@ -26,7 +26,8 @@ from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.result import Result
 from divulge.core.threat_model import Attacker, Decision, Threat
 from divulge.release.baseline import change
-from divulge.release.policy import TEMPLATE, Policy, broken, conditions, judge_policy, policy_from_toml
+from divulge.release.conditions import broken, conditions, judge_policy
+from divulge.release.policy import TEMPLATE, Policy, policy_from_toml
 from divulge.report.external.edition import external, in_schema_order
 from divulge.report.external.known_sentences import WORDS, is_ours
 from divulge.report.external.masking import Names, masked

@@ -24,7 +24,7 @@ from divulge.report.documents.terminal import summary
 from divulge.report.prose import statement, wp216
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
-from divulge.run.assess import overall
+from divulge.run.verdict import overall
 
 NAMES = [f"column {i}" for i in range(15)]
 WAYS = ("nearest record", "CAP", "k-vote", "model")

@@ -13,7 +13,9 @@ from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.report.schema import LeftOut
 from divulge.run import assess as assessment
-from divulge.run.assess import Finished, overall
+from divulge.run import budget, runner
+from divulge.run.runner import Finished
+from divulge.run.verdict import overall
 
 WEIGHTY = ["copies", "singling_out", "linkability", "dcr", "inference", "cap"]
 
@@ -44,7 +46,7 @@ def timeless(report):
 def clock(monkeypatch):
     """A clock that stands at `time[0]`."""
     time = [0.0]
-    monkeypatch.setattr(assessment, "_now", lambda: time[0])
+    monkeypatch.setattr(budget, "_now", lambda: time[0])
     return time
 
 
@@ -57,7 +59,7 @@ def made(monkeypatch):
         tasks.append(task)
         return (Result(attack=task.attack, target=task.settings.get("target")),)
 
-    monkeypatch.setattr(assessment, "_attacked", attacked)
+    monkeypatch.setattr(runner, "_attacked", attacked)
     return tasks
 
 
@@ -88,7 +90,7 @@ def test_the_control_needs_three_times_the_time_of_the_tests(clock, made, monkey
     def seconds(case, task):
         return (Result(attack=task.attack, seconds=2.0 if task.attack == "copies" else 0.0),)
 
-    monkeypatch.setattr(assessment, "_attacked", seconds)
+    monkeypatch.setattr(runner, "_attacked", seconds)
     assert assess(budget=6.1, positive_control=0.05).data["left_out"] == []
     left_out = [{"attack": "positive control", "n": 3, "of": 3, "why": "three more runs would take too long"}]
     assert assess(budget=5.9, positive_control=0.05).data["left_out"] == left_out

@@ -356,7 +356,7 @@ def test_rows_of_one_unit_are_one_person(monkeypatch):
         given.update(settings)
         return rank(scores, **settings)
 
-    monkeypatch.setattr("divulge.run.compare.rank", noted)
+    monkeypatch.setattr("divulge.run.candidates.rank", noted)
     homes = [t.head(60).with_columns(home=pl.int_range(60) // 2 + k) for t, k in ((REAL, 0), (HOLDOUT, 100))]
     candidates = {"a": homes[0], "b": people(7, 60).with_columns(home=pl.lit(500))}
     found = divulge.compare(

@@ -22,8 +22,8 @@ from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import Result
 from divulge.demo import tables as demo_tables
 from divulge.kernels import runtime as kernels
-from divulge.run import assess as assessment
 from divulge.run import checkpoints as keeping
+from divulge.run import runner
 from divulge.run.checkpoints import CheckpointStore, Interrupted, discard
 
 
@@ -65,13 +65,13 @@ def stop_at(n, what=""):
 @pytest.fixture
 def made(monkeypatch):
     """The tasks that are made, not taken from a folder."""
-    tasks, real = [], assessment._attacked
+    tasks, real = [], runner._attacked
 
     def attacked(case, task):
         tasks.append((task.attack, str(task.settings)))
         return real(case, task)
 
-    monkeypatch.setattr(assessment, "_attacked", attacked)
+    monkeypatch.setattr(runner, "_attacked", attacked)
     return tasks
 
 
@@ -84,7 +84,7 @@ def quick(monkeypatch):
         tasks.append((task.attack, str(task.settings)))
         return (Result(attack=task.attack, target=task.settings.get("target")),)
 
-    monkeypatch.setattr(assessment, "_attacked", attacked)
+    monkeypatch.setattr(runner, "_attacked", attacked)
     return tasks
 
 
@@ -203,14 +203,14 @@ def test_every_attack_can_be_kept(folder):
 def test_tests_in_threads_are_dropped_when_the_run_is_interrupted(folder, made, monkeypatch):
     monkeypatch.setattr(kernels, "THREADS_FROM", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    usual, go_on = assessment._attacked, threading.Event()
+    usual, go_on = runner._attacked, threading.Event()
 
     def slow(case, task):
         if task.attack == "inference" and task.settings["target"] != "a":
             go_on.wait(30)
         return usual(case, task)
 
-    monkeypatch.setattr(assessment, "_attacked", slow)
+    monkeypatch.setattr(runner, "_attacked", slow)
     settings = {"keys": None, "targets": None, "search": "off"}
     n_threads = threading.active_count()
     with pytest.raises(Interrupted):
@@ -230,7 +230,7 @@ WAITING = """
 import os, time
 import polars as pl
 import divulge
-from divulge.run import assess as assessment
+from divulge.run import runner
 from divulge.kernels import runtime as kernels
 from divulge.run.checkpoints import Interrupted
 
@@ -241,7 +241,7 @@ def attacked(case, task):
         time.sleep(60)
     return ()
 
-assessment._attacked, kernels.THREADS_FROM = attacked, 0
+runner._attacked, kernels.THREADS_FROM = attacked, 0
 frame = pl.DataFrame({"a": [1, 2, 1, 3, 2, 2], "b": [1, 1, 2, 2, 3, 1], "c": [1, 2, 2, 1, 1, 1]})
 try:
     divulge.assess(frame, frame, holdout=frame, search="off", models=False)
@@ -262,7 +262,7 @@ def test_an_interruption_is_heeded_while_threads_work():
 
 
 def test_long_searches_in_threads_stop():
-    watch = assessment._Watch(lambda what, done, total: None, stopped=True)
+    watch = runner.Watch(lambda what, done, total: None, stopped=True)
     with pytest.raises(KeyboardInterrupt):
         watch.searching(1, 10)
 

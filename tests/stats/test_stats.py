@@ -22,7 +22,9 @@ from divulge.stats import (
     max_t,
     mover_residual,
     newcombe,
+    outcomes,
     resample,
+    resampling,
     size_needed,
     smallest_detectable,
     smallest_detectable_sd,
@@ -520,7 +522,7 @@ def test_few_distinct_values_take_a_shortcut_to_the_same_distribution():
 @pytest.mark.parametrize("jitter", [0.0, 1e-9], ids=["merged", "one by one"])
 def test_resamples_vary_as_much_as_the_unbiased_variance_says(jitter):
     value = np.repeat([0.0, 0.5], [15, 15]) + jitter * np.arange(30)
-    logs = two_sample._bootstrap_log_failure(two_sample._reduce(Outcomes(value)), rng(), 40_000)
+    logs = resampling._bootstrap_log_failure(outcomes._reduce(Outcomes(value)), rng(), 40_000)
     # 30 of 30 would fall 3.3% short; the standard error here is 0.7%.
     assert np.exp(logs).var() == pytest.approx(value.var(ddof=1) / 30, rel=0.02)
 

@@ -17,7 +17,8 @@ from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Field, Floats, Rows, fit_ruler
-from divulge.kernels.neighbours.index import Index, Nearest
+from divulge.kernels.neighbours.index import Index
+from divulge.kernels.neighbours.nearest import Nearest
 from divulge.tables.frames import collect, table_of
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]

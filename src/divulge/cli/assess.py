@@ -67,7 +67,8 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
 
 def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str | None] = ()) -> None:
-    from divulge.release.policy import broken, judge_policy, read_policy
+    from divulge.release.conditions import broken, judge_policy
+    from divulge.release.policy import read_policy
     from divulge.release.rules import parse_rule
     from divulge.report.documents.terminal import clean
     from divulge.report.external.edition import checked_reveal

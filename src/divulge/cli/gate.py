@@ -34,7 +34,8 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
     Exit status: 0 all conditions are met, 1 a condition is broken, 2 unusable input.
     """
-    from divulge.release.policy import broken, judge_policy, read_policy
+    from divulge.release.conditions import broken, judge_policy
+    from divulge.release.policy import read_policy
     from divulge.report.documents.terminal import clean
     from divulge.report.report import Report
 

@@ -17,7 +17,8 @@ def policy(check: str | None) -> None:
 
     A policy states, before the run, the conditions under which the synthetic table may be released.
     """
-    from divulge.release.policy import TEMPLATE, Policy, conditions, read_policy
+    from divulge.release.conditions import conditions
+    from divulge.release.policy import TEMPLATE, Policy, read_policy
 
     if check is None:
         click.echo(TEMPLATE, nl=False)

@@ -16,7 +16,7 @@ from divulge.core.errors import SettingError
 if TYPE_CHECKING:
     from divulge.report.comparison.report import ComparisonReport
     from divulge.report.report import Report
-    from divulge.run.assess import Finished
+    from divulge.run.runner import Finished
 
 __all__ = [
     "check_file",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.attacks.attribution.cap import Unseen, cap_scores
+from divulge.attacks.attribution.scores import Unseen, cap_scores
 from divulge.kernels.counts.contingency import count, joint
 from divulge.sdmetrics.columns import Codes, Column, Frame, drawn_rows, equal_codes, frame_of, same_dtype
 from divulge.sdmetrics.discretize import binned, filled

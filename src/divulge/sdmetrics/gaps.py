@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels.counts.hamming import nearest_distance
+from divulge.kernels.counts.hamming_plain import nearest_distance
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
 from divulge.kernels.neighbours.index import Index

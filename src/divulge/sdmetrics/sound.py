@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.attribution.cap import Unseen, cap_scores
+from divulge.attacks.attribution.scores import Unseen, cap_scores
 from divulge.attacks.checks import SHOWN, marginal_baseline, record_result
-from divulge.attacks.distance.dcr import dcr, identical_match_share
+from divulge.attacks.distance.dcr import dcr
+from divulge.attacks.distance.identical_match_share import identical_match_share
 from divulge.case.case import Case, build_case
 from divulge.case.preconditions import overlap
 from divulge.core.result import TOWARDS, Result

@@ -13,7 +13,8 @@ from divulge.stats.intervals import (
     wilson,
 )
 from divulge.stats.multiple_testing import Family, max_t, resample
-from divulge.stats.two_sample import Comparison, Outcomes, Tally, compare, residual_over
+from divulge.stats.outcomes import Outcomes
+from divulge.stats.two_sample import Comparison, Tally, compare, residual_over
 
 __all__ = [
     "Comparison",

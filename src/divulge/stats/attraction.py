@@ -30,7 +30,8 @@ from divulge.stats.intervals import (
     wilson,
 )
 from divulge.stats.multiple_testing import max_t
-from divulge.stats.two_sample import _NO_SPREAD, Floats, Ints, Tally
+from divulge.stats.outcomes import Floats, Ints
+from divulge.stats.two_sample import _NO_SPREAD, Tally
 
 __all__ = ["Attraction", "attraction"]
 

@@ -35,7 +35,8 @@ from divulge.stats.intervals import (
     smallest_detectable_sd,
     wilson,
 )
-from divulge.stats.two_sample import Floats, Ints, Tally, _band, _failure
+from divulge.stats.outcomes import Floats, Ints
+from divulge.stats.two_sample import Tally, _band, _failure
 
 __all__ = [
     "Fits",

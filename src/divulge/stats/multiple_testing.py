@@ -12,19 +12,9 @@ from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
 from divulge.stats import two_sample
 from divulge.stats.intervals import normal_quantile
-from divulge.stats.two_sample import (
-    _NO_SPREAD,
-    _PERMUTATIONS,
-    Comparison,
-    Floats,
-    Ints,
-    _blocks,
-    _fisher,
-    _labels,
-    _one_thread,
-    _two_sided,
-    _zero_or_one,
-)
+from divulge.stats.outcomes import Floats, Ints, _zero_or_one
+from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels, _one_thread
+from divulge.stats.two_sample import _NO_SPREAD, Comparison, _fisher, _two_sided
 
 __all__ = ["Family", "max_t", "resample"]
 

@@ -26,7 +26,9 @@ from scipy.special import ndtr, stdtrit
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
 from divulge.stats.intervals import Interval, normal_quantile
-from divulge.stats.two_sample import Floats, Ints, Outcomes, _one_thread, compare
+from divulge.stats.outcomes import Floats, Ints, Outcomes
+from divulge.stats.resampling import _one_thread
+from divulge.stats.two_sample import compare
 
 __all__ = ["Ranking", "Scores", "level_apart", "rank"]
 

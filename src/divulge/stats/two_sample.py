@@ -18,16 +18,11 @@ of clusters stand in for the variance estimate of 0.
 undefined and comes out as nan.
 """
 
-import functools
 import math
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
-from threadpoolctl import ThreadpoolController
 
 from divulge.core.errors import SettingError
 from divulge.stats.intervals import (
@@ -44,158 +39,16 @@ from divulge.stats.intervals import (
     smallest_detectable_sd,
     wilson,
 )
+from divulge.stats.outcomes import Floats, Outcomes, _Clusters, _exact_sum, _merge, _reduce
+from divulge.stats.resampling import _PERMUTATIONS, _bootstrap_log_failure, _percentiles, _permuted_differences
 
-__all__ = ["Comparison", "Outcomes", "Tally", "compare", "residual_over"]
+__all__ = ["Comparison", "Tally", "compare", "residual_over"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RESAMPLE_UP_TO = 20_000
 """Largest number of clusters that we resample and permute; above it the normal limit is as good and far cheaper."""
 
-_PERMUTATIONS = 1999
-_CHUNK = 2_000_000  # entries of a block of draws: 16 MB
 _NO_SPREAD = 1e-18  # a variance of values in [0, 1] below this is rounding
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcomes:
-    """The scores of one attack on one group of people.
-
-    Examples
-    --------
-    >>> o = Outcomes(np.array([1.0, 0.5, np.nan]))
-    >>> o.hits, o.n, o.rate
-    (1.5, 2, 0.75)
-    """
-
-    value: Floats
-    """Shape (n_rows,), in [0, 1]; nan if the attack skips the record, which then counts nowhere."""
-    count: Ints | None = None
-    """Shape (n_rows,): number of equal records that a row represents; None means 1 each."""
-    cluster: Ints | None = None
-    """Shape (n_rows,): the person or household of each row; None means that each row is its own."""
-
-    def __post_init__(self) -> None:
-        """Check shapes and ranges, and clip rounding errors beyond 0 and 1."""
-        value = np.asarray(self.value, dtype=np.float64)
-        if value.ndim != 1:
-            raise SettingError(f"value: must have one dimension, found {value.ndim}.")
-        if np.any(value < -1e-9) or np.any(value > 1 + 1e-9):
-            raise SettingError("value: outcomes must lie between 0 and 1, or be nan where skipped.")
-        if self.count is not None and self.cluster is not None:
-            raise SettingError("count, cluster: pass one of them; merged rows have lost their cluster.")
-        object.__setattr__(self, "value", np.clip(value, 0.0, 1.0) + 0.0)  # + 0.0 makes -0.0 a 0.0
-        for name in ("count", "cluster"):
-            given = getattr(self, name)
-            if given is None:
-                continue
-            array = np.asarray(given)
-            if array.shape != value.shape or not (array.size == 0 or array.dtype.kind in "iu"):
-                raise SettingError(f"{name}: must hold one whole number per row ({value.size} rows).")
-            object.__setattr__(self, name, array.astype(np.int64))
-        if self.count is not None and np.any(self.count < 0):
-            raise SettingError("count: a row cannot stand for fewer than 0 records.")
-
-    @property
-    def hits(self) -> float:
-        """Sum of the defined values, correctly rounded: row order and merging change no digit."""
-        defined = ~np.isnan(self.value)
-        return _exact_sum(self.value[defined], None if self.count is None else self.count[defined])
-
-    @property
-    def n(self) -> int:
-        """Records the attack did not skip."""
-        defined = ~np.isnan(self.value)
-        return int(defined.sum() if self.count is None else self.count[defined].sum())
-
-    @property
-    def rate(self) -> float:
-        """Mean of the defined values; nan without any."""
-        n = self.n
-        return self.hits / n if n else math.nan
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether every defined value is 0 or 1 and every row is its own cluster."""
-        return self.cluster is None and _zero_or_one(self.value[~np.isnan(self.value)])
-
-
-def _zero_or_one(value: Floats) -> bool:
-    return bool(np.all((value == 0) | (value == 1)))
-
-
-def _exact_sum(value: Floats, count: Ints | None) -> float:
-    """Sum of value * count, correctly rounded, as if the rows were written out."""
-    if _zero_or_one(value):
-        return float(np.count_nonzero(value) if count is None else count[value == 1].sum())
-    n = value.size if count is None else int(count.sum())
-    if n < 2**33 and value.min(initial=0) >= 0 and value.max(initial=0) <= 1:
-        # Three digits to the base 2**30 hold every score from 2**-37 on exactly, and sums of whole numbers are
-        # exact: a few passes of numpy instead of a Python float for each value.
-        total, rest = 0, value
-        for _ in range(3):
-            rest = rest * 2.0**30
-            whole = rest.astype(np.int64)  # cuts the fraction off
-            rest -= whole
-            total = (total << 30) + int(whole.sum() if count is None else np.dot(whole, count))
-        if not rest.any():
-            return total / 2**90
-    if count is None:
-        return math.fsum(value.tolist())
-    # 26 bits by 26 bits is exact in float64: split both factors and let fsum add the products.
-    scaled = value * 134217729.0
-    upper = scaled - (scaled - value)
-    small = count & (2**26 - 1)
-    parts = [small] if np.array_equal(small, count) else [small, count - small]
-    products = [half * part for half in (upper, value - upper) for part in parts]
-    return math.fsum(np.concatenate(products).tolist())
-
-
-@dataclass(frozen=True, slots=True)
-class _Clusters:
-    """The distinct (sum, size) pairs of the clusters of a group, sorted, and how many clusters have each."""
-
-    total: Floats
-    size: Floats
-    times: Ints
-
-    @property
-    def n(self) -> int:
-        return int(self.times.sum())
-
-    @property
-    def is_binary(self) -> bool:
-        return bool(np.all(self.size == 1)) and _zero_or_one(self.total)
-
-
-def _reduce(outcomes: Outcomes) -> _Clusters:
-    keep = ~np.isnan(outcomes.value)
-    if outcomes.count is not None:
-        keep &= outcomes.count > 0
-    value = outcomes.value[keep]
-    times = np.ones(value.size, dtype=np.int64) if outcomes.count is None else outcomes.count[keep]
-    if outcomes.cluster is None:
-        return _merge(value, np.ones(value.size), times)
-    codes = np.unique(outcomes.cluster[keep], return_inverse=True)[1]
-    order = np.lexsort((value, codes))  # by value within a cluster: its sum forgets row order
-    total = np.bincount(codes[order], weights=value[order]).astype(np.float64)
-    size = np.bincount(codes).astype(np.float64)
-    return _merge(total, size, np.ones(total.size, dtype=np.int64))
-
-
-def _merge(total: Floats, size: Floats, times: Ints) -> _Clusters:
-    if np.all(size == 1) and _zero_or_one(total):  # no need to sort a million hits
-        hits = int(times[total == 1].sum())
-        counts = np.array([int(times.sum()) - hits, hits], dtype=np.int64)
-        seen = np.flatnonzero(counts)
-        return _Clusters(seen.astype(np.float64), np.ones(seen.size), counts[seen])
-    order = np.argsort(total, kind="stable") if np.all(size == 1) else np.lexsort((total, size))
-    total, size, times = total[order], size[order], times[order]
-    new = np.ones(total.size, dtype=np.bool_)
-    new[1:] = (total[1:] != total[:-1]) | (size[1:] != size[:-1])
-    first = np.flatnonzero(new)
-    return _Clusters(total[first], size[first], np.add.reduceat(times, first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,45 +436,6 @@ def _exp(x: float) -> float:
     return math.exp(x) if x < 700 else math.inf
 
 
-def _bootstrap_log_failure(clusters: _Clusters, rng: np.random.Generator, draws: int) -> Floats:
-    """Log failure rate in `draws` resamples of one cluster fewer than there are.
-
-    n - 1 of n, because n of n has (n - 1)/n of the variance it should have (Rao and Wu 1988).
-    """
-    n = clusters.n
-    failed = np.maximum(clusters.size - clusters.total, 0.0)
-    one_size = bool(np.all(clusters.size == clusters.size[0]))
-    sums = np.empty((2, draws))
-    sums[1] = (n - 1) * clusters.size[0]
-    if 10 * clusters.times.size < n:
-        counts = rng.multinomial(n - 1, clusters.times / n, size=draws)
-        sums[0] = (counts * failed).sum(axis=1)
-        sums[1] = (counts * clusters.size).sum(axis=1)
-    else:
-        failed, size = np.repeat(failed, clusters.times), np.repeat(clusters.size, clusters.times)
-        for block in _blocks(draws, n):
-            drawn = rng.integers(0, n, size=(block.stop - block.start, n - 1), dtype=np.uint32)
-            sums[0, block] = failed[drawn].sum(axis=1)
-            if not one_size:
-                sums[1, block] = size[drawn].sum(axis=1)
-    with np.errstate(divide="ignore"):  # a resample in which the attack always succeeds
-        return np.asarray(np.log(sums[0] / sums[1]), dtype=np.float64)
-
-
-def _percentiles(values: Floats, level: float) -> tuple[float, float]:
-    """Use order statistics rather than interpolation, because draws may be infinite."""
-    values = np.sort(values[~np.isnan(values)])
-    if values.size == 0:
-        return -math.inf, math.inf
-    k = max(1, math.floor((values.size + 1) * (1 - level) / 2))
-    return float(values[k - 1]), float(values[values.size - k])
-
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _CHUNK // max(1, width))
-    return (slice(first, min(n, first + step)) for first in range(0, n, step))
-
-
 def _p_value(one: _Clusters, two: _Clusters, a: _Side, b: _Side, rng: np.random.Generator | None) -> float:
     if a.tally.n == 0 or b.tally.n == 0:
         return math.nan
@@ -646,35 +460,6 @@ def _p_value(one: _Clusters, two: _Clusters, a: _Side, b: _Side, rng: np.random.
     return (1 + int(np.count_nonzero(permuted >= difference - 1e-12))) / (_PERMUTATIONS + 1)
 
 
-def _permuted_differences(
-    pool: _Clusters, residual: Floats, n_rows: float, n_drawn: int, rng: np.random.Generator
-) -> Floats:
-    """Absolute ratio differences when a random `n_drawn` of the clusters are the one group.
-
-    With e = sum - p * size (p pooled), the difference of the two rates is e's total in one group times
-    n_rows / (rows in the one * rows in the other).
-    """
-    weights = np.stack([residual, pool.size], axis=1)
-    if 10 * pool.times.size < pool.n:
-        counts = rng.multivariate_hypergeometric(pool.times, n_drawn, _PERMUTATIONS, method="marginals")
-        sums = np.stack([(counts * w).sum(axis=1) for w in weights.T], axis=1)
-    else:
-        weights = np.repeat(weights, pool.times, axis=0)
-        with _one_thread():
-            blocks = _labels(rng, n_drawn, pool.n, _PERMUTATIONS)
-            sums = np.concatenate([labels @ weights for labels in blocks])
-    rows = sums[:, 1]
-    return np.asarray(np.abs(sums[:, 0]) * n_rows / (rows * (n_rows - rows)), dtype=np.float64)
-
-
-def _labels(rng: np.random.Generator, n_ones: int, n: int, draws: int) -> Iterator[Floats]:
-    """Blocks of random 0/1 rows of length `n` with `n_ones` ones each, `draws` rows in all."""
-    for block in _blocks(draws, n):
-        # The n_ones smallest of random keys: three times as fast as shuffling, and 53 bits do not tie.
-        keys = rng.random((block.stop - block.start, n))
-        yield (keys <= np.partition(keys, n_ones - 1, axis=1)[:, n_ones - 1 : n_ones]).astype(np.float64)
-
-
 def _fisher(hits_a: int, n_a: int, hits_b: int, n_b: int) -> float:
     """Fisher's exact test, two-sided: the tables at most as likely as the one seen."""
     if (n_a, hits_a) > (n_b, hits_b):  # the same digits when the groups change places
@@ -697,14 +482,3 @@ def _two_sided(z: float) -> float:
 
 def _above_zero(p: float) -> float:
     return max(p, float(np.finfo(np.float64).tiny))  # a p-value is never 0
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    """Context in which linear algebra uses one thread, so that digits do not depend on the machine's."""
-    context: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return context

@@ -21,19 +21,15 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
 from divulge.tables.canonical_values import (
-    Family,
-    as_family,
     distinct,
     from_arrow,
     from_pandas,
-    needs_int64,
     numbers_among,
     plain,
     read_numbers,
-    settle,
     without_codes,
-    written,
 )
+from divulge.tables.column_families import Family, as_family, needs_int64, settle, written
 
 __all__ = [
     "PooledColumn",

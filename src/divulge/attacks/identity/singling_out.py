@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from numbers import Real
 from typing import Any, cast
 
@@ -14,12 +13,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import CANNOT_TELL, SHOWN, finite, judge
+from divulge.attacks.identity._guesses import _UNIVARIATE, _Coded, _coded, _Guesses, _made, _name
 from divulge.attacks.registry import Words, attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
-from divulge.case.invariant_order import Canonical
 from divulge.core.errors import SettingError
-from divulge.core.hashing import code_hashes
 from divulge.core.result import Baseline, Group, Individual, Rate, Result
 from divulge.kernels.predicates.conditions import Predicates
 from divulge.kernels.predicates.predicates import Conjunctions
@@ -44,43 +42,13 @@ Ints = NDArray[np.int64]
 MOST = 64
 """A guess that fits more people than this, of two tables of equal size, has weight 0: it singles out nobody, whatever
 the labels. Where the tables differ in size it may fit more of all people, as many of a part of equal size."""
-_UNIVARIATE = "univariate"
 _NUMBERS_OF_COLUMNS = (1, 2, 3, 4, 5)
-_FAIR = 2.0  # a column takes part in at most twice its fair share of the guesses asked for
-_FIRST_BATCH, _LARGEST_BATCH = 20_000, 500_000
-_LISTED_SETS = 100_000
 _SHOWN_SETS = 10
 _FEWEST = 20
 _OVERLAP = (
     "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
     "independent guesses as the permutations of labels show"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Coded:
-    """The tables as ranks, column by column in the order of names."""
-
-    columns: tuple[str, ...]
-    ordered: NDArray[np.bool_]
-    """Shape (n_columns,): numbers and datetimes, which guesses bound instead of naming a value."""
-    top: NDArray[np.int32]
-    """Shape (n_columns,): the largest rank of a number; values that are none have ranks beyond."""
-    records: NDArray[np.int32]
-    """Shape (n_records, n_columns): the distinct synthetic rows, in canonical order."""
-    people: NDArray[np.int32]
-    """Shape (n_real + n_holdout, n_columns)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Guesses:
-    """Predicates that fit one synthetic record each."""
-
-    predicates: Predicates
-    record: Ints
-    tries: int
-    left_out: int
-    """Guesses that were not kept because one of their columns had its share."""
 
 
 _SINGLING_OUT_WORDS = Words(
@@ -228,178 +196,7 @@ def _wanted(n_columns: int | str | Sequence[int | str] | None, n_usable: int) ->
     return sorted(out)
 
 
-def _name(n_columns: int) -> str:
-    return _UNIVARIATE if n_columns == 0 else f"{n_columns} column{'s' if n_columns > 1 else ''}"
-
-
-# ---------------------------------------------------------------- the tables as ranks
-
-
-def _coded(case: Case, columns: Sequence[str]) -> _Coded:
-    if not case.in_memory:
-        raise SettingError(
-            "singling_out: needs every row in memory, and a table lives elsewhere. "
-            "hint: collect it first (.collect(), .pl())."
-        )
-    columns = tuple(sorted(columns))
-    tables: list[list[NDArray[np.int32]]] = [[] for _ in case.tables]
-    ordered, top = [], []
-    for column in columns:
-        ranks, highest = _ranks(case, column)
-        ordered.append(highest > 0)
-        top.append(highest)
-        for table, codes in zip(tables, case.codes(column, binned=False), strict=True):
-            table.append(ranks[codes])
-    synthetic = np.stack(tables[1], axis=1)
-    # distinct first: how often a row is written must not enter the order of draws
-    distinct = np.unique(code_hashes(tables[1]), return_index=True)[1]
-    order = Canonical(case, columns, tables=(1,), rows={1: distinct}).order(1)
-    people = np.concatenate([np.stack(tables[t], axis=1) for t in range(len(tables)) if t != 1])
-    return _Coded(columns, np.array(ordered), np.array(top, dtype=np.int32), synthetic[order], people)
-
-
-def _ranks(case: Case, column: str) -> tuple[NDArray[np.int32], int]:
-    """Return the rank of each level code, 0 for missing, and the largest rank of a number; 0 for categories."""
-    n = case.n_codes(column, binned=False)
-    if case.schema[column].kind not in ("numeric", "datetime"):
-        return np.arange(n, dtype=np.int32), 0
-    numbers = case.pooled(column).numbers()
-    is_number = ~np.isnan(numbers)
-    ranks = np.zeros(n, dtype=np.int32)
-    distinct, place = np.unique(numbers[is_number], return_inverse=True)
-    ranks[1:][is_number] = place + 1
-    ranks[1:][~is_number] = len(distinct) + 1 + np.arange(int((~is_number).sum()))
-    return ranks, len(distinct)
-
-
 # ---------------------------------------------------------------- guesses
-
-
-def _made(case: Case, coded: _Coded, index: Conjunctions, n_columns: int, guesses: int, tries: int) -> _Guesses:
-    """Return guesses that fit one synthetic record each, none twice, with a cap on every column."""
-    rng = case.rng(f"singling_out {_name(n_columns)}")
-    d = len(coded.columns)
-    cap = math.ceil(guesses * min(1.0, _FAIR * max(1, n_columns) / d))
-    source = _Univariate(coded, rng) if n_columns == 0 else _Tries(coded, n_columns, tries, rng)
-    used = np.zeros(d, dtype=np.int64)
-    seen: set[tuple[int, bytes]] = set()
-    kept: list[tuple[Predicates, Ints]] = []
-    tried, n_kept, left_out, size = 0, 0, 0, _FIRST_BATCH
-    while n_kept < guesses and len((batch := source.batch(size))[1]):
-        predicates, record, n_tried = batch
-        take: list[int] = []
-        for i in np.flatnonzero(index.count(predicates, most=1) == 1).tolist():
-            own = predicates.column[i]
-            guess = int(record[i]), own.tobytes()
-            if guess in seen:
-                continue
-            seen.add(guess)
-            if (used[own] >= cap).any():
-                left_out += 1
-                continue
-            used[own] += 1
-            take.append(i)
-            if n_kept + len(take) == guesses:
-                n_tried = min(n_tried, i + 1)
-                break
-        tried += n_tried
-        n_kept += len(take)
-        kept.append((predicates.take(take), record[take]))
-        size = int(min(_LARGEST_BATCH, max(_FIRST_BATCH, 1.2 * (guesses - n_kept) * tried / max(1, n_kept))))
-    records = np.concatenate([np.zeros(0, dtype=np.int64), *(r for _, r in kept)])
-    return _Guesses(Predicates.concatenate([p for p, _ in kept]), records, tried, left_out)
-
-
-class _Tries:
-    """Random synthetic records with random columns; all there are, in random order, where these are few."""
-
-    def __init__(self, coded: _Coded, k: int, tries: int, rng: np.random.Generator) -> None:
-        self._binned, self._k, self._rng = coded, k, rng
-        n, d = coded.records.shape
-        self._n_sets = math.comb(d, k)
-        few = self._n_sets <= _LISTED_SETS
-        self._sets = np.array(list(combinations(range(d), k)), dtype=np.int64) if few else None
-        self._every = rng.permutation(n * self._n_sets) if few and n * self._n_sets <= tries else None
-        self._left = tries if self._every is None else len(self._every)
-        self._below = _lower_median(coded)
-
-    def batch(self, size: int) -> tuple[Predicates, Ints, int]:
-        """Return the next predicates, the record of each, and how many tries they are; none when all were made."""
-        size = min(size, self._left)
-        n, d = self._binned.records.shape
-        if self._every is not None:
-            first = len(self._every) - self._left
-            record, chosen = np.divmod(self._every[first : first + size], self._n_sets)
-        else:
-            record = self._rng.integers(0, n, size)
-            chosen = self._rng.integers(0, min(self._n_sets, _LISTED_SETS), size)
-        self._left -= size
-        columns = _drawn(d, self._k, size, self._rng) if self._sets is None else self._sets[chosen]
-        return _conditions(self._binned, self._below, record, columns), record, size
-
-
-class _Univariate:
-    """Conditions on one column that name a value of one record alone, all of them, in random order.
-
-    Of the smallest and the largest number the bound is kept and not the value: it says the same of that record.
-    """
-
-    def __init__(self, coded: _Coded, rng: np.random.Generator) -> None:
-        self._binned, self._rng, self._done = coded, rng, False
-
-    def batch(self, size: int) -> tuple[Predicates, Ints, int]:
-        """Return all predicates at the first call, whatever the size; then none."""
-        del size
-        parts = [_alone(self._binned.records[:, j], int(top)) for j, top in enumerate(self._binned.top)]
-        record, low, high = (np.concatenate(a) for a in zip(*parts, strict=True))
-        column = np.repeat(np.arange(len(parts)), [len(p[0]) for p in parts])
-        order = np.lexsort((column, record))[self._rng.permutation(len(record))]
-        if self._done:
-            order = order[:0]
-        self._done = True
-        low, high = (x[order, None].astype(np.int32) for x in (low, high))
-        predicates = Predicates(column[order, None], low, high, np.ones(len(order), dtype=np.int64))
-        n_values = sum(len(np.unique(self._binned.records[:, j])) for j in range(len(parts)))
-        return predicates, record[order], n_values + 2 * int(self._binned.ordered.sum())
-
-
-def _alone(ranks: NDArray[np.int32], top: int) -> tuple[Ints, Ints, Ints]:
-    """Return the records whose value of a column nobody shares, and the lowest and highest rank that say so."""
-    record = np.flatnonzero(np.bincount(ranks)[ranks] == 1)
-    low, high = (ranks[record].astype(np.int64) for _ in range(2))
-    numbers = ranks[(ranks > 0) & (ranks <= top)]
-    if len(numbers):
-        smallest, largest = low == numbers.min(), high == numbers.max()
-        low[smallest], high[largest] = 1, top
-    return record, low, high
-
-
-def _drawn(d: int, k: int, size: int, rng: np.random.Generator) -> Ints:
-    """Return random sets of k of many columns, ascending, shape (size, k)."""
-    out = np.sort(rng.integers(0, d, (size, k)), axis=1)
-    while len(again := np.flatnonzero((np.diff(out, axis=1) == 0).any(axis=1))):
-        out[again] = np.sort(rng.integers(0, d, (len(again), k)), axis=1)
-    return out
-
-
-def _lower_median(coded: _Coded) -> NDArray[np.int32]:
-    """Return for each column of numbers the rank of the lower of the middle two synthetic values."""
-    out = np.zeros(len(coded.columns), dtype=np.int32)
-    for j in np.flatnonzero(coded.ordered):
-        ranks = coded.records[:, j]
-        ranks = np.sort(ranks[(ranks > 0) & (ranks <= coded.top[j])])
-        out[j] = ranks[(len(ranks) - 1) // 2] if len(ranks) else 0
-    return out
-
-
-def _conditions(coded: _Coded, below: NDArray[np.int32], record: Ints, columns: Ints) -> Predicates:
-    """Return one predicate for each record and its columns, shape (m, k)."""
-    ranks = coded.records[record[:, None], columns]
-    bounded = coded.ordered[columns] & (ranks > 0) & (ranks <= coded.top[columns])
-    above = ranks > below[columns]
-    low = np.where(bounded & ~above, 1, ranks).astype(np.int32)
-    high = np.where(bounded & above, coded.top[columns], ranks).astype(np.int32)
-    return Predicates(columns, low, high, np.full(len(columns), columns.shape[1]))
 
 
 # ---------------------------------------------------------------- whom they fit

@@ -20,7 +20,8 @@ from divulge.core.hashing import once as kept_once
 from divulge.kernels.linkage._chance import link_probability
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
-from divulge.kernels.neighbours.index import Index, Listed, Reach
+from divulge.kernels.neighbours.index import Index
+from divulge.kernels.neighbours.nearest import Listed, Reach
 from divulge.kernels.runtime import COMPILE_FROM
 
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]

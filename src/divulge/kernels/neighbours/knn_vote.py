@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels.neighbours.gower import Floats, Rows
-from divulge.kernels.neighbours.index import Index, Listed, Reach
+from divulge.kernels.neighbours.index import Index
+from divulge.kernels.neighbours.nearest import Listed, Reach
 
 __all__ = ["Answered", "Values", "answers", "of_a_copy"]
 

@@ -64,7 +64,8 @@ from divulge.report.external.rounding import (
 )
 from divulge.report.model import NOT_TESTED
 from divulge.stats.intervals import mover_residual
-from divulge.stats.two_sample import Outcomes, compare
+from divulge.stats.outcomes import Outcomes
+from divulge.stats.two_sample import compare
 
 __all__ = ["REVEALS", "checked_reveal", "external", "in_schema_order", "masked"]
 

@@ -1,0 +1,133 @@
+"""Which table each synthetic row lies nearer to, compared with strangers; what the measures of distance share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import SHOWN, finite, judge
+from divulge.case.case import Case
+from divulge.case.distances import Distances, distance_columns, distances_of
+from divulge.core.result import TOWARDS, Individual, Rate, Result
+from divulge.kernels.neighbours.distinct import Distinct
+from divulge.kernels.neighbours.gower import Floats
+from divulge.stats import Comparison
+from divulge.stats.attraction import attraction
+
+GRID = np.arange(0, 1001, 10)
+"""Quantiles of the curves, per mille."""
+NAMED = (0, 10, 50, 250, 500, 750, 950)
+POINTED = 0.5
+"""A synthetic row points at one person if that person is at most half as far as the next; fixed before any data."""
+_CREDIT = 2.0**-36
+_PASSES = "tables that pass distance tests were shown to leak: a mean over rows hides the few who are copied"
+_COUNTED = "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared"
+
+
+def laid(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:
+    """Return the distances of a case, notes on columns left out, and the settings to state."""
+    used, notes = distance_columns(case, columns)
+    return distances_of(case, columns), notes, {"columns": list(used) if columns is not None else len(used)}
+
+
+def quantiles(values: Floats, per_mille: Sequence[int] | NDArray[np.int64]) -> list[float]:
+    """Return quantiles that are values of the data or midpoints of two; empty without values.
+
+    Whole-number places: writing every row twice changes no digit.
+    """
+    ordered, n = np.sort(values), len(values)
+    out = []
+    for p in per_mille if n else ():
+        place, rest = divmod(int(p) * n, 1000)
+        if rest or place in (0, n):
+            out.append(float(ordered[min(place, n - 1)]))
+        else:
+            out.append(float(ordered[place - 1] / 2 + ordered[place] / 2))
+    return out
+
+
+def middle(values: Floats) -> float | None:
+    """Return the median, None where it is undefined."""
+    found = quantiles(values, [500])
+    return finite(found[0]) if found else None
+
+
+def shown_of_a_copy(d: Distances, *, alone: bool) -> float:
+    """Return which part of a full copy of the real table would show as copied: 1 where nobody has a double.
+
+    A copy of a record that strangers have too gives them credit as well; with `alone` (measures that pass over people
+    with a double) it gives none at all.
+    """
+    members, strangers = d.alike()
+    n = int(members.sum())
+    if alone:
+        return float(members[members + strangers == 1].sum()) / n
+    each = members + strangers
+    mine = math.fsum((members.astype(float) ** 2 / each).tolist())
+    theirs = math.fsum((members * strangers / each).tolist())
+    return (mine - n / max(1, int(strangers.sum())) * theirs) / n
+
+
+def attracted(
+    case: Case, plain: Result, d: Distances, credits: Floats, *, all_rows: bool = False, alone: bool = False
+) -> Result:
+    """Return the result with members judged against strangers by the credits of people (real, then holdout).
+
+    `all_rows` says that each synthetic row gives its credit, `alone` that people with a double get none.
+    """
+    n, m = d.n_rows("real"), d.n_rows("synthetic")
+    # a table written out twice says no more than once
+    repeats = int(np.gcd.reduce(Distinct.of(d.rows("synthetic"), always=True).times))
+    each = credits / repeats
+    plain = replace(
+        plain,
+        individual=Individual(real=each[:n], holdout=each[n:] if case.has_holdout else None),
+        notes=(*plain.notes, *([_COUNTED] if case.has_holdout else []), _PASSES),
+    )
+    if not case.has_holdout:
+        return replace(plain, verdict="no holdout")
+    found = attraction(
+        credits[:n],
+        credits[n:],
+        m,
+        cluster_members=case.units("real"),
+        cluster_strangers=case.units("holdout"),
+        repeats=repeats,
+        level=case.level,
+        rng=case.rng(f"{plain.attack} {plain.variant}"),
+    )
+    to_members = finite(found.share)
+    context = {
+        TOWARDS: finite(found.null_share),
+        "copied fraction of synthetic rows": finite(found.risk.value),
+        SHOWN: finite(shown_of_a_copy(d, alone=alone)),
+        "highest attraction of one person": float(credits.max(initial=0.0)),
+    }
+    if not all_rows:
+        context |= {"share towards members": to_members, "share of synthetic rows counted": found.n_credits / m}
+    plain = replace(
+        plain,
+        real=_rate(credits[:n], m),
+        holdout=_rate(credits[n:], m),
+        context=plain.context | context,
+    )
+    return judge(plain, cast(Comparison, found), case.level)
+
+
+def _rate(credits: Floats, m: int) -> Rate:
+    hits = round_sum(credits)
+    return Rate(hits=hits, n=m, rate=hits / m if m else None)
+
+
+def round_sum(credits: Floats) -> float:
+    """Return the sum of credits, which are whole multiples of 2**-36: exact in any order.
+
+    A third three times is 1 to ten digits, so sums that close to a whole number are meant as one.
+    """
+    total = int((credits / _CREDIT).astype(np.int64).sum()) * _CREDIT
+    return float(round(total)) if abs(total - round(total)) < 1e-6 else total

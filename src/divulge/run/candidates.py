@@ -1,0 +1,210 @@
+"""Candidate tables: their scores, and how they rank with simultaneous intervals."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import fsum, isfinite
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks import CATALOGUE
+from divulge.case.case import build_case
+from divulge.core.result import Result, label
+from divulge.measures.single_table import utility as utility_of
+from divulge.report.report import Report
+from divulge.run.assess import assess
+from divulge.stats.intervals import Interval
+from divulge.stats.rank_intervals import Ranking, Scores, level_apart, rank
+
+Floats = NDArray[np.float64]
+
+
+_CHOSEN: tuple[tuple[str, str, Callable[[Result], bool]], ...] = (
+    ("copies", "exact and near copies on all columns", lambda r: r.variant in ("exact", "near")),
+    ("linkability", "every split, k = 1", lambda r: r.variant.endswith(", k = 1")),
+    ("inference", "nearest record, every target", lambda r: r.variant == "nearest record"),
+    ("cap", "the keys given, every target, unseen keys count 0", lambda r: r.variant == "zero"),
+)
+"""Attacks whose person scores are compared, and which of their results: fixed before any outcome is seen."""
+_APART = ("singling_out", "3 columns")
+_NEED_KEYS = ("cap",)  # without keys they are searched, and each table has others
+
+
+@dataclass
+class Assessed:
+    """What is kept of one table."""
+
+    label: str
+    report: Report
+    scores: dict[tuple[str, str], tuple[Floats, Floats | None]]
+    """Of each comparison that may be ranked, by attack and name."""
+    apart: Any
+    """The comparison of singling out."""
+    bands: list[dict[str, Any]]
+    utility: list[dict[str, Any]]
+
+
+@dataclass
+class Assessment:
+    """What all tables share."""
+
+    real: Any
+    holdout: Any
+    options: dict[str, Any]
+    utility: bool
+    n_tables: int
+    targets: Sequence[str] | None
+    failed: list[dict[str, str]] = field(default_factory=list)
+    units: tuple[Any, Any] | None = None
+    """Person or household of the rows of real and holdout; None until a table was laid beside them."""
+
+
+def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[str]) -> Assessed:
+    """Return what is kept of one table after all attacks."""
+    options = run.options
+    report = assess(run.real, table, holdout=run.holdout, models=False, ignore=ignore, **options)
+    lays = {k: options[k] for k in ("schema", "unit", "missing", "seed", "level")}
+    kept = list(report.data["utility"]) if run.utility else []
+    if run.units is None or (run.utility and not kept):
+        case = build_case(run.real, table, run.holdout, ignore=ignore, **lays).collected("utility is of single rows")
+        run.units = case.units("real"), case.units("holdout")
+        if run.utility and not kept:
+            kept = [u.to_dict() for u in utility_of(case, targets=run.targets)]
+    report.data["utility"] = kept
+    results = report.results
+    scores = {
+        (r.attack, label(r)): (r.individual.real, r.individual.holdout)
+        for r in results
+        if r.individual is not None and any(r.attack == a and fits(r) for a, _, fits in _CHOSEN)
+    }
+    apart = next((r.comparison for r in results if (r.attack, r.variant) == _APART), None)
+    bands = _bands(results, options["level"], run.n_tables)
+    # the scores of hundreds of comparisons would fill the memory
+    light = dataclasses.replace(
+        report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
+    )
+    return Assessed(name, light, scores, apart, bands, kept)
+
+
+def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[str, Any]]:
+    """Return for each attack the largest lower and the largest upper limit of a single comparison.
+
+    The limits of all comparisons of all tables hold together (Bonferroni).
+    """
+    judged = [r for r in results if r.comparison is not None and r.risk is not None and r.risk.value is not None]
+    out: dict[str, dict[str, Any]] = {}
+    for r in judged:
+        _, risk = r.comparison.at(1 - (1 - level) / (n_tables * len(judged)))
+        if not isfinite(risk.low) or not isfinite(risk.high):
+            continue
+        entry = out.setdefault(r.attack, {"attack": r.attack, "n": 0, "low": -np.inf, "high": -np.inf, "where": ""})
+        entry["n"] += 1
+        entry["high"] = max(entry["high"], risk.high)
+        if risk.low > entry["low"]:
+            entry |= {"low": risk.low, "where": label(r)}
+    return list(out.values())
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """How the candidates rank, and by what."""
+
+    ranking: Ranking | None
+    attacks: list[tuple[str, str, int]]
+    """Name, what was chosen of it, and how many comparisons."""
+    rates: list[list[tuple[float, float]]]
+    """Of each attack with person scores and each candidate: the mean score of members and of strangers."""
+    left_out: list[tuple[str, str]]
+
+
+def rank_candidates(
+    run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str], level: float, seed: int
+) -> Ranked:
+    """Return the ranks by the comparisons that every table made."""
+    tables = [[i for i, a in enumerate(assessed) if a.label == name] for name in labels]
+    shared = set.intersection(*(set(a.scores) for a in assessed))
+    scores: list[Scores] = []
+    attacks, rates, left_out = [], [], []
+    for attack, what, _ in _CHOSEN:
+        made = sorted(name for of, name in shared if of == attack)
+        if attack in _NEED_KEYS and not run.options["keys"]:
+            left_out.append((attack, "no keys were given, and the key sets that are searched differ between tables"))
+            continue
+        if not made:
+            left_out.append((attack, "no comparison of it was made for every table"))
+            continue
+        found = Scores(*(mean_scores(assessed, attack, made, side) for side in (0, 1)))
+        means = [[mean_of(s[own].mean(axis=0)) for s in (found.members, found.strangers)] for own in tables]
+        if max(q for _, q in means) >= 1 - 1e-12:
+            left_out.append((attack, "strangers are always hit, so that the risk of a table is undefined"))
+            continue
+        scores.append(found)
+        attacks.append((attack, what, len(made)))
+        rates.append([(p, q) for p, q in means])
+    apart = told_apart(assessed, level, len(scores))
+    if apart:
+        attacks.append((_APART[0], f"{_APART[1]}; compared by interval, as each table makes guesses of its own", 1))
+    else:
+        left_out.append((_APART[0], "too few guesses could be made from one of the tables"))
+    if not attacks:
+        return Ranked(None, [], [], left_out)
+    members, strangers = run.units or (None, None)
+    ranking = rank(
+        scores, tables=tables, apart=[apart] if apart else [], cluster_members=members,
+        cluster_strangers=strangers, level=level,
+        rng=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"ranking"),))),
+    )  # fmt: skip
+    return Ranked(ranking, attacks, rates, left_out)
+
+
+def mean_scores(assessed: Sequence[Assessed], attack: str, made: Sequence[str], side: int) -> Floats:
+    """Return each person's mean score over the comparisons, shape (n_tables, n_people)."""
+    rows = []
+    for table in assessed:
+        each = [table.scores[attack, name][side] for name in made]
+        rows.append(np.mean([e for e in each if e is not None], axis=0))
+    return np.stack(rows)
+
+
+def mean_of(scores: Floats) -> float:
+    """Return the mean, the same digits in any order."""
+    return fsum(scores.tolist()) / len(scores)
+
+
+def told_apart(assessed: Sequence[Assessed], level: float, n_person: int) -> list[Interval]:
+    """Return the interval of singling out of each table; none where one table has none."""
+    if any(a.apart is None for a in assessed):
+        return []
+    each = level_apart(level, n_person, 1, len(assessed))
+    found = [a.apart.at(each)[1] for a in assessed]
+    return found if all(isfinite(x) for i in found for x in (i.value, i.low, i.high)) else []
+
+
+def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dict[str, Any]]:
+    """Return the rates of each attack on each table where there are no strangers."""
+    out = []
+    shared = set.intersection(*(set(a.scores) for a in assessed))
+    for attack, what, _ in _CHOSEN:
+        made = sorted(name for of, name in shared if of == attack)
+        if not made or (attack in _NEED_KEYS and any(a.report.data["key_sets"] for a in assessed)):
+            continue
+        rates = [mean_of(row) for row in mean_scores(assessed, attack, made, 0)]
+        cells = [
+            {
+                "label": name,
+                "members": float(np.mean([p for p, a in zip(rates, assessed, strict=True) if a.label == name])),
+                "strangers": None, "risk": None, "low": None, "high": None, "first": None, "last": None,
+            }
+            for name in labels
+        ]  # fmt: skip
+        question = CATALOGUE[attack].question
+        out.append(
+            {"attack": attack, "question": question, "chosen": what, "comparisons": len(made), "candidates": cells}
+        )
+    return out

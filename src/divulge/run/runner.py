@@ -1,0 +1,210 @@
+"""Makes the tests of a case: one after the other, kept, told, and survived where they fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from divulge.attacks import CATALOGUE
+from divulge.case.case import Case
+from divulge.core import __version__
+from divulge.core.errors import DivulgeError
+from divulge.core.result import Result
+from divulge.kernels.runtime import one_by_one
+from divulge.report.environment import package_versions
+from divulge.run.budget import TIME_UP, Clock, counted_left_out
+from divulge.run.checkpoints import Checkpoint, CheckpointStore, key_of
+from divulge.run.plan import Task, without_models
+from divulge.tables.frames import fingerprint
+
+__all__ = ["Finished"]
+
+Progress = Callable[[str, int, int], None]
+_FIRST = ("copies", "singling_out", "linkability", "dcr", "inference", "cap")
+"""Attacks in the order of their weight, for a run whose time may be up; the others follow in the order of the plan."""
+
+
+class Finished(NamedTuple):
+    """What was done about one attack, told when the last of its tests is done or left out."""
+
+    attack: str
+    n: int
+    """Tests that were made, or taken from the folder of kept ones."""
+    seconds: float
+    """That they took, when they were made."""
+    kept: int
+    """Of `n`: taken from the folder."""
+    failed: int
+    """Of `n`: failed."""
+    left_out: int
+    """Tests that were not made, as the time was up."""
+
+
+class Answer(NamedTuple):
+    """What came of a task: results, or why it failed, or None where it was left out."""
+
+    found: tuple[Result, ...] | str | None
+    kept: bool = False
+    untaught: bool = False
+    """Models were left out, as time was short."""
+
+
+@dataclass
+class Watch:
+    """Tells which attack runs and, while it searches for long, how far the search is."""
+
+    progress: Progress
+    what: str = ""
+    done: int = 0
+    total: int = 1
+    stopped: bool = False
+    """The run was interrupted: threads that search for long stop when they next tell how far they are."""
+
+    def attacking(self, what: str, done: int, total: int) -> None:
+        self.what, self.done, self.total = what, done, total
+        self.progress(what, done, total)
+
+    def searching(self, rows: int, of: int) -> None:
+        if self.stopped:
+            raise KeyboardInterrupt
+        if self.what and rows < of:
+            self.progress(f"{self.what}: {rows:,} of {of:,} rows searched", self.done, self.total)
+
+
+@dataclass
+class RunOutcome:
+    """What came of the tests of a case."""
+
+    results: list[Result]
+    failed: list[dict[str, str]]
+    left_out: list[dict[str, Any]]
+
+
+@dataclass
+class Runner:
+    """Makes the tests of a case: those that are kept are read, and none begins once the time is up."""
+
+    watch: Watch
+    clock: Clock
+    keeper: CheckpointStore | None
+    finished: Callable[[Finished], None]
+    models: bool | None
+
+    def untimed(self) -> Runner:
+        """Return a runner without a limit of time, that tells of no attack."""
+        return dataclasses.replace(self, clock=Clock(0.0, None), finished=lambda done: None)
+
+    def made(self, case: Case, task: Task, about: str) -> Answer:
+        """Return what comes of a task; `about` is the hash of all that the results of this case follow from."""
+        kept = self._kept(case, task, about)
+        if kept is not None or self.clock.up:
+            return Answer(kept, kept=kept is not None)
+        untaught = self.models is None and self.clock.used > 0.5 and "model" in task.settings.get("ways", ())
+        if untaught:
+            task = without_models([task])[0]
+            kept = self._kept(case, task, about)
+        if kept is not None:
+            return Answer(kept, kept=True, untaught=untaught)
+        found = _attacked(dataclasses.replace(case, draws=0) if task.in_family else case, task)
+        if self.keeper is not None and not isinstance(found, str):
+            self.keeper.put(_key(about, task), Checkpoint(found, tuple(case._binned)))
+        return Answer(found, untaught=untaught)
+
+    def _kept(self, case: Case, task: Task, about: str) -> tuple[Result, ...] | None:
+        kept = None if self.keeper is None else self.keeper.get(_key(about, task))
+        if kept is None:
+            return None
+        for column in kept.coded:  # the report tells the bins of every column that was cut
+            case.binning(column)
+        return kept.results
+
+
+def heed_interrupts() -> None:
+    """Let an interruption end the wait for threads: polars, once imported, has such waits begin again."""
+    if hasattr(signal, "siginterrupt"):  # not on Windows
+        signal.siginterrupt(signal.SIGINT, True)
+
+
+def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
+    """Return what came of all tasks, in their order; the targets of inference are attacked side by side."""
+    order = range(len(tasks)) if runner.clock.budget is None else _by_weight(tasks)
+    about = "" if runner.keeper is None else _about(case)
+    pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
+    answers: dict[int, Answer] = {}
+    for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
+        several = list(batch)
+        found = one_by_one(lambda i: runner.made(case, tasks[i], about), several, pairs if attack == "inference" else 0)
+        # closed at once when the run is interrupted: tests that have not begun are dropped
+        with closing(cast(Generator[Answer], found)):
+            for i in several:
+                what = f"{attack} {tasks[i].settings.get('target', '')}".strip()
+                runner.watch.attacking(what, len(answers), len(tasks))
+                answers[i] = next(found)
+        own = [i for i, t in enumerate(tasks) if t.attack == attack]
+        if answers.keys() >= set(own):
+            runner.finished(_told(attack, [answers[i] for i in own]))
+    run = RunOutcome([], [], [])
+    for i, task in enumerate(tasks):
+        answer = answers[i].found
+        if isinstance(answer, str):
+            run.failed.append({"attack": task.attack, "why": answer})
+        elif answer is not None:
+            run.results += answer
+    planned = Counter(t.attack for t in tasks)
+    run.left_out += counted_left_out([tasks[i].attack for i, a in answers.items() if a.found is None], planned, TIME_UP)
+    why = "no model was trained, as half of the time was used"
+    run.left_out += counted_left_out([tasks[i].attack for i, a in answers.items() if a.untaught], planned, why)
+    return run
+
+
+def _by_weight(tasks: Sequence[Task]) -> list[int]:
+    """Return the tasks by number, weightiest first; of the key sets of each target the first comes first."""
+    before: Counter[tuple[str, str]] = Counter()
+    weight = []
+    for task in tasks:
+        pair = task.attack, task.settings.get("target", "")
+        first = _FIRST.index(task.attack) if task.attack in _FIRST else len(_FIRST)
+        weight.append((first, before[pair] if task.attack == "cap" else 0))
+        before[pair] += 1
+    return sorted(range(len(tasks)), key=lambda i: weight[i])
+
+
+def _told(attack: str, answers: Sequence[Answer]) -> Finished:
+    made = [a for a in answers if a.found is not None]
+    seconds = sum(r.seconds for a in made if not isinstance(a.found, str) for r in a.found or ())
+    failed = sum(isinstance(a.found, str) for a in made)
+    return Finished(attack, len(made), seconds, sum(a.kept for a in made), failed, len(answers) - len(made))
+
+
+def _about(case: Case) -> str:
+    """Return a hash of all that the results of a case follow from besides the task."""
+    columns = [case.pooled(c) for c in case.columns]
+    tables = [fingerprint(columns, i) for i in range(len(case.tables))]
+    schema = msgspec.json.encode(case.schema).decode()
+    return key_of([__version__, str(package_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
+                   repr(case.missing), str(case.reveal_values)])  # fmt: skip
+
+
+def _key(about: str, task: Task) -> str:
+    return key_of([about, task.attack, repr(sorted(task.settings.items())), str(task.in_family)])
+
+
+def _attacked(case: Case, task: Task) -> tuple[Result, ...] | str:
+    """Return the results of one task, or why it failed."""
+    try:
+        found = CATALOGUE[task.attack].run(case, **task.settings)
+    except DivulgeError as error:
+        return str(error)
+    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+        # the message of a library may hold a data value: its type alone is told
+        where = " -> ".join(str(v) for v in task.settings.values() if v)
+        return f"{type(error).__name__} inside the attack ({where}); please report it"
+    return found if isinstance(found, tuple) else (found,)
