@@ -20,7 +20,7 @@ __all__ = ["assess", "demo"]
 _LARGE_FILE = 200_000  # bytes: so many hold some thousand rows
 
 
-@cli.command()
+@cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE)
 @click.option(
@@ -155,7 +155,7 @@ def _previous(path: str | None) -> dict[str, Any] | None:
         raise SettingError(f"--baseline: {error}") from None
 
 
-@cli.command()
+@cli.command(short_help="Assess a synthetic table of a survey that comes with divulge.")
 @run_options
 def demo(**options: Any) -> None:
     """Assess a synthetic table of a survey that comes with divulge.

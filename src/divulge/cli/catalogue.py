@@ -12,7 +12,7 @@ from divulge.cli.root import cli
 __all__ = ["attacks", "explain"]
 
 
-@cli.command()
+@cli.command(short_help="List the attacks.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the catalogue as JSON, with the full explanation of each attack."
 )
@@ -40,7 +40,7 @@ def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
     return [name for name in sorted(CATALOGUE) if name.startswith(incomplete)]
 
 
-@cli.command()
+@cli.command(short_help="Explain one attack.")
 @click.argument("attack", required=False, shell_complete=_begun)
 def explain(attack: str | None) -> None:
     """Explain ATTACK: what the attacker knows, the data, the formula, how to read it, what it does not tell.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@cli.command()
+@cli.command(short_help="Rank several synthetic tables by risk.")
 @click.argument("real", type=FILE)
 @click.argument("candidates", type=FILE, nargs=-1, required=True, metavar="[LABEL=]CANDIDATE...")
 @click.option(

@@ -17,7 +17,7 @@ from divulge.core.errors import SettingError
 __all__ = ["gate", "write_junit"]
 
 
-@cli.command()
+@cli.command(short_help="Check a finished assessment against a policy.")
 @click.argument("assessment", type=FILE)
 @click.option(
     "--policy",

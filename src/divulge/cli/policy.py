@@ -10,7 +10,7 @@ from divulge.cli.root import cli
 __all__ = ["policy"]
 
 
-@cli.command()
+@cli.command(short_help="Print a template of a policy, or check a policy.")
 @click.option("--check", type=FILE, metavar="FILE", help="Check this policy, and print its conditions in words.")
 def policy(check: str | None) -> None:
     """Print a template of a policy, as TOML with comments, to edit and pass to `divulge assess` or `divulge gate`.

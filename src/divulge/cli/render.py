@@ -27,7 +27,7 @@ def _formats(_: Any, __: Any, value: str) -> list[str]:
     return list(dict.fromkeys(asked))
 
 
-@cli.command()
+@cli.command(short_help="Write the documents of a report again, without the data.")
 @click.argument("assessment", type=FILE)
 @click.option("--out", metavar="DIR", help="Folder to write to  [default: the folder of ASSESSMENT; its subfolder "
               "external/ for the external edition of a custodian's report].")  # fmt: skip

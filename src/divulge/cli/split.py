@@ -19,7 +19,7 @@ __all__ = ["split"]
 _SHOWN = 20  # strata
 
 
-@cli.command()
+@cli.command(short_help="Split a table at random into training data and a holdout.")
 @click.argument("table", type=FILE)
 @click.option("--holdout", type=float, default=0.5, show_default=True, help="Share of the people in the holdout.")
 @click.option(

@@ -10,7 +10,7 @@ from divulge.cli.root import cli
 __all__ = ["schema"]
 
 
-@cli.command()
+@cli.command(short_help="Print how divulge reads each column of a table.")
 @click.argument("table", type=FILE)
 @table_options
 def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
