@@ -7,57 +7,28 @@ import inspect
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
 
+from divulge.attacks.entry import (
+    Attack,
+    Coarse,
+    Headline,
+    Plan,
+    Record,
+    Results,
+    Rounding,
+    Run,
+    Words,
+    hit_words,
+)
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
-from divulge.core.result import Result
+from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "Attack", "Words", "attack"]
-
-Results = tuple[Result, ...]
-Run = Callable[..., Result | Results]
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How an attack explains itself; sentences end with a full stop, and may hold no markup."""
-
-    says: str
-    """What the attacker says, in the first person."""
-    knows: str
-    """What he knows."""
-    data: str
-    """What the attack takes: tables, kinds of columns, holdout."""
-    formula: str
-    """Lines of ASCII mathematics and what the letters stand for."""
-    reading: str
-    """What 0, 1, the baseline and negative numbers mean."""
-    silent: tuple[str, ...]
-    """What it does not tell, one sentence or two each."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings of its own that the docstring does not list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attack:
-    """One entry of the catalogue."""
-
-    name: str
-    family: str
-    """Attribution, singling out, distance or another: the heading in the report."""
-    question: str
-    """What the attacker says."""
-    needs: str
-    reference: str
-    words: Words
-    run: Run
-    """`run(case, **settings)`: the attack on tables that are laid already."""
-
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -78,19 +49,37 @@ EVERY = (
     "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level` "
     "(of the interval)."
 )
-_BY_ROW = ("distance", "exposure", "singling out", "linkability", "inference")
+_NOTHING: Mapping[str, Any] = {}
 
 _TABLES = inspect.signature(
     lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95: None
 )
 
 
-def attack(*, family: str, question: str, needs: str, reference: str, words: Words) -> Callable[[Run], Any]:
-    """Enter a function into the catalogue and return the public function that lays the tables for it.
+def attack(
+    *,
+    family: str,
+    question: str,
+    needs: str,
+    reference: str,
+    words: Words,
+    plan: Plan,
+    weight: int = 0,
+    headline: Headline | None = None,
+    record: Record | None = None,
+    counts: Counts = "people",
+    hit: Mapping[str, str] = _NOTHING,
+    values: Mapping[str, str] = _NOTHING,
+    coarse: Coarse | None = None,
+    context: Mapping[str, Rounding] = _NOTHING,
+    notes: Sequence[str] = (),
+) -> Callable[[Run], Any]:
+    """Enter a function into the catalogue and return the public function that builds the case for it.
 
     The decorated function takes a `Case` and its own keyword settings. The public one takes the tables instead,
     and `holdout`, `schema`, `unit`, `missing`, `seed` and `level` beside the settings; `public.run` is the
-    decorated function, timed.
+    decorated function, timed. What the arguments mean stands at `Attack`, whose fields they become: this entry is all
+    that runs, reports and editions know of an attack.
     """
 
     def enter(function: Run) -> Any:
@@ -98,10 +87,15 @@ def attack(*, family: str, question: str, needs: str, reference: str, words: Wor
         def run(case: Case, **settings: Any) -> Result | Results:
             began = time.perf_counter()
             found = function(case, **settings)
-            seconds = time.perf_counter() - began
-            if isinstance(found, Result):
-                return replace(found, seconds=seconds)
-            return tuple(replace(r, seconds=seconds / len(found)) for r in found)
+            results = (found,) if isinstance(found, Result) else found
+            seconds = (time.perf_counter() - began) / max(1, len(results))
+            told = tuple(
+                replace(
+                    r, seconds=seconds, counts=counts, hit=hit_words(hit, r.variant), measured=values.get(r.variant, "")
+                )
+                for r in results
+            )
+            return told[0] if isinstance(found, Result) else told
 
         @functools.wraps(function)
         def public(
@@ -120,7 +114,7 @@ def attack(*, family: str, question: str, needs: str, reference: str, words: Wor
             case = build_case(
                 real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
             )
-            if family in _BY_ROW:
+            if plan.in_memory:
                 case = case.collected("this attack needs every row")
             found = _with_notes(
                 run(case, **settings), [n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED)]
@@ -134,7 +128,10 @@ def attack(*, family: str, question: str, needs: str, reference: str, words: Wor
         public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
         public.run = run  # type: ignore[attr-defined] # functions take attributes
         public.__doc__ = (function.__doc__ or "").rstrip() + _COMMON.format(every=_EVERY_LINES, reference=reference)
-        CATALOGUE[function.__name__] = Attack(function.__name__, family, question, needs, reference, words, run)
+        CATALOGUE[function.__name__] = Attack(
+            function.__name__, family, question, needs, reference, words, run, plan, weight, headline, record, counts,
+            hit, values, coarse, context, tuple(notes),
+        )  # fmt: skip
         return public
 
     return enter

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "IN_MEMORY",
     "Baseline",
     "Difference",
     "Group",
@@ -25,9 +26,13 @@ __all__ = [
 
 Verdict = Literal["excess found", "none found", "cannot tell", "no holdout"]
 
+Counts = Literal["people", "rows", "guesses"]
+"""What rates are of: people, synthetic rows by whose person is nearest, or guesses that fit one person or not."""
+
 
 _JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
-_IN_MEMORY = ("individual", "table", "comparison")
+IN_MEMORY = ("individual", "table", "comparison", "counts", "hit", "measured")
+"""Fields of a result that never go into assessment.json."""
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,10 +145,16 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A table that the attack built (`cap_minimum`); never in assessment.json."""
     comparison: Any = None
     """The comparison behind difference and risk, for intervals at other levels; never in assessment.json."""
+    counts: Counts = "people"
+    """What the rates count, as the catalogue says; never in assessment.json."""
+    hit: str = "right for"
+    """What a hit is, in words to put before a share of people; never in assessment.json."""
+    measured: str = ""
+    """What `value` is, in words to put before the three values; never in assessment.json."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dictionaries and lists, as in assessment.json."""
-        fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in _IN_MEMORY}
+        fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in IN_MEMORY}
         return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
 
     def __str__(self) -> str:
@@ -209,39 +220,7 @@ def counts_rows(result: Result) -> bool:
 
 def counts_guesses(result: Result) -> bool:
     """Return whether the rates are shares of guesses (does a guess fit exactly one person?), not of people."""
-    return result.attack == "singling_out"
-
-
-_HITS = {
-    "copies": "a copy of",
-    "hitting_rate": "a synthetic row agrees with",
-    "epsilon_identifiability": "a synthetic row is nearer than any other person to",
-    "exposure": "flagged:",
-    "linkability": "linked:",
-    "replicated_uniques": "alone and replicated:",
-}
-
-
-_VALUES = {
-    ("dcr", "synthetic rows"): "median distance of synthetic rows to ",
-    ("dcr", "people"): "median distance to the synthetic table: ",
-    ("nndr", "ratio"): "5% quantile of the ratio among ",
-    ("exposure", "outliers"): "mean distance to the nearest other people: ",
-    ("exposure", "hit"): "median hit score: ",
-}
-
-
-def hits_are(result: Result) -> str:
-    """Return what a hit of the attack is, in words to put before a share of people.
-
-    Examples
-    --------
-    >>> hits_are(Result(attack="copies", variant="near")), hits_are(Result(attack="cap"))
-    ('a near copy of', 'right for')
-    """
-    if result.attack == "copies" and result.variant.startswith("near"):
-        return "a near copy of"
-    return _HITS.get(result.attack, "right for")
+    return result.counts == "guesses"
 
 
 def sentence(result: Result) -> str:
@@ -260,7 +239,7 @@ def sentence(result: Result) -> str:
     elif result.real and result.real.rate is not None and counts_guesses(result):
         parts.append(f"{_guessed(result.real)} single out exactly one member")
     elif result.real and result.real.rate is not None:
-        parts.append(f"{hits_are(result)} {percent(result.real.rate)} of members ({_counted(result.real)})")
+        parts.append(f"{result.hit} {percent(result.real.rate)} of members ({_counted(result.real)})")
     if result.holdout and result.holdout.rate is not None and counts_guesses(result):
         parts.append(f"{_guessed(result.holdout)} exactly one stranger")
     elif result.holdout and result.holdout.rate is not None and not counts_rows(result):
@@ -273,8 +252,7 @@ def sentence(result: Result) -> str:
         )
     if result.value:
         shown = [(n, getattr(result.value, n)) for n in ("real", "holdout", "synthetic")]
-        what = _VALUES.get((result.attack, result.variant), "")
-        parts.append(what + ", ".join(f"{n} {number(v)}" for n, v in shown if v is not None))
+        parts.append(result.measured + ", ".join(f"{n} {number(v)}" for n, v in shown if v is not None))
     if result.baseline and result.baseline.rate is not None:
         parts.append(f"{percent(result.baseline.rate)} without the synthetic table ({result.baseline.what})")
     if result.verdict:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from divulge.attacks import CATALOGUE
-from divulge.attacks.registry import EVERY, SHARED, Attack
+from divulge.attacks.entry import Attack
+from divulge.attacks.registry import EVERY, SHARED
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.report.documents.terminal import clean
 

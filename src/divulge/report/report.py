@@ -64,6 +64,7 @@ class Report:
         exposed_strangers: float | None,
         positive_control: Sequence[Mapping[str, Any]] = (),
         left_out: Sequence[Mapping[str, Any]] = (),
+        not_run: Sequence[Mapping[str, str]] = (),
         utility: Sequence[Mapping[str, Any]] = (),
         revealed: Sequence[str] = (),
     ) -> Report:

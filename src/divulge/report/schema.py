@@ -12,13 +12,12 @@ from typing import Annotated, Any, Literal, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from divulge.core.result import Result, Risk, Verdict
+from divulge.core.result import IN_MEMORY, Result, Risk, Verdict
 from divulge.core.threat_model import Threat
 from divulge.report.model import FORMAT
 
 __all__ = ["assessment_schema", "fault", "schema_of", "schema_text"]
 
-_IN_MEMORY = ("individual", "table", "comparison")
 
 _DEEPEST = 20
 """Lists and objects in each other; an assessment has fewer than 10."""
@@ -331,7 +330,7 @@ def _result_struct() -> Any:
     hints["curves"] = dict[str, list[float | None]]
     # an external edition withholds counts
     hints |= {"real": Rate | None, "holdout": Rate | None, "groups": GenericAlias(tuple, (Group, ...))}
-    kept = [f for f in Result.__struct_fields__ if f not in _IN_MEMORY]
+    kept = [f for f in Result.__struct_fields__ if f not in IN_MEMORY]
     fields = [(f, Annotated[hints[f], Meta(description=_ABOUT[f])]) for f in kept]
     struct = msgspec.defstruct("Result", fields)
     struct.__doc__ = "One attack with one setting."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import inf
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.key_sets import minimal_disclosing
@@ -15,7 +17,6 @@ from divulge.attacks.multiplicity import correct
 from divulge.case.case import Case, build_case
 from divulge.case.preconditions import CRITICAL, check_all, table_facts
 from divulge.core import __version__
-from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.kernels.neighbours.index import warm_up
@@ -23,7 +24,8 @@ from divulge.measures.single_table import utility as utility_of
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.plan import Search, plan_of, without_models
+from divulge.run.options import Attacker, Reading, RunOptions, Search, stated
+from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
 from divulge.run.records import exposed_strangers, per_record
@@ -91,8 +93,7 @@ def assess(
         Whether inference also trains a model on the synthetic table, and another on strangers, for each target. None
         does so where people times targets are at most 3 million.
     utility
-        Whether the report also says how much of the real table the synthetic one keeps : some
-        seconds more.
+        Whether the report also says how much of the real table the synthetic one keeps: some seconds more.
     acceptable
         A risk whose simultaneous upper limit is at most this counts as none found.
     positive_control
@@ -125,118 +126,162 @@ def assess(
     Interrupted
         A `KeyboardInterrupt` while attacking, with how many tests are kept.
     """
-    clock, started = Clock.start(budget), datetime.now(UTC)
-    if search not in ("default", "full", "off"):
-        raise SettingError("search: hint: one of default, full, off.")
-    if not set(reveal) <= {"values"}:
-        raise SettingError('reveal: not a known part. hint: "values" calls subgroups by their values.')
-    if not 0 < acceptable < 1:
-        raise SettingError(f"acceptable: {acceptable} is outside (0, 1). hint: 0.05 is the default.")
-    if jobs < 1:
-        raise SettingError(f"jobs: {jobs} is below 1.")
-    if positive_control is not None:
-        check_share(positive_control, holdout is not None, _n_rows(synthetic))
-    if budget is not None and not 0 <= budget < inf:
-        raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
-    if resume and keep is None:
-        raise SettingError("resume: nothing to go on from. hint: name the folder of finished tests with keep.")
-    warm_up(min(_n_rows(real), _n_rows(synthetic)))
-    progress("reading columns", 0, 1)
-    case = build_case(
-        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
+    options = RunOptions(
+        search, models, utility, acceptable, positive_control, seed, level, jobs, tuple(reveal), budget, keep, resume
     )
-    if not case.in_memory:
-        case = case.collected("joint tests need the scores of each person together")
-    watch = Watch(progress)
-    case = dataclasses.replace(case, progress=watch.searching, reveal_values="values" in reveal)
-    progress("checking preconditions", 0, 1)
-    checks = check_all(case)
-    progress("looking for key sets", 0, 1)
-    plan = plan_of(case, keys, targets, subgroups, search, models, jobs)
-    keeper = (
-        None if keep is None else CheckpointStore(keep, resume=resume)
-    )  # a mistake in the settings leaves no folder
-    runner = Runner(watch, clock, keeper, finished, models)
-    names = [t.attack for t in plan.tasks]
-    failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
+    reading = Reading(schema, unit, tuple(ignore), tuple(missing))
+    return _Assessing(Attacker(keys, targets, subgroups), reading, options, progress, finished).report(
+        real, synthetic, holdout
+    )
 
-    def judged(case: Case, results: list[Result]) -> list[Result]:
-        return in_doubt(over_families(correct(case, results, acceptable), level), failing)
 
-    def again(planted: Case) -> tuple[list[Result], str]:
-        # models take most of the time, and see hardly any copies
-        found = judged(planted, run_all(planted, without_models(plan.tasks), runner.untimed()).results)
-        return found, overall(found, case.has_holdout, level, failing, planned=names)["verdict"]
+@dataclass
+class _Assessing:
+    """One run of `assess`."""
 
-    heed_interrupts()
-    try:
+    attacker: Attacker
+    reading: Reading
+    options: RunOptions
+    progress: Progress
+    finished: Callable[[Finished], None]
+
+    def report(self, real: Any, synthetic: Any, holdout: Any) -> Report:
+        """Return the report on three tables."""
+        options, started = self.options, datetime.now(UTC)
+        clock = Clock.start(options.budget)
+        options.check()
+        if options.positive_control is not None:
+            check_share(options.positive_control, holdout is not None, _n_rows(synthetic))
+        warm_up(min(_n_rows(real), _n_rows(synthetic)))
+        watch = Watch(self.progress)
+        case = self._case(real, synthetic, holdout, watch)
+        self.progress("checking preconditions", 0, 1)
+        checks = check_all(case)
+        self.progress("looking for key sets", 0, 1)
+        plan = plan_of(case, self.attacker, options)
+        # made now, so that a mistake in the settings leaves no folder
+        store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
+        runner = Runner(watch, clock, store, self.finished, options.models)
+        failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
+        heed_interrupts()
+        try:
+            found = self._attacked(case, plan, runner, failing)
+        except KeyboardInterrupt:
+            watch.stopped = True
+            runs = 1 if options.positive_control is None else 1 + len(KINDS)
+            n_kept, folder = (0, None) if store is None else (len(store.names), store.folder)
+            raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
+        late = notes_on_time(found.left_out, options.budget)
+        return Report.build(
+            version=__version__,
+            settings=stated(self.attacker, self.reading, options, case.unit),
+            started=started.isoformat(timespec="seconds"),
+            seconds=clock.seconds,
+            tables=_tables(case),
+            schema=case.schema,
+            bins=case.bins_in_words([c for c in case.columns if c in case._binned]),
+            checks=checks,
+            results=found.results,
+            failed=found.failed,
+            key_sets=plan.key_sets,
+            minimal=plan.minimal,
+            notes=[*case.notes, *plan.notes, *late, *([] if store is None else store.notes)],
+            verdict=overall(found.results, case.has_holdout, options.level, failing, found.left_out, plan.attacks),
+            records=found.records,
+            exposed_strangers=found.exposed,
+            positive_control=found.control,
+            left_out=found.left_out,
+            not_run=plan.not_run,
+            utility=found.utility,
+            revealed=list(options.reveal),
+        )
+
+    def _case(self, real: Any, synthetic: Any, holdout: Any, watch: Watch) -> Case:
+        self.progress("reading columns", 0, 1)
+        options, reading = self.options, self.reading
+        case = build_case(
+            real, synthetic, holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
+            missing=reading.missing, seed=options.seed, level=options.level,
+        )  # fmt: skip
+        if not case.in_memory:
+            case = case.collected("joint tests need the scores of each person together")
+        return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
+
+    def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
+        """Return what all attacks found, and what follows from it."""
+        n = len(plan.tasks)
         run = run_all(case, plan.tasks, runner)
+        self._describe(case, plan, runner.clock, run)
+        self.progress("correcting for the number of tests", n, n)
+        results = self._judged(case, run.results, failing)
+        control = self._controlled(case, plan, runner, failing, run, results)
+        self.progress("gathering records", n, n)
+        return _Found(
+            results=results,
+            failed=run.failed,
+            left_out=run.left_out,
+            control=control,
+            records=per_record(case, results),
+            exposed=exposed_strangers(case, results),
+            utility=_utility(case, self.attacker.targets, runner, run) if self.options.utility else [],
+        )
+
+    def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
+        """List the minimal key sets, where they are asked for and time is left."""
         if plan.described and not clock.up:
-            plan.minimal, notes = minimal_disclosing(case, plan.described, jobs=jobs)
+            plan.minimal, notes = minimal_disclosing(case, plan.described, jobs=self.options.jobs)
             plan.notes += notes
         elif plan.described:
             run.left_out.append(told_left_out("minimal key sets", len(plan.described), len(plan.described)))
-        progress("correcting for the number of tests", len(plan.tasks), len(plan.tasks))
-        results = judged(case, run.results)
-        control = []
-        if positive_control is not None and _enough(clock, run):
-            before = clock.seconds
-            control = controlled(case, positive_control, again, results)
-            finished(Finished(_CONTROL, len(KINDS), clock.seconds - before, 0, 0, 0))
-        elif positive_control is not None:
+
+    def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
+        options = self.options
+        return in_doubt(over_families(correct(case, results, options.acceptable), options.level), failing)
+
+    def _controlled(
+        self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
+    ) -> list[dict[str, Any]]:
+        """Return what planted copies show; [] where they are not asked for, or no time is left."""
+        share = self.options.positive_control
+        if share is None:
+            return []
+        if not _enough(runner.clock, run):
             run.left_out.append(told_left_out(_CONTROL, len(KINDS), len(KINDS), "three more runs would take too long"))
-            finished(Finished(_CONTROL, 0, 0.0, 0, 0, len(KINDS)))
-        progress("gathering records", len(plan.tasks), len(plan.tasks))
-        records, exposed = per_record(case, results), exposed_strangers(case, results)
-        kept = _utility(case, targets, watch, clock, run) if utility else []
-    except KeyboardInterrupt:
-        watch.stopped = True
-        runs = 1 if positive_control is None else 1 + len(KINDS)
-        n_kept, folder = (0, None) if keeper is None else (len(keeper.names), keeper.folder)
-        raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
-    settings = {
-        "seed": seed, "level": level, "jobs": jobs, "acceptable": acceptable, "search": search, "models": models,
-        "keys": list(keys) if keys else None, "targets": list(targets) if targets else None,
-        "subgroups": list(subgroups),
-        "unit": case.unit, "ignore": list(ignore), "missing": len(tuple(missing)),
-    }  # fmt: skip
-    return Report.build(
-        version=__version__,
-        settings=settings,
-        started=started.isoformat(timespec="seconds"),
-        seconds=clock.seconds,
-        tables=_tables(case),
-        schema=case.schema,
-        bins=case.bins_in_words([c for c in case.columns if c in case._binned]),
-        checks=checks,
-        results=results,
-        failed=run.failed,
-        key_sets=plan.key_sets,
-        minimal=plan.minimal,
-        notes=[
-            *case.notes,
-            *plan.notes,
-            *notes_on_time(run.left_out, budget),
-            *([] if keeper is None else keeper.notes),
-        ],
-        verdict=overall(results, case.has_holdout, level, failing, run.left_out, names),
-        records=records,
-        exposed_strangers=exposed,
-        positive_control=control,
-        left_out=run.left_out,
-        utility=kept,
-        revealed=list(reveal),
-    )
+            self.finished(Finished(_CONTROL, 0, 0.0, 0, 0, len(KINDS)))
+            return []
+
+        def again(planted: Case) -> tuple[list[Result], str]:
+            # models take most of the time, and see hardly any copies
+            found = self._judged(
+                planted, run_all(planted, without_models(plan.tasks), runner.untimed()).results, failing
+            )
+            return found, overall(found, case.has_holdout, self.options.level, failing, planned=plan.attacks)["verdict"]
+
+        before = runner.clock.seconds
+        control = controlled(case, share, again, results)
+        self.finished(Finished(_CONTROL, len(KINDS), runner.clock.seconds - before, 0, 0, 0))
+        return control
 
 
-def _utility(
-    case: Case, targets: Sequence[str] | None, watch: Watch, clock: Clock, run: RunOutcome
-) -> list[dict[str, Any]]:
+@dataclass
+class _Found:
+    """What a run found."""
+
+    results: list[Result]
+    failed: list[dict[str, str]]
+    left_out: list[dict[str, Any]]
+    control: list[dict[str, Any]]
+    records: pl.DataFrame | None
+    exposed: float | None
+    utility: list[dict[str, Any]]
+
+
+def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:
     """Return what the synthetic table keeps, [] once the time is up."""
-    if clock.up:
+    if runner.clock.up:
         run.left_out.append(told_left_out("utility", 1, 1))
         return []
-    watch.progress("measuring utility", 0, 1)
+    runner.watch.progress("measuring utility", 0, 1)
     return [u.to_dict() for u in utility_of(case, targets=targets)]
 
 
@@ -252,9 +297,6 @@ def _n_rows(native: Any) -> int:
 def _enough(clock: Clock, run: RunOutcome) -> bool:
     """Return whether the time that is left is enough for the further runs of the positive control."""
     return clock.left() > len(KINDS) * sum(r.seconds for r in run.results)
-
-
-# ---------------------------------------------------------------- the verdict
 
 
 def _tables(case: Case) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import Any
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.entry import Headline
 from divulge.case.case import build_case
 from divulge.core.result import Result, label
 from divulge.measures.single_table import utility as utility_of
@@ -25,15 +26,18 @@ from divulge.stats.rank_intervals import Ranking, Scores, level_apart, rank
 Floats = NDArray[np.float64]
 
 
-_CHOSEN: tuple[tuple[str, str, Callable[[Result], bool]], ...] = (
-    ("copies", "exact and near copies on all columns", lambda r: r.variant in ("exact", "near")),
-    ("linkability", "every split, k = 1", lambda r: r.variant.endswith(", k = 1")),
-    ("inference", "nearest record, every target", lambda r: r.variant == "nearest record"),
-    ("cap", "the keys given, every target, unseen keys count 0", lambda r: r.variant == "zero"),
-)
-"""Attacks whose person scores are compared, and which of their results: fixed before any outcome is seen."""
-_APART = ("singling_out", "3 columns")
-_NEED_KEYS = ("cap",)  # without keys they are searched, and each table has others
+def _ranked_by(how: str) -> list[tuple[str, Headline]]:
+    """Return the attacks by which candidates are ranked, and which of their results: fixed before any outcome is seen.
+
+    `how` is "scores" (of the same people) or "intervals" (that lie apart).
+    """
+    return [(name, a.headline) for name, a in CATALOGUE.items() if a.headline is not None and a.headline.ranks == how]
+
+
+def _speaks(result: Result, how: str) -> bool:
+    """Return whether candidates are ranked by a result in this way."""
+    headline = CATALOGUE[result.attack].headline
+    return headline is not None and headline.ranks == how and headline.speaks(result.variant)
 
 
 @dataclass
@@ -44,8 +48,8 @@ class Assessed:
     report: Report
     scores: dict[tuple[str, str], tuple[Floats, Floats | None]]
     """Of each comparison that may be ranked, by attack and name."""
-    apart: Any
-    """The comparison of singling out."""
+    apart: dict[str, Any]
+    """The comparison of each attack that is ranked by intervals that lie apart."""
     bands: list[dict[str, Any]]
     utility: list[dict[str, Any]]
 
@@ -81,9 +85,9 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
     scores = {
         (r.attack, label(r)): (r.individual.real, r.individual.holdout)
         for r in results
-        if r.individual is not None and any(r.attack == a and fits(r) for a, _, fits in _CHOSEN)
+        if r.individual is not None and _speaks(r, "scores")
     }
-    apart = next((r.comparison for r in results if (r.attack, r.variant) == _APART), None)
+    apart = {r.attack: r.comparison for r in reversed(results) if _speaks(r, "intervals")}
     bands = _bands(results, options["level"], run.n_tables)
     # the scores of hundreds of comparisons would fill the memory
     light = dataclasses.replace(
@@ -131,9 +135,9 @@ def rank_candidates(
     shared = set.intersection(*(set(a.scores) for a in assessed))
     scores: list[Scores] = []
     attacks, rates, left_out = [], [], []
-    for attack, what, _ in _CHOSEN:
+    for attack, headline in _ranked_by("scores"):
         made = sorted(name for of, name in shared if of == attack)
-        if attack in _NEED_KEYS and not run.options["keys"]:
+        if headline.needs_keys and not run.options["keys"]:
             left_out.append((attack, "no keys were given, and the key sets that are searched differ between tables"))
             continue
         if not made:
@@ -145,18 +149,23 @@ def rank_candidates(
             left_out.append((attack, "strangers are always hit, so that the risk of a table is undefined"))
             continue
         scores.append(found)
-        attacks.append((attack, what, len(made)))
+        attacks.append((attack, headline.words, len(made)))
         rates.append([(p, q) for p, q in means])
-    apart = told_apart(assessed, level, len(scores))
-    if apart:
-        attacks.append((_APART[0], f"{_APART[1]}; compared by interval, as each table makes guesses of its own", 1))
-    else:
-        left_out.append((_APART[0], "too few guesses could be made from one of the tables"))
+    apart = []
+    for attack, headline in _ranked_by("intervals"):
+        found_apart = told_apart(attack, assessed, level, len(scores))
+        if found_apart:
+            apart.append(found_apart)
+            attacks.append(
+                (attack, f"{headline.words}; compared by interval, as each table makes guesses of its own", 1)
+            )
+        else:
+            left_out.append((attack, "too few guesses could be made from one of the tables"))
     if not attacks:
         return Ranked(None, [], [], left_out)
     members, strangers = run.units or (None, None)
     ranking = rank(
-        scores, tables=tables, apart=[apart] if apart else [], cluster_members=members,
+        scores, tables=tables, apart=apart, cluster_members=members,
         cluster_strangers=strangers, level=level,
         rng=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"ranking"),))),
     )  # fmt: skip
@@ -177,12 +186,12 @@ def mean_of(scores: Floats) -> float:
     return fsum(scores.tolist()) / len(scores)
 
 
-def told_apart(assessed: Sequence[Assessed], level: float, n_person: int) -> list[Interval]:
-    """Return the interval of singling out of each table; none where one table has none."""
-    if any(a.apart is None for a in assessed):
+def told_apart(attack: str, assessed: Sequence[Assessed], level: float, n_person: int) -> list[Interval]:
+    """Return the interval of an attack on each table; none where one table has none."""
+    if any(a.apart.get(attack) is None for a in assessed):
         return []
-    each = level_apart(level, n_person, 1, len(assessed))
-    found = [a.apart.at(each)[1] for a in assessed]
+    each = level_apart(level, n_person, len(_ranked_by("intervals")), len(assessed))
+    found = [a.apart[attack].at(each)[1] for a in assessed]
     return found if all(isfinite(x) for i in found for x in (i.value, i.low, i.high)) else []
 
 
@@ -190,9 +199,9 @@ def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dic
     """Return the rates of each attack on each table where there are no strangers."""
     out = []
     shared = set.intersection(*(set(a.scores) for a in assessed))
-    for attack, what, _ in _CHOSEN:
+    for attack, headline in _ranked_by("scores"):
         made = sorted(name for of, name in shared if of == attack)
-        if not made or (attack in _NEED_KEYS and any(a.report.data["key_sets"] for a in assessed)):
+        if not made or (headline.needs_keys and any(a.report.data["key_sets"] for a in assessed)):
             continue
         rates = [mean_of(row) for row in mean_scores(assessed, attack, made, 0)]
         cells = [
@@ -205,6 +214,12 @@ def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dic
         ]  # fmt: skip
         question = CATALOGUE[attack].question
         out.append(
-            {"attack": attack, "question": question, "chosen": what, "comparisons": len(made), "candidates": cells}
+            {
+                "attack": attack,
+                "question": question,
+                "chosen": headline.words,
+                "comparisons": len(made),
+                "candidates": cells,
+            }
         )
     return out

@@ -1,23 +1,34 @@
-"""Which attacks a run makes, with which settings."""
+"""Which attacks a run makes, with which settings, and which it does not make and why."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from divulge.attacks import CATALOGUE
+from divulge.attacks.entry import Attack
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.attacks.key_sets import Disclosing, KeySet, ranked_key_sets
 from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import check_columns
+from divulge.run.options import Attacker, RunOptions
 
-Search = Literal["default", "full", "off"]
+__all__ = ["Plan", "Task", "plan_of", "without_models"]
+
 _KEEP = 20
 _TESTS = 3000  # comparisons of a search at most
 _INFERRED = 40  # targets that are attacked knowing all other columns, when none are named
 _TAUGHT = 3_000_000  # people times targets up to which models are trained without being asked for: about two minutes
+
+_ONE_COLUMN = "fewer columns can be attacked than it needs"
+_NO_KEYS = "no keys were given: it is made for keys and targets that are named"
+_NO_KEY_SET = "no keys were given, and no key set was searched for"
+_NO_TARGET = "no column is left as a target"
+_NO_STRANGERS = "it needs a holdout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +45,80 @@ class Task:
 class Plan:
     """What a run is to do."""
 
-    tasks: list[Task]
+    tasks: list[Task] = field(default_factory=list)
     key_sets: list[KeySet] = field(default_factory=list)
     minimal: list[Disclosing] = field(default_factory=list)
     described: list[str] = field(default_factory=list)
     """Targets for which the minimal key sets are to be listed, after all tests."""
     notes: list[str] = field(default_factory=list)
+    not_run: list[dict[str, str]] = field(default_factory=list)
+    """Attacks of the catalogue of which no test is planned, and why."""
+
+    @property
+    def attacks(self) -> list[str]:
+        """Names of the attacks that are planned, one for each call."""
+        return [t.attack for t in self.tasks]
 
 
-def plan_of(
-    case: Case,
-    keys: Sequence[str] | None,
-    targets: Sequence[str] | None,
-    subgroups: Sequence[str],
-    search: Search,
-    models: bool | None,
-    jobs: int,
-) -> Plan:
-    """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search."""
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns by their part in the attacks."""
+
+    usable: Sequence[str]
+    keys: Sequence[str]
+    """Given, or marked in the schema; none where they are to be searched for."""
+    wanted: Sequence[str]
+    """Targets."""
+    inferred: Sequence[str]
+    """Targets that are attacked knowing all other columns."""
+
+
+def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
+    """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search.
+
+    Raises
+    ------
+    SettingError, ColumnError
+        A column that the tables do not have, or that is named for two purposes; no column that can be attacked.
+    """
+    columns = _columns(case, attacker)
+    plan = Plan()
+    if columns.wanted or columns.keys:
+        _notes_on_targets(case, columns, options, plan)
+    else:
+        raise ColumnError(
+            "no column can be attacked: all are constant, identifiers, free text, unit or ignored. "
+            "hint: `divulge schema` shows why; set kinds there."
+        )
+    if not columns.keys and columns.wanted:
+        _search(case, columns, options, plan)
+    plan.tasks = list(_tasks(case, columns, attacker, options, plan.key_sets))
+    if options.search == "full" and len(columns.usable) > 1 and columns.wanted:
+        plan.described = list(columns.wanted)
+    made = {t.attack for t in plan.tasks}
+    plan.not_run = [
+        {"attack": name, "why": _why_not(case, entry, columns)} for name, entry in CATALOGUE.items() if name not in made
+    ]
+    return plan
+
+
+def without_models(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks without those ways of inference that train a model."""
+    return [
+        dataclasses.replace(t, settings=t.settings | {"ways": UNTAUGHT}) if "ways" in t.settings else t for t in tasks
+    ]
+
+
+# ---------------------------------------------------------------- columns
+
+
+def _columns(case: Case, attacker: Attacker) -> _Columns:
     usable = case.schema.usable()
-    keys = list(keys) if keys else list(case.schema.with_role("key"))
-    targets = list(targets) if targets else list(case.schema.with_role("target"))
+    keys = list(attacker.keys) if attacker.keys else list(case.schema.with_role("key"))
+    targets = list(attacker.targets) if attacker.targets else list(case.schema.with_role("target"))
     check_columns("keys", keys, case.columns)
     check_columns("targets", targets, case.columns)
-    check_columns("subgroups", list(subgroups), case.columns)
+    check_columns("subgroups", list(attacker.subgroups), case.columns)
     if set(keys) & set(targets):
         both = sorted(set(keys) & set(targets))[0]
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
@@ -68,92 +129,112 @@ def plan_of(
         if away:
             raise SettingError(f"{what}: {away[0]!r} is also the unit or to be ignored. hint: decide for one.")
     wanted = targets or [c for c in usable if c not in keys]
-    tasks = [Task("copies", {}), *_on_rows(case)]
-    if not wanted:
-        if keys:
-            return Plan(
-                [*tasks, *_on_keys(case, keys)], notes=["no column is left as a target: attribution was not tested"]
-            )
-        raise ColumnError(
-            "no column can be attacked: all are constant, identifiers, free text, unit or ignored. "
-            "hint: `divulge schema` shows why; set kinds there."
-        )
-    plan = Plan(tasks)
     inferred = wanted if targets or len(wanted) <= _INFERRED else sorted(wanted)[:_INFERRED]
-    if len(usable) > 1:
-        people = case.n_rows("real") + case.n_rows("holdout")
-        taught = models if models is not None else people * len(inferred) <= _TAUGHT
-        plan.tasks += [_inference(t, keys, subgroups, WAYS if taught else UNTAUGHT) for t in inferred]
-        if models is None and not taught:
-            plan.notes.append(
-                "inference: no model was trained, as that takes long on tables of this size; models=True asks for it"
-            )
-    if len(inferred) < len(wanted):
+    return _Columns(usable, keys, wanted, inferred)
+
+
+def _notes_on_targets(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> None:
+    n = len(columns.wanted)
+    if not n:
+        plan.notes.append("no column is left as a target: attribution was not tested")
+    elif len(columns.usable) > 1 and options.models is None and not _taught(case, columns, options):
         plan.notes.append(
-            f"inference: {len(wanted)} targets are many, and the first {_INFERRED} by name were attacked; "
-            "name others as targets"
+            "inference: no model was trained, as that takes long on tables of this size; models=True asks for it"
         )
-    if keys:
-        plan.tasks += [t for target in wanted for t in _on_pair(case, keys, target)]
-        plan.tasks += _on_keys(case, keys)
-    elif search != "off" and len(usable) < 2:
+    if len(columns.inferred) < n:
+        plan.notes.append(
+            f"inference: {n} targets are many, and the first {_INFERRED} by name were attacked; name others as targets"
+        )
+
+
+def _taught(case: Case, columns: _Columns, options: RunOptions) -> bool:
+    if options.models is not None:
+        return options.models
+    people = case.n_rows("real") + case.n_rows("holdout")
+    return people * len(columns.inferred) <= _TAUGHT
+
+
+def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> None:
+    """Search key sets, unless it is switched off or a single column makes it void."""
+    if options.search == "off":
+        return
+    if len(columns.usable) < 2:
         plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
-    elif search != "off":
-        keep = max(1, min(_KEEP, _TESTS // len(wanted)))
-        plan.key_sets, plan.notes = ranked_key_sets(case, wanted, keep=keep, jobs=jobs)
-        if keep < _KEEP:
-            plan.notes.append(f"{len(wanted)} targets are many: the best {keep} key set(s) of each were tested")
-        plan.tasks += [
-            Task("cap", {"keys": k.keys, "target": k.target, "unseen": "zero"}, in_family=True) for k in plan.key_sets
-        ]
-        first = {k.target: k for k in reversed(plan.key_sets)}
-        for target in wanted:
-            plan.tasks += [Task(a, {"keys": first[target].keys, "target": target}) for a in ("modal_guess", "disco")]
-        for keys_of in sorted({k.keys for k in first.values()}):
-            plan.tasks += _on_keys(case, keys_of)
-    if search == "full" and len(usable) > 1:
-        plan.described = wanted
-    return plan
+        return
+    n = len(columns.wanted)
+    keep = max(1, min(_KEEP, _TESTS // n))
+    plan.key_sets, notes = ranked_key_sets(case, list(columns.wanted), keep=keep, jobs=options.jobs)
+    plan.notes += notes
+    if keep < _KEEP:
+        plan.notes.append(f"{n} targets are many: the best {keep} key set(s) of each were tested")
 
 
-def _on_rows(case: Case) -> list[Task]:
-    """Return the attacks that compare whole rows by distance; none when no column can be compared."""
-    names = (
-        "dcr", "nndr", "identical_match_share", "hitting_rate", "authenticity", "epsilon_identifiability", "nnaa",
-        "dcr_baseline", "exposure",
-    )  # fmt: skip
-    n_usable = len(case.schema.usable())
-    if n_usable < 2:
-        return [Task(name, {}) for name in (*names, "singling_out")] if n_usable else []
-    return [Task(name, {}) for name in (*names, "singling_out", "linkability")]
+# ---------------------------------------------------------------- tasks
 
 
-def _inference(target: str, keys: Sequence[str], subgroups: Sequence[str], ways: Sequence[str]) -> Task:
-    settings: dict[str, Any] = {"target": target, "subgroups": tuple(subgroups), "ways": tuple(ways)}
-    return Task("inference", settings | ({"keys": tuple(keys)} if keys else {}), in_family=True)
+def _tasks(
+    case: Case, columns: _Columns, attacker: Attacker, options: RunOptions, key_sets: Sequence[KeySet]
+) -> Iterator[Task]:
+    """Yield the calls: whole rows, targets by all that is known, pairs of keys and target, and keys alone."""
+    yield from (Task(a.name, {}) for a in _planned(case, columns, "table"))
+    for entry in _planned(case, columns, "target"):
+        offered = {
+            "subgroups": tuple(attacker.subgroups),
+            "ways": WAYS if _taught(case, columns, options) else UNTAUGHT,
+            **({"keys": tuple(columns.keys)} if columns.keys else {}),
+        }
+        taken = {k: v for k, v in offered.items() if k in inspect.signature(entry.run).parameters}
+        yield from (Task(entry.name, {"target": t} | taken, in_family=True) for t in columns.inferred)
+    pairs, sets = list(_planned(case, columns, "pair")), list(_planned(case, columns, "key set"))
+    if columns.keys:
+        keys = tuple(columns.keys)
+        for target in columns.wanted:
+            yield from (t for a in pairs for t in _on_pair(a.name, keys, target, a.plan.calls(case, target)))
+        yield from (Task(a.name, {"keys": keys}) for a in sets)
+        return
+    first = {k.target: k.keys for k in reversed(key_sets)}
+    for entry in pairs:
+        if entry.plan.searched == "all":
+            for k in key_sets:
+                call = next(iter(entry.plan.calls(case, k.target)))
+                yield Task(entry.name, {"keys": k.keys, "target": k.target, **call}, in_family=True)
+    for target in columns.wanted:
+        for entry in pairs:
+            if entry.plan.searched == "first" and target in first:
+                yield from _on_pair(entry.name, first[target], target, entry.plan.calls(case, target))
+    for keys in sorted(set(first.values())):
+        yield from (Task(a.name, {"keys": keys}) for a in sets)
 
 
-def without_models(tasks: Sequence[Task]) -> list[Task]:
-    """Return the tasks without those ways of inference that train a model."""
-    return [
-        dataclasses.replace(t, settings=t.settings | {"ways": UNTAUGHT}) if t.attack == "inference" else t
-        for t in tasks
-    ]
+def _on_pair(attack: str, keys: tuple[str, ...], target: str, calls: Iterable[Mapping[str, Any]]) -> Iterator[Task]:
+    for call in calls:
+        yield Task(attack, {"keys": keys, "target": target, **call})
 
 
-def _on_pair(case: Case, keys: Sequence[str], target: str) -> Iterator[Task]:
-    pair = {"keys": tuple(keys), "target": target}
-    for unseen in ("zero", "skip", "nearest"):
-        yield Task("cap", pair | {"unseen": unseen})
-    for attack in ("modal_guess", "disco", "tcap", "rapid", "abstention", "dcap", "weap", "baseline_cap"):
-        yield Task(attack, pair)
-    for kind in ("distinct", "entropy", "recursive"):
-        yield Task("l_diversity", pair | {"kind": kind})
-    yield Task("t_closeness", pair)
-    if case.schema[target].kind in ("numeric", "datetime", "integer-coded"):
-        yield Task("t_closeness", pair | {"kind": "ordered"})
+def _planned(case: Case, columns: _Columns, per: str) -> Iterator[Attack]:
+    """Yield the attacks of a kind that these tables allow, in the order of the catalogue."""
+    for entry in CATALOGUE.values():
+        if entry.plan.per == per and _fits(case, entry, columns):
+            yield entry
 
 
-def _on_keys(case: Case, keys: Sequence[str]) -> list[Task]:
-    tasks = [Task("replicated_uniques", {"keys": tuple(keys)}), Task("k_anonymity", {"keys": tuple(keys)})]
-    return [*tasks, Task("delta_presence", {"keys": tuple(keys)})] if case.has_holdout else tasks
+def _fits(case: Case, entry: Attack, columns: _Columns) -> bool:
+    """Return whether there are columns, strangers and targets enough; pairs and key sets need keys besides."""
+    plan = entry.plan
+    enough = plan.per == "pair" or len(columns.usable) >= plan.columns
+    wanted = bool(columns.wanted) or plan.per not in ("target", "pair")
+    return enough and wanted and (case.has_holdout or not plan.strangers)
+
+
+def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
+    """Return why no test of an attack is planned."""
+    plan = entry.plan
+    if plan.per == "demand":
+        return plan.why
+    if plan.strangers and not case.has_holdout:
+        return _NO_STRANGERS
+    if plan.per in ("target", "pair") and not columns.wanted:
+        return _NO_TARGET
+    if len(columns.usable) < plan.columns:
+        return _ONE_COLUMN
+    return _NO_KEYS if plan.searched == "no" else _NO_KEY_SET

@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from divulge.attacks import CATALOGUE
+from divulge.attacks.entry import Record
 from divulge.attacks.membership.exposure import People, people_of
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
@@ -60,7 +62,7 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
             "disclosed": _names(hits, n),
             "highest_cap": best,
             "highest_cap_target": of,
-            **_questions(n, results),
+            **_recorded(n, results),
         }
     )
     order = ["copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
@@ -97,18 +99,26 @@ def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
 # ---------------------------------------------------------------- columns
 
 
-def _questions(n: int, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
-    """Return what the three questions say of each record."""
-    guesses, links, answers = (
-        [r for r in results if r.attack == name and r.individual is not None and r.variant.endswith(end)]
-        for name, end in (("singling_out", ""), ("linkability", ", k = 1"), ("inference", "nearest record"))
-    )
-    linked = [r.individual.real for r in links if r.individual is not None]
-    return {
-        "singled_out": _any_hit(n, guesses, "real"),
-        "linked": np.max(linked, axis=0) if linked else np.zeros(n),
-        "n_inferred": sum((_hit(n, r, "real").astype(np.int64) for r in answers), np.zeros(n, dtype=np.int64)),
-    }
+_OWN = ("copied", "replicated_unique", "n_disclosed", "highest_cap")
+"""Columns that are made with others beside them."""
+
+
+def _recorded(n: int, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
+    """Return the columns of the other attacks that score people, as their entries say."""
+    entries = [
+        (name, a.record) for name, a in CATALOGUE.items() if a.record is not None and a.record.column not in _OWN
+    ]
+    return {record.column: _column(n, record, [r for r in results if r.attack == name]) for name, record in entries}
+
+
+def _column(n: int, record: Record, results: Sequence[Result]) -> NDArray[np.generic]:
+    meant = [r for r in results if r.individual is not None and record.of(r.variant)]
+    if record.how == "any":
+        return _any_hit(n, meant, "real")
+    if record.how == "count":
+        return sum((_hit(n, r, "real").astype(np.int64) for r in meant), np.zeros(n, dtype=np.int64))
+    scores = [r.individual.real for r in meant if r.individual is not None]
+    return np.max(scores, axis=0) if scores else np.zeros(n)
 
 
 def _exposure_columns(people: People, attraction: Floats) -> pl.DataFrame:

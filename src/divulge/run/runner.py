@@ -28,8 +28,6 @@ from divulge.tables.frames import fingerprint
 __all__ = ["Finished"]
 
 Progress = Callable[[str, int, int], None]
-_FIRST = ("copies", "singling_out", "linkability", "dcr", "inference", "cap")
-"""Attacks in the order of their weight, for a run whose time may be up; the others follow in the order of the plan."""
 
 
 class Finished(NamedTuple):
@@ -141,7 +139,8 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     answers: dict[int, Answer] = {}
     for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
         several = list(batch)
-        found = one_by_one(lambda i: runner.made(case, tasks[i], about), several, pairs if attack == "inference" else 0)
+        size = pairs if CATALOGUE[attack].plan.per == "target" else 0
+        found = one_by_one(lambda i: runner.made(case, tasks[i], about), several, size)
         # closed at once when the run is interrupted: tests that have not begun are dropped
         with closing(cast(Generator[Answer], found)):
             for i in several:
@@ -171,8 +170,8 @@ def _by_weight(tasks: Sequence[Task]) -> list[int]:
     weight = []
     for task in tasks:
         pair = task.attack, task.settings.get("target", "")
-        first = _FIRST.index(task.attack) if task.attack in _FIRST else len(_FIRST)
-        weight.append((first, before[pair] if task.attack == "cap" else 0))
+        entry = CATALOGUE[task.attack]
+        weight.append((-entry.weight, before[pair] if entry.plan.searched == "all" else 0))
         before[pair] += 1
     return sorted(range(len(tasks)), key=lambda i: weight[i])
 

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import hold_back
-from divulge.core.result import TOWARDS, Result, counts_guesses, counts_rows, hits_are, label, number, percent
+from divulge.core.result import TOWARDS, Result, counts_guesses, counts_rows, label, number, percent
 from divulge.run.budget import TIME_UP
 from divulge.stats import holm
-
-_HEADLINES = ("copies", "singling_out", "linkability", "inference")
-"""Attacks without any of which "none found" is not said of the whole run."""
 
 
 def overall(
@@ -31,7 +29,7 @@ def overall(
     It is never "none found" where a headline attack that was planned gave no comparison, whatever the reason.
     """
     judged = [r for r in results if r.risk is not None and r.verdict is not None and _reaches_both(r)]
-    untested = [a for a in dict.fromkeys(planned) if a in _HEADLINES and all(r.attack != a for r in judged)]
+    untested = [a for a in dict.fromkeys(planned) if _is_needed(a) and all(r.attack != a for r in judged)]
     late = {o["attack"] for o in left_out if o["n"] == o["of"] and o["why"] == TIME_UP}
     why = f", as {TIME_UP}" if untested and late.issuperset(untested) else ""
     gap = f" Not tested{why}: {', '.join(untested)}." if untested else ""
@@ -77,6 +75,12 @@ def overall(
         "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
         f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{gap}{doubt}",
     }
+
+
+def _is_needed(attack: str) -> bool:
+    """Return whether "none found" is not said of a run in which this attack was planned and gave no comparison."""
+    headline = CATALOGUE[attack].headline
+    return headline is not None and headline.needed
 
 
 def _cut_short(left_out: Sequence[dict[str, Any]]) -> str:
@@ -135,7 +139,7 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
     about = f" about {worst.target}" if worst.target else ""
     name = f"{worst.attack}{f' ({worst.variant})' if worst.variant else ''}"
     people = f"{percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of strangers"
-    hits = hits_are(worst)
+    hits = worst.hit
     said = f"{knowing}the attack {name} is right{about} for {people}"
     if hits != "right for":
         said = f"by {label(worst)}, {hits} {people}"

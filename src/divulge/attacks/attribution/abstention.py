@@ -12,7 +12,8 @@ from divulge.attacks.checks import (
     checked_keys,
     modal_baseline,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Abstaining, Coarse, Decimals, Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Baseline, Result, Value
 from divulge.stats.selective_prediction import abstaining, prc
@@ -51,6 +52,17 @@ _ABSTENTION_WORDS = Words(
     needs="keys, target, holdout",
     reference="Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures (PRC, ALC).",
     words=_ABSTENTION_WORDS,
+    plan=per_pair(),
+    coarse=Coarse("two"),
+    context={
+        "ALC": Decimals(2),
+        "confidence cut-off": Decimals(2),
+        "precision": Abstaining(),
+        "precision, strangers": Abstaining(),
+        "recall": Abstaining(),
+        "recall, strangers": Abstaining(),
+    },
+    notes=("no cut-off has a precision known to within #: too few people for a choice",),
 )
 def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return precision and recall of an attacker who abstains below a confidence, and the anonymity loss coefficient.

@@ -9,7 +9,8 @@ from divulge.attacks.checks import (
     marginal_baseline,
     modal_baseline,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Rate, Result
 
@@ -53,6 +54,7 @@ _BASELINE_CAP_WORDS = Words(
     needs="keys, target; the model needs a holdout",
     reference="Taub, Elliot, Pampaka and Smith 2018 (baseline CAP); Francis and Wagner 2024 (non-member model).",
     words=_BASELINE_CAP_WORDS,
+    plan=per_pair(),
 )
 def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Result, ...]:
     """Return the success of four guessers who never saw the synthetic table.

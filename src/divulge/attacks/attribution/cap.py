@@ -26,7 +26,8 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Count, Exact, Headline, Record, Share, Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result
 from divulge.kernels.counts.contingency import ContingencyTable
@@ -76,6 +77,28 @@ _CAP_WORDS = Words(
     needs="keys, target",
     reference=_CAP_PAPER + " Generalised: Hittmeir, Mayer and Ekelhart 2020 (GCAP).",
     words=_CAP_WORDS,
+    plan=per_pair({"unseen": "zero"}, {"unseen": "skip"}, {"unseen": "nearest"}, searched="all"),
+    weight=1,
+    headline=Headline(
+        lambda variant: variant == "zero",
+        "the keys given, every target, unseen keys count 0",
+        needed=False,
+        needs_keys=True,
+    ),
+    record=Record("highest_cap", "highest"),
+    context={
+        "baseline: commonest value": Share("real"),
+        "baseline: uniform": Exact(),
+        "distinct keys in real": Count("real"),
+        "maximum attainable": Share("real"),
+        "minimum attainable": Share("real"),
+        "original on itself": Share("real"),
+        "share of records whose key is in the synthetic table": Share("real"),
+    },
+    notes=(
+        "the mean hides # of # real records for which the synthetic table is certain and right",
+        "the synthetic table has a single cell of keys and target: its mean CAP says nothing about people",
+    ),
 )
 def cap(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "skip") -> Result:
     """Return the correct attribution probability: how much of the matching synthetic rows have a person's own target.

@@ -14,7 +14,8 @@ from divulge.attacks.checks import (
     marginal_baseline,
     one_of,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Words, on_demand
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Baseline, Rate, Result
 
@@ -57,6 +58,8 @@ _CAP_MINIMUM_WORDS = Words(
     needs="keys, target",
     reference=_CAP_PAPER + " Theorems 2 and 3.",
     words=_CAP_MINIMUM_WORDS,
+    plan=on_demand("it builds the table with the smallest CAP, and attacks nobody"),
+    notes=("a table of one cell attains this: a low mean CAP does not say that a table is of use",),
 )
 def cap_minimum(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "skip") -> Result:
     """Return the smallest mean CAP that any synthetic table can have, and a table that has it.

@@ -18,7 +18,8 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Rate, Result, Value
 
@@ -59,6 +60,14 @@ _DCAP_WORDS = Words(
     needs="keys, target",
     reference="Taub, Elliot, Pampaka and Smith 2018, Differential Correct Attribution Probability.",
     words=_DCAP_WORDS,
+    plan=per_pair(),
+    coarse=Coarse("two"),
+    context={
+        "CAP of the original on itself": Share("real"),
+        "CAP of the synthetic table": Exact(),
+        "baseline CAP": Share("real"),
+        "share of the way from baseline to original": Decimals(2),
+    },
 )
 def dcap(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "zero") -> Result:
     """Return the differential CAP: mean CAP less what the target's own distribution gives.

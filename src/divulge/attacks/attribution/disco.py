@@ -16,7 +16,8 @@ from divulge.attacks.checks import (
     modal_baseline,
     record_result,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Coarse, Record, Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result, Value
 from divulge.kernels.counts.contingency import ContingencyTable
@@ -74,6 +75,18 @@ _DISCO_WORDS = Words(
     needs="keys, target",
     reference=_RAAB,
     words=_DISCO_WORDS,
+    plan=per_pair(searched="first"),
+    record=Record("n_disclosed", "count", lambda variant: variant == "DiSCO"),
+    coarse=Coarse("share", rows=""),
+    notes=(
+        "# disclosed records have a value of '…' that alone implies the target (#%)",
+        "DiS: the key's synthetic class has one target",
+        "DiSCO: synthetic class discloses one target, and it is the record's own",
+        "DiSDiO: DiSCO, and the record's class in the real table has one target too",
+        "Dorig: the record's class in the real table has one target",
+        "Dsyn: synthetic rows in classes of one target",
+        "iS: the key occurs in the synthetic table",
+    ),
 )
 def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> tuple[Result, ...]:
     """Return the funnel of disclosive classes: DiSCO, DiSDiO, DiS, iS, Dorig and Dsyn, as fractions.

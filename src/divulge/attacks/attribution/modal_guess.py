@@ -17,7 +17,8 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result
 
@@ -61,6 +62,7 @@ _MODAL_GUESS_WORDS = Words(
     needs="keys, target",
     reference=_CAP_PAPER + " Section on predictive success.",
     words=_MODAL_GUESS_WORDS,
+    plan=per_pair(searched="first"),
 )
 def modal_guess(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "zero") -> Result:
     """Return how often the commonest target among the matching synthetic rows is a person's own.

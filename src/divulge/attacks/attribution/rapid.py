@@ -15,7 +15,8 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Decimals, Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
@@ -62,6 +63,10 @@ _RAPID_WORDS = Words(
     needs="keys, target",
     reference="Templ et al. 2026, RAPID: risk of attribute prediction-induced disclosure.",
     words=_RAPID_WORDS,
+    plan=per_pair(),
+    context={
+        "mean gain": Decimals(2),
+    },
 )
 def rapid(
     case: Case,

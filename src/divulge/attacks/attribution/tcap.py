@@ -16,7 +16,8 @@ from divulge.attacks.checks import (
     rate_of,
     record_result,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Rate, Result
 from divulge.kernels.counts.contingency import ContingencyTable, Ints
@@ -75,6 +76,13 @@ _TCAP_WORDS = Words(
         "ONS synthgauge (d)."
     ),
     words=_TCAP_WORDS,
+    plan=per_pair(),
+    notes=(
+        "TCAP (a): people in disclosive classes who are right, among real records whose key is in the synthetic table",
+        "TCAP (b): ... among real records whose synthetic class is disclosive",
+        "TCAP (c): mean over certain synthetic rows of the share of real records with that key that have that target",
+        "TCAP (d): ... among all real records (DiSCO under another name)",
+    ),
 )
 def tcap(
     case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0, variants: Sequence[str] = ("a", "b", "c", "d")

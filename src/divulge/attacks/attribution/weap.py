@@ -10,7 +10,8 @@ from divulge.attacks.checks import (
     checked_keys,
     survival,
 )
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Coarse, Words, per_pair
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result, Value
 from divulge.stats import Outcomes
@@ -47,6 +48,8 @@ _WEAP_WORDS = Words(
     needs="keys, target",
     reference="Taub and Elliot 2019, The Synthetic Data Challenge (WEAP, TCAP).",
     words=_WEAP_WORDS,
+    plan=per_pair(),
+    coarse=Coarse("share", rows=""),
 )
 def weap(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return the within-equivalence-class attribution probability of the synthetic rows on themselves.

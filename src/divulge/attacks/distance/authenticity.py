@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from divulge.attacks.checks import SHOWN
 from divulge.attacks.distance.attracted import attracted, laid, round_sum
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import Result, Value
+from divulge.core.result import TOWARDS, Result, Value
 
 __all__ = ["authenticity"]
 
@@ -45,6 +47,17 @@ _AUTHENTICITY_WORDS = Words(
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Alaa, van Breugel, Saveliev and van der Schaar 2022, How faithful is your synthetic data?",
     words=_AUTHENTICITY_WORDS,
+    plan=per_table(),
+    counts="rows",
+    coarse=Coarse("share", rows=""),
+    context={
+        "copied fraction of synthetic rows": Withheld(),
+        "highest attraction of one person": Withheld(),
+        TOWARDS: Exact(),
+        SHOWN: Decimals(2),
+        "share of synthetic rows counted": Share("synthetic"),
+        "share towards members": Withheld(),
+    },
 )
 def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     """Return the share of synthetic rows farther from their nearest person than that person is from the next.

@@ -23,7 +23,8 @@ from divulge.attacks.checks import (
     survival,
 )
 from divulge.attacks.distance.column_subsets import candidate_subsets
-from divulge.attacks.registry import Words, attack
+from divulge.attacks.entry import Headline, Record, Share, Withheld, Words, per_table
+from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.core.errors import SettingError
@@ -78,6 +79,27 @@ _COPIES_WORDS = Words(
     needs="nothing; a holdout says how many matches chance gives",
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
     words=_COPIES_WORDS,
+    plan=per_table(columns=0, in_memory=False),
+    weight=6,
+    headline=Headline(lambda variant: variant in ("exact", "near"), "exact and near copies on all columns"),
+    record=Record("copied", "any", lambda variant: variant == "exact"),
+    hit={"": "a copy of", "near": "a near copy of"},
+    context={
+        "radius": Withheld(),
+        "share of real rows that equal another real row": Share("real"),
+        "share of synthetic rows that equal a real row": Share("synthetic"),
+    },
+    notes=(
+        "# of these sets match more than #% of all people and were left out",
+        "a real identifier that the synthetic table has",
+        "copies of part of a row: near copies were tested on all # sets of # to # columns",
+        "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows agree"
+        " with a person clearly more often than people agree with each other; # do and were tested. A set that "
+        "few rows copy can be missed",
+        "identifiers were left out of the comparison: '…'",
+        "near: a synthetic row at a small distance, taken from how near people lie to each other",
+        "the synthetic table is the real table, row for row",
+    ),
 )
 def copies(
     case: Case,

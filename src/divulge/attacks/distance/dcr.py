@@ -15,12 +15,13 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import finite
+from divulge.attacks.checks import SHOWN, finite
 from divulge.attacks.distance.attracted import GRID, NAMED, attracted, laid, middle, quantiles
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Decimals, Exact, Quantile, Share, Withheld, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import Individual, Result, Value
+from divulge.core.result import TOWARDS, Individual, Result, Value
 from divulge.kernels.neighbours.gower import Floats
 
 __all__ = ["dcr"]
@@ -61,6 +62,28 @@ _DCR_WORDS = Words(
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Platzer and Reutterer 2021 (holdout share); Yao et al. 2025, The DCR delusion, for what it misses.",
     words=_DCR_WORDS,
+    plan=per_table(),
+    weight=3,
+    counts="rows",
+    values={
+        "synthetic rows": "median distance of synthetic rows to ",
+        "people": "median distance to the synthetic table: ",
+    },
+    coarse=Coarse("median", rows="synthetic rows"),
+    context={
+        "chance that a member is closer than a stranger": Decimals(3),
+        "copied fraction of synthetic rows": Withheld(),
+        "highest attraction of one person": Withheld(),
+        "leak-free chance that a member is closer": Exact(),
+        TOWARDS: Exact(),
+        "of members, #% quantile": Quantile("real"),
+        "of strangers, #% quantile": Quantile("holdout"),
+        SHOWN: Decimals(2),
+        "share of synthetic rows with several nearest people": Share("synthetic"),
+        "to holdout, #% quantile": Quantile("synthetic"),
+        "to real, #% quantile": Quantile("synthetic"),
+    },
+    notes=("real and holdout differ in size: distances to the larger table are smaller by themselves",),
 )
 def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the distances to the closest record: who attracts synthetic rows, how near they lie, how near people are.

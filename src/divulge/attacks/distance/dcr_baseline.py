@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
 from divulge.attacks.distance.attracted import laid, middle
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Median, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns
 from divulge.case.invariant_order import Canonical
@@ -56,6 +57,15 @@ _DCR_BASELINE_WORDS = Words(
     needs="numbers or categories",
     reference="SDMetrics 0.32, DCRBaselineProtection.",
     words=_DCR_BASELINE_WORDS,
+    plan=per_table(),
+    coarse=Coarse("median"),
+    context={
+        "leak-free ratio (that of the holdout)": Median("holdout"),
+        "median of holdout": Median("holdout"),
+        "median of synthetic": Median("synthetic"),
+        "median of the random table": Median("synthetic"),
+    },
+    notes=("a good synthesizer is nearer to people than noise by design: no verdict",),
 )
 def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the median distance to the closest real record over that of a random table with as many rows.

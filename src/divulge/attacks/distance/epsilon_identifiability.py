@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from divulge.attacks.checks import SHOWN, finite
 from divulge.attacks.distance._by_record import by_record
 from divulge.attacks.distance.attracted import laid, shown_of_a_copy
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns, distances_of
 from divulge.core.result import Individual, Result, Value
@@ -52,6 +53,15 @@ _EPSILON_IDENTIFIABILITY_WORDS = Words(
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Yoon, Drumright and van der Schaar 2020, ADS-GAN.",
     words=_EPSILON_IDENTIFIABILITY_WORDS,
+    plan=per_table(),
+    hit={"": "a synthetic row is nearer than any other person to"},
+    coarse=Coarse("share"),
+    context={
+        "leak-free share of holdout, without ties": Exact(),
+        "leak-free share of real, without ties": Exact(),
+        "leak-free share, without ties": Exact(),
+        SHOWN: Decimals(2),
+    },
 )
 def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the share of people to whom a synthetic row is nearer than any other person.

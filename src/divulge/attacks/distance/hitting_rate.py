@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from divulge.attacks.checks import Floats
 from divulge.attacks.distance._by_record import by_record
 from divulge.attacks.distance.attracted import laid
-from divulge.attacks.registry import Words, attack
+from divulge.attacks.entry import Exact, Words, per_table
+from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
@@ -65,6 +66,11 @@ _HITTING_RATE_WORDS = Words(
     needs="numbers or categories; a holdout says how many hits chance gives",
     reference="Lautrup et al. 2024, SynthEval (hitting rate).",
     words=_HITTING_RATE_WORDS,
+    plan=per_table(),
+    hit={"": "a synthetic row agrees with"},
+    context={
+        "leak-free excess over strangers": Exact(),
+    },
 )
 def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: float = 1 / 30) -> Result:
     """Return the share of people hit by a synthetic row: all categories equal, every number within range/30.

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
 from divulge.attacks.distance.attracted import laid
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns
 from divulge.case.invariant_order import Canonical
@@ -59,6 +60,13 @@ _NNAA_WORDS = Words(
     needs="numbers or categories; a holdout for the privacy loss",
     reference="Yale, Dash, Dutta, Guyon, Pavao and Bennett 2020 (nearest neighbour adversarial accuracy).",
     words=_NNAA_WORDS,
+    plan=per_table(),
+    coarse=Coarse("two"),
+    context={
+        "accuracy of data that cannot be told apart": Exact(),
+        "leak-free privacy loss": Exact(),
+        "privacy loss": Decimals(2),
+    },
 )
 def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 5) -> Result:
     """Return the nearest neighbour adversarial accuracy of real and of holdout, and the privacy loss between them.

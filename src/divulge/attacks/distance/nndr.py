@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from divulge.attacks.checks import SHOWN
 from divulge.attacks.distance.attracted import GRID, POINTED, attracted, laid, middle, quantiles
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Decimals, Exact, Median, Share, Withheld, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import Result, Value
+from divulge.core.result import TOWARDS, Result, Value
 from divulge.kernels.neighbours.gower import Floats
 
 __all__ = ["nndr"]
@@ -60,6 +62,22 @@ _NNDR_WORDS = Words(
     needs="numbers or categories; a holdout to say anything about disclosure",
     reference="Platzer and Reutterer 2021; Lowe 2004 for the ratio.",
     words=_NNDR_WORDS,
+    plan=per_table(),
+    counts="rows",
+    values={"ratio": "5% quantile of the ratio among "},
+    coarse=Coarse("tail", rows=""),
+    context={
+        "10th smallest among holdout": Withheld(),
+        "10th smallest among real": Withheld(),
+        "copied fraction of synthetic rows": Withheld(),
+        "highest attraction of one person": Withheld(),
+        TOWARDS: Exact(),
+        "median among holdout": Median("synthetic"),
+        "median among real": Median("synthetic"),
+        SHOWN: Decimals(2),
+        "share of synthetic rows counted": Share("synthetic"),
+        "share towards members": Withheld(),
+    },
 )
 def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the nearest neighbour distance ratio: distance to the nearest person over that to the second nearest.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from divulge.attacks.checks import binned_note, checked_keys
+from divulge.attacks.entry import Coarse, Decimals, Withheld, Words, per_key_set
 from divulge.attacks.identity._classes import _least, _most, _share_at_most
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Rate, Result, Value
@@ -53,6 +54,16 @@ _DELTA_PRESENCE_WORDS = Words(
     needs="keys; a population, or a holdout in its place",
     reference="Nergiz, Atzori and Clifton 2007, delta-presence.",
     words=_DELTA_PRESENCE_WORDS,
+    plan=per_key_set(strangers=True),
+    coarse=Coarse("two"),
+    context={
+        "mean presence": Decimals(2),
+        "smallest presence": Withheld(),
+    },
+    notes=(
+        "population: real and holdout records together; the rate counts real records whose class is wholly in the"
+        " real table",
+    ),
 )
 def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -> Result:
     """Return how sure the keys make somebody that a member of the population is in the real table.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from divulge.attacks.checks import binned_note, checked_keys
+from divulge.attacks.entry import Coarse, Count, Exact, Share, Words, per_key_set
 from divulge.attacks.identity._classes import _SIZES, _class_sizes, _least
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result, Value
 
@@ -41,6 +42,14 @@ _K_ANONYMITY_WORDS = Words(
     needs="keys",
     reference="Sweeney 2002, k-anonymity.",
     words=_K_ANONYMITY_WORDS,
+    plan=per_key_set(),
+    coarse=Coarse("class"),
+    context={
+        "classes in real": Count("real"),
+        "classes in synthetic": Exact(),
+        "real records alone on their key": Share("real"),
+        "real records in classes below 5": Share("real"),
+    },
 )
 def k_anonymity(case: Case, *, keys: Sequence[str]) -> Result:
     """Return the size of the smallest class of equal keys, in the real, the holdout and the synthetic table.

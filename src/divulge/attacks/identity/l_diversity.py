@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys, one_of
+from divulge.attacks.entry import Coarse, Words, per_pair
 from divulge.attacks.identity._classes import _least, _share_at_most
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, Value
@@ -53,6 +54,8 @@ _L_DIVERSITY_WORDS = Words(
     needs="keys, target",
     reference="Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007, l-diversity.",
     words=_L_DIVERSITY_WORDS,
+    plan=per_pair({"kind": "distinct"}, {"kind": "entropy"}, {"kind": "recursive"}),
+    coarse=Coarse("digits"),
 )
 def l_diversity(
     case: Case,

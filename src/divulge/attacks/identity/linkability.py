@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import SHOWN, Floats, judge, rate_of, shown_by
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Decimals, Headline, Record, Share, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
 from divulge.core.errors import SettingError
@@ -74,6 +75,21 @@ _LINKABILITY_WORDS = Words(
         "framework for quantifying privacy risk in synthetic data."
     ),
     words=_LINKABILITY_WORDS,
+    plan=per_table(columns=2),
+    weight=4,
+    headline=Headline(lambda variant: variant.endswith(", k = 1"), "every split, k = 1"),
+    record=Record("linked", "highest", lambda variant: variant.endswith(", k = 1")),
+    hit={"": "linked:"},
+    context={
+        SHOWN: Decimals(2),
+        "share of people whose link is drawn from ties": Share("real"),
+    },
+    notes=(
+        "left out of both lists: '…'",
+        "links were searched on whole halves: copies of one half alone do not show, and copies of a few columns "
+        "of each half need not",
+        "rows that tie for the last of the k places are drawn at random: a score is the chance that the two draws meet",
+    ),
 )
 def linkability(
     case: Case,

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import binned_note, checked_keys, record_result
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.entry import Coarse, Record, Words, per_key_set
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result, Value
 
@@ -50,6 +51,10 @@ _REPLICATED_UNIQUES_WORDS = Words(
     needs="keys",
     reference="Raab, Nowok and Dibben 2024 (synthpop: disclosure); Jackson et al. divide repU by the synthetic rows.",
     words=_REPLICATED_UNIQUES_WORDS,
+    plan=per_key_set(),
+    record=Record("replicated_unique", "any", lambda variant: variant.startswith("repU")),
+    hit={"": "alone and replicated:"},
+    coarse=Coarse("share", rows=""),
 )
 def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]:
     """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions of rows.

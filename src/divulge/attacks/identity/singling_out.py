@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import CANNOT_TELL, SHOWN, finite, judge
+from divulge.attacks.entry import Count, Decimals, Exact, Headline, Record, Words, per_table
 from divulge.attacks.identity._guesses import _UNIVARIATE, _Coded, _coded, _Guesses, _made, _name
-from divulge.attacks.registry import Words, attack
+from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
 from divulge.core.errors import SettingError
@@ -89,6 +90,33 @@ _SINGLING_OUT_WORDS = Words(
     needs="two columns of any kind; a holdout to say anything about disclosure",
     reference="Article 29 Working Party (2014), Opinion 05/2014; Cohen and Nissim (2020); Giomi et al. (2023).",
     words=_SINGLING_OUT_WORDS,
+    plan=per_table(),
+    weight=5,
+    headline=Headline(lambda variant: variant == "3 columns", "3 columns", ranks="intervals"),
+    record=Record("singled_out", "any"),
+    counts="guesses",
+    context={
+        "distinct people singled out": Count("real"),
+        "distinct people singled out, strangers": Count("holdout"),
+        "expected under permuted labels": Decimals(2),
+        "guesses that fit more than # people": Count(None),
+        "guesses that fit nobody": Count(None),
+        "independent guesses": Decimals(-1),
+        "largest share of one column": Decimals(2),
+        "n w (1 - w)^(n - 1)": Exact(),
+        SHOWN: Decimals(2),
+        "synthetic records described": Exact(),
+        "tries": Exact(),
+    },
+    notes=(
+        "# guesses found of # wanted, in # tries",
+        "# guesses were left out because one of their columns had its share of guesses",
+        "# guesses were left out because they fit more people than the weight allows",
+        "cannot tell: fewer than # guesses could be made, too few to compare members with strangers",
+        "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
+        "independent guesses as the permutations of labels show",
+        "left out of the guesses: '…'",
+    ),
 )
 def singling_out(
     case: Case,

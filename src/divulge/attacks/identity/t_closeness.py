@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys, one_of, require
+from divulge.attacks.entry import Coarse, Words, per_pair
 from divulge.attacks.identity._classes import _most, _share_at_most
-from divulge.attacks.registry import CODED, Words, attack
+from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result, Value
 from divulge.kernels.counts.contingency import ContingencyTable, Ints
@@ -50,12 +51,20 @@ _T_CLOSENESS_WORDS = Words(
 )
 
 
+def _kinds(case: Case, target: str) -> list[dict[str, str]]:
+    """Return the settings of each call: ordered values are compared by their order too."""
+    is_ordered = case.schema[target].kind in ("numeric", "datetime", "integer-coded")
+    return [{}, {"kind": "ordered"}] if is_ordered else [{}]
+
+
 @attack(
     family="uniqueness",
     question="How much does the target's distribution in this class differ from that of everybody?",
     needs="keys, target",
     reference="Li, Li and Venkatasubramanian 2007, t-closeness.",
     words=_T_CLOSENESS_WORDS,
+    plan=per_pair(chosen=_kinds),
+    coarse=Coarse("two"),
 )
 def t_closeness(case: Case, *, keys: Sequence[str], target: str, kind: Literal["equal", "ordered"] = "equal") -> Result:
     """Return the largest earth mover's distance between a class's target distribution and its whole table's.

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, Floats, checked_keys, judge, one_of, rate_of, shown_by
+from divulge.attacks.entry import Abstaining, Decimals, Headline, Record, Share, Withheld, Words, per_target
 from divulge.attacks.inference._boosting import model_answers, reference_answers
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
 from divulge.attacks.inference.subgroups import by_subgroup
-from divulge.attacks.registry import Words, attack
+from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
 from divulge.core.errors import SettingError
@@ -96,6 +97,41 @@ _INFERENCE_WORDS = Words(
         "and Wagner (2025) for attackers who abstain."
     ),
     words=_INFERENCE_WORDS,
+    plan=per_target(),
+    weight=2,
+    headline=Headline(lambda variant: variant == "nearest record", "nearest record, every target"),
+    record=Record("n_inferred", "count", lambda variant: variant.endswith("nearest record")),
+    context={
+        "ALC": Decimals(2),
+        "ALC, high": Withheld(),
+        "ALC, low": Withheld(),
+        "PRC": Abstaining(),
+        "PRC, reference": Abstaining(),
+        "PRC, strangers": Abstaining(),
+        "confidence cut-off": Decimals(2),
+        "guessing in proportion to how often each value occurs": Share("real"),
+        "model trained on other members, about members": Share("real"),
+        "model trained on strangers, about members": Share("real"),
+        "precision": Abstaining(),
+        "precision, strangers": Abstaining(),
+        "recall": Abstaining(),
+        "recall, strangers": Abstaining(),
+        "risk that a full copy of the real table would have": Decimals(2),
+    },
+    notes=(
+        "a guess is right when it is off by at most # of the spread between the #% and the #% quantile of real "
+        "and holdout together; missing is a value",
+        "a guess is right when it is the value itself; missing is a value",
+        "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with "
+        "equal chance",
+        "even a full copy of the real table would give this attack hardly any risk, as people share what is "
+        "known: it is right about strangers as well, and says nothing about copies",
+        "gradient boosting trained on the synthetic table",
+        "no model was trained: '…' has more than # values",
+        "the # nearest synthetic rows vote, with all that tie with the last of them; a number collects the votes "
+        "within the tolerance",
+        "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
+    ),
 )
 def inference(
     case: Case,

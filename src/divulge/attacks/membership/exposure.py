@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.registry import MIXED, Words, attack
+from divulge.attacks.entry import Coarse, Exact, Median, Quantile, Withheld, Words, per_table
+from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns, distances_of
 from divulge.core.errors import SettingError
@@ -101,6 +102,36 @@ _EXPOSURE_WORDS = Words(
     reference="Meeus et al. 2023, Achilles' heels (outlierness of records). Bates et al. 2023, Testing for outliers "
     "with conformal p-values. Benjamini and Hochberg 1995.",
     words=_EXPOSURE_WORDS,
+    plan=per_table(),
+    hit={"": "flagged:"},
+    values={"outliers": "mean distance to the nearest other people: ", "hit": "median hit score: "},
+    coarse=Coarse("median"),
+    context={
+        "#% quantile of members": Quantile("real"),
+        "#% quantile of strangers": Quantile("holdout"),
+        "fdr": Exact(),
+        "fewest people that can be flagged": Exact(),
+        "fewest units that can be flagged": Exact(),
+        "largest of members": Withheld(),
+        "largest of strangers": Withheld(),
+        "median of members": Median("real"),
+        "median of strangers": Median("holdout"),
+    },
+    notes=(
+        "# of # people are flagged as having a synthetic row closer than strangers have; at most #% of those "
+        "flagged are expected to be flagged by chance",
+        "# of # units are flagged as having a synthetic row closer than strangers have; at most #% of those "
+        "flagged are expected to be flagged by chance",
+        "hit score: log(distance to the # nearest other person / distance to the nearest synthetic row), people "
+        "of real and holdout together; its medians are the values shown",
+        "mean distance to the # nearest other people of the real table",
+        "no holdout: nobody can be flagged, since chance alone gives high scores too",
+        "this holdout cannot name fewer than # people: fewer who are hit stay unflagged; a larger holdout names fewer",
+        "this holdout cannot name fewer than # units: fewer who are hit stay unflagged; a larger holdout names fewer",
+        "this holdout is too small to name anybody at a false discovery rate of #",
+        "unit '…': rows of one unit are one person here; a unit scores as its highest record does, and units are "
+        "counted and compared",
+    ),
 )
 def exposure(
     case: Case, *, columns: Sequence[str] | None = None, k: int = 5, fdr: float = 0.1, neighbour: int = 5

@@ -1,0 +1,92 @@
+"""What a run is asked for: the attacker, how tables are read, and how the run goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, Literal
+
+from divulge.attacks.checks import ACCEPTABLE
+from divulge.core.errors import SettingError
+from divulge.core.schema import Schema
+
+__all__ = ["Attacker", "Reading", "RunOptions", "Search"]
+
+Search = Literal["default", "full", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attacker:
+    """What the attacker knows and wants."""
+
+    keys: Sequence[str] | None = None
+    """Columns that he knows; None searches for them."""
+    targets: Sequence[str] | None = None
+    """Columns that he wants; None takes all that are no keys."""
+    subgroups: Sequence[str] = ()
+    """Columns whose values tell groups of people apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the tables are read."""
+
+    schema: Schema | None = None
+    unit: str | None = None
+    """Column of the person or household."""
+    ignore: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    """Texts that stand for missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run goes; `divulge.assess` says what each option means."""
+
+    search: Search = "default"
+    models: bool | None = None
+    utility: bool = False
+    acceptable: float = ACCEPTABLE
+    positive_control: float | None = None
+    seed: int = 0
+    level: float = 0.95
+    jobs: int = 2
+    reveal: Sequence[str] = ()
+    budget: float | None = None
+    keep: str | Path | None = None
+    resume: bool = False
+
+    def check(self) -> None:
+        """Raise a `SettingError` for an option that no run can follow."""
+        if self.search not in ("default", "full", "off"):
+            raise SettingError("search: hint: one of default, full, off.")
+        if not set(self.reveal) <= {"values"}:
+            raise SettingError('reveal: not a known part. hint: "values" calls subgroups by their values.')
+        if not 0 < self.acceptable < 1:
+            raise SettingError(f"acceptable: {self.acceptable} is outside (0, 1). hint: 0.05 is the default.")
+        if self.jobs < 1:
+            raise SettingError(f"jobs: {self.jobs} is below 1.")
+        if self.budget is not None and not 0 <= self.budget < inf:
+            raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
+        if self.resume and self.keep is None:
+            raise SettingError("resume: nothing to go on from. hint: name the folder of finished tests with keep.")
+
+
+def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None) -> dict[str, Any]:
+    """Return the settings that the report states."""
+    return {
+        "seed": options.seed,
+        "level": options.level,
+        "jobs": options.jobs,
+        "acceptable": options.acceptable,
+        "search": options.search,
+        "models": options.models,
+        "keys": list(attacker.keys) if attacker.keys else None,
+        "targets": list(attacker.targets) if attacker.targets else None,
+        "subgroups": list(attacker.subgroups),
+        "unit": unit,
+        "ignore": list(reading.ignore),
+        "missing": len(tuple(reading.missing)),
+    }
