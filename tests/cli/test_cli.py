@@ -152,7 +152,7 @@ def test_standard_input_can_be_one_table_only(divulge, files):
 def test_an_option_that_names_nothing_is_refused(divulge, files, option):
     code, _, err = divulge("assess", "real.csv", "synthetic.csv", option, "")
     assert code == 2
-    assert "nothing is named" in err
+    assert "the list of names is empty" in err
 
 
 def test_an_empty_folder_name_is_refused(divulge, files):
@@ -252,8 +252,8 @@ def test_hostile_column_names_cannot_steer_the_terminal(divulge, files):
         ("real.csv", "is an input"),
         ("link.csv", "is an input"),
         ("divulge-report/report.html", "writes a document"),
-        ("", "no name of a file"),
-        (".", "no name of a file"),
+        ("", "this is not a file name"),
+        (".", "this is not a file name"),
         ("real.csv/x.xml", "cannot write there"),
     ],
 )

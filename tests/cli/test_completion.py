@@ -66,5 +66,5 @@ def test_no_job_is_not_every_core(command):
 
 def test_reveal_says_what_it_takes_and_for_which_edition():
     told = " ".join(CliRunner().invoke(cli, ["assess", "--help"]).output.split())
-    assert "'values' calls subgroups by their values in a custodian's edition" in told
-    assert "'columns' names columns in an external one" in told
+    assert "'values' shows the values that define subgroups in a custodian's edition" in told
+    assert "'columns' shows column names in an external one" in told

@@ -196,7 +196,7 @@ def test_an_external_file_renders_as_what_it_is(folder, tmp_path, command):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("one/assessment.json", "--edition", "custodian"), "does not hold what"),
+        (("one/assessment.json", "--edition", "custodian"), "lacks what"),
         (("one/assessment.json", "--reveal", "columns"), "does not hold columns"),
         (("run/assessment.json", "--reveal", "columns"), "add --edition external"),
         (("run/assessment.json", "--edition", "external", "--reveal", "values"), "any of columns"),

@@ -88,7 +88,7 @@ def test_an_edited_kind_wins_over_the_inferred_one():
             '[attacker]\nwho = "x"\n[atacker]',
             "unknown entry 'atacker'. hint: a schema holds columns, attacker, release",
         ),
-        ("attacker = 1", "attacker is no table"),
+        ("attacker = 1", "attacker is not a table"),
         ("[release]\nsetting = true", r"\[release\]: setting: neither text nor a list of text"),
         ('[decision]\ndate = ["x", ["y"]]', r"\[decision\]: date: neither text"),
         ('[decision.date]\nday = "x"', r"\[decision\]: date: neither text"),

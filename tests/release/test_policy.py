@@ -418,7 +418,7 @@ def test_the_gate_writes_junit(divulge, tmp_path):
     assert '<testsuite name="policy"' in (tmp_path / "new/j.xml").read_text()
     code, _, err = divulge("gate", "assessment.json", "--fail-on", "linkability.low > 1", "--junit", tmp_path, "-q")
     assert code == 2
-    assert "--junit: no name of a file" in err
+    assert "--junit: this is not a file name" in err
     code, _, err = divulge("gate", "assessment.json", "--fail-on", "excess", "--junit", "assessment.json")
     assert (code, "--junit: this file is an input" in err) == (2, True)
     assert (tmp_path / "assessment.json").read_bytes().startswith(b"{")
@@ -427,7 +427,7 @@ def test_the_gate_writes_junit(divulge, tmp_path):
 def test_a_file_that_adds_nothing_is_said_to(divulge, tmp_path):
     (tmp_path / "p.toml").write_text("")
     said = divulge("policy", "--check", "p.toml")[1].splitlines()
-    assert said[:2] == ["policy: 5 conditions", "The file asks for nothing beyond the defaults, which are:"]
+    assert said[:2] == ["policy: 5 conditions", "The file sets no condition beyond the defaults, which are:"]
     (tmp_path / "p.toml").write_text('required = ["copies"]')
     assert "defaults" not in divulge("policy", "--check", "p.toml")[1]
 

@@ -245,7 +245,7 @@ def test_the_command_prints_the_explanation(divulge):
     assert divulge("explain", "cap") == (0, explain("cap") + "\n", "")
     code, out, err = divulge("explain", "cap (zero)")
     assert (code, out) == (0, explain("cap") + "\n")
-    assert err == "divulge: this is cap with all its variants; a variant has no page of its own.\n"
+    assert err == "divulge: this explains cap with all its variants.\n"
 
 
 def test_an_unknown_name_is_status_2_and_lists_near_names(divulge):

@@ -292,8 +292,8 @@ def test_an_empty_name_is_no_folder(file, tmp_path, monkeypatch):
 
 
 def test_an_empty_list_names_its_option(file):
-    assert str(run("split", file, "--missing", ",,").exception).startswith("--missing: nothing is named")
-    assert str(run("split", file, "--stratify", "").exception).startswith("--stratify: nothing is named")
+    assert str(run("split", file, "--missing", ",,").exception).startswith("--missing: the list of names is empty")
+    assert str(run("split", file, "--stratify", "").exception).startswith("--stratify: the list of names is empty")
 
 
 @pytest.mark.parametrize(

@@ -345,7 +345,7 @@ def test_an_empty_file_is_refused(write, name):
 
 @pytest.mark.parametrize("text", ["\n\n", "\r\n", "\ufeff\n"])
 def test_a_file_of_blank_lines_is_refused(write, text):
-    with pytest.raises(TableError, match="blank lines only"):
+    with pytest.raises(TableError, match="only blank lines"):
         read(write(text))
 
 
@@ -555,7 +555,7 @@ def test_a_schema_that_is_not_there_is_refused(tmp_path):
     ("name", "content", "said"),
     [
         ("s.toml", "a = " + "[" * 5000, "nested too deeply"),
-        ("s.json", "[" * 5000, "nested too deeply"),
+        ("s.json", "[" * 100_000, "nested too deeply"),
         ("s.toml", "a = " + "1" * 5000, "too many digits"),
         ("s.json", "1" * 5000, "too many digits"),
     ],

@@ -16,7 +16,7 @@ __all__ = ["assess", "catalogue", "cli", "compare", "completion", "gate", "main"
 
 
 def main() -> None:
-    """Run the command line; every mistake in the input becomes one message and exit status 2."""
+    """Run the command line; a mistake in the input ends with one message and exit status 2."""
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -34,15 +34,17 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except MemoryError:
-        click.echo("divulge: not enough memory. hint: name --keys and --targets, or assess a sample of rows.", err=True)
+        click.echo(
+            "divulge: not enough memory. hint: name --keys and --targets, or assess a sample of the rows.", err=True
+        )
         sys.exit(3)
     except Exception as error:
         if os.environ.get("DIVULGE_DEBUG"):
             raise
         # the message of a library may hold a data value: only its type is told
         click.echo(
-            f"divulge: internal error ({type(error).__name__}); nothing was lost. hint: please report it; "
-            "DIVULGE_DEBUG=1 shows where it happened (the trace may hold data values).",
+            f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
+            "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
             err=True,
         )
         sys.exit(3)
@@ -60,7 +62,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _told(message: str) -> str:
-    """Return a message as it may be shown: on the way to an external edition no column and no file is named."""
+    """Return a message as it may be shown: with --edition external, without names of columns and files."""
     if not {"external", "--edition=external"} & set(sys.argv):
         return message
     from divulge.report.external.masking import masked
@@ -79,11 +81,11 @@ def _own_words() -> set[str]:
 
 
 def _leave(cause: BaseException | None) -> NoReturn:
-    """Tell what is left of an interrupted run, and leave without waiting for threads that still work."""
+    """Print what is kept of an interrupted run, and exit without waiting for running threads."""
     kept, planned = getattr(cause, "kept", 0), getattr(cause, "planned", 0)
     message = "interrupted; nothing was written."
     if kept:
-        message = f"interrupted; {kept} of {planned} tests are kept; the same command with --resume goes on."
+        message = f"interrupted; {kept} of {planned} tests are kept; repeat the command with --resume to continue."
     click.echo(f"divulge: {message}", err=True)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -20,28 +20,36 @@ __all__ = ["assess", "demo"]
 _LARGE_FILE = 200_000  # bytes: so many hold some thousand rows
 
 
-@cli.command()
+@cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE)
 @click.option(
-    "--holdout", type=FILE, metavar="FILE", help="People of the same population that the synthesizer never saw."
+    "--holdout",
+    type=FILE,
+    metavar="FILE",
+    help="Table of people from the same population that the synthesizer never saw.",
 )
-@click.option("--keys", multiple=True, callback=names, metavar="COLUMNS", help="What the attacker knows: age,sex,zip.")
-@click.option("--targets", multiple=True, callback=names, metavar="COLUMNS", help="What he wants.")
+@click.option(
+    "--keys", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker knows: age,sex,zip."
+)
+@click.option(
+    "--targets", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker wants to learn."
+)
 @click.option(
     "--subgroups",
     multiple=True,
     callback=names,
     metavar="COLUMNS",
-    help="Report inference for the people of each value of these.",
+    help="Columns whose values define groups; inference is reported for each group.",
 )
 @table_options
 @run_options
 def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> None:
-    """Attack SYNTHETIC on the people of REAL and compare with the people of a holdout.
+    """Attack the people of REAL through SYNTHETIC, and compare with the people of a holdout.
 
-    REAL is the table the synthesizer was trained on. CSV, Parquet, Arrow/Feather and Excel files, gzip too; - is
-    CSV on standard input. Without --keys, key sets are searched; without --targets, every column is one in turn.
+    REAL is the table that the synthesizer was trained on. Files may be CSV, Parquet, Arrow/Feather or Excel, also
+    compressed with gzip; "-" reads CSV from standard input. Without --keys, divulge searches for key sets; without
+    --targets, each column is the target in turn.
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
@@ -49,7 +57,7 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     from divulge.tables.readers import read
 
     if [real, synthetic, holdout].count("-") > 1:
-        raise SettingError("-: standard input can be one of the tables only.")
+        raise SettingError("-: only one table can come from standard input.")
     given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
     missing = options["missing"]
     if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, synthetic)):
@@ -81,7 +89,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
     policy = read_policy(options["policy"]) if options["policy"] else None
     previous = _previous(options["baseline"])
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
-    # beside the folder: what is kept holds scores of each person, and an external report is passed on
+    # beside the folder, not in it: checkpoints hold scores of each person, and an external report is passed on
     beside = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
     keep = beside if options["resume"] or can_keep(beside) else None
     with progress_shown(options["quiet"], names=not external) as progress:
@@ -136,7 +144,7 @@ def _attacks() -> list[str]:
 
 
 def _previous(path: str | None) -> dict[str, Any] | None:
-    """Return an earlier assessment, read before the work begins; None when none was given."""
+    """Return an earlier assessment, read before the run; None when none was given."""
     if path is None:
         return None
     from divulge.report.report import Report
@@ -147,13 +155,13 @@ def _previous(path: str | None) -> dict[str, Any] | None:
         raise SettingError(f"--baseline: {error}") from None
 
 
-@cli.command()
+@cli.command(short_help="Assess a synthetic table of a survey that comes with divulge.")
 @run_options
 def demo(**options: Any) -> None:
-    """Run the main job on a real table that comes with divulge.
+    """Assess a synthetic table of a survey that comes with divulge.
 
-    944 people of the American National Election Study of 1996: half of them train a small tree synthesizer, the
-    other half are the holdout.
+    The survey holds 944 people of the American National Election Study of 1996. One half trains a small tree
+    synthesizer, the other half is the holdout.
     """
     from divulge.demo import tables
 

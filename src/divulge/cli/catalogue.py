@@ -12,10 +12,12 @@ from divulge.cli.root import cli
 __all__ = ["attacks", "explain"]
 
 
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="The whole catalogue as JSON, each attack as `explain` tells it.")
+@cli.command(short_help="List the attacks.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the catalogue as JSON, with the full explanation of each attack."
+)
 def attacks(as_json: bool) -> None:
-    """List the attacks: what each asks, needs and refers to."""
+    """List the attacks: the question, the data and the reference of each."""
     from divulge.attacks import CATALOGUE
 
     names = sorted(CATALOGUE, key=lambda n: (CATALOGUE[n].family, n))
@@ -32,18 +34,18 @@ def attacks(as_json: bool) -> None:
 
 
 def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
-    """Return the attacks whose name begins so, for completion in a shell."""
+    """Return the attacks whose name begins with the given text, for completion in a shell."""
     from divulge.attacks import CATALOGUE
 
     return [name for name in sorted(CATALOGUE) if name.startswith(incomplete)]
 
 
-@cli.command()
+@cli.command(short_help="Explain one attack.")
 @click.argument("attack", required=False, shell_complete=_begun)
 def explain(attack: str | None) -> None:
-    """Explain ATTACK: the attacker, what he knows, data, formula, how to read it, what it does not tell.
+    """Explain ATTACK: what the attacker knows, the data, the formula, how to read it, what it does not tell.
 
-    A name may carry a variant: "cap (zero)", cap[zero]. Without a name the attacks are listed.
+    A name may carry a variant: "cap (zero)", cap[zero]. Without a name, the command lists the attacks.
     """
     from divulge.attacks import CATALOGUE
     from divulge.report import explain as words
@@ -52,7 +54,7 @@ def explain(attack: str | None) -> None:
         click.echo(words.explain(attack))
         if any(bracket in attack for bracket in "[("):
             entry = words.attack_of(attack).name
-            click.echo(f"divulge: this is {entry} with all its variants; a variant has no page of its own.", err=True)
+            click.echo(f"divulge: this explains {entry} with all its variants.", err=True)
         return
     width = max(map(len, CATALOGUE))
     for name in sorted(CATALOGUE):

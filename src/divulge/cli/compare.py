@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@cli.command()
+@cli.command(short_help="Rank several synthetic tables by risk.")
 @click.argument("real", type=FILE)
 @click.argument("candidates", type=FILE, nargs=-1, required=True, metavar="[LABEL=]CANDIDATE...")
-@click.option("--holdout", type=FILE, metavar="FILE", help="People of the same population that no synthesizer saw.")
-@click.option("--keys", multiple=True, callback=names, metavar="COLUMNS", help="What the attacker knows: age,sex,zip.")
-@click.option("--targets", multiple=True, callback=names, metavar="COLUMNS", help="What he wants.")
+@click.option(
+    "--holdout", type=FILE, metavar="FILE", help="Table of people from the same population that no synthesizer saw."
+)
+@click.option(
+    "--keys", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker knows: age,sex,zip."
+)
+@click.option(
+    "--targets", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker wants to learn."
+)
 @table_options
 @click.option(
     "--out",
@@ -33,30 +39,37 @@ __all__ = ["compare"]
     metavar="DIR",
     default="divulge-comparison",
     show_default=True,
-    help="Folder of the comparison.",
+    help="Folder to write the comparison to.",
 )
-@click.option("--utility/--no-utility", default=True, show_default=True, help="Say what each table keeps.")
+@click.option(
+    "--utility/--no-utility",
+    default=True,
+    show_default=True,
+    help="Measure how well each table keeps the distributions and predictions of the real one.",
+)
 @click.option(
     "--acceptable",
     type=float,
     default=0.05,
     show_default=True,
-    help="A risk whose upper limit is at most this counts as none found.",
+    help="Largest upper limit of risk that counts as none found.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of every random step.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of all statements together.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step.")
+@click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Confidence level of all statements together."
+)
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Threads  [default: all cores]; they change no digit.",
+    help="Number of threads; the results do not depend on it.  [default: all cores]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **options: Any) -> None:  # fmt: skip
-    """Attack each CANDIDATE on the people of REAL, rank them by risk and set risk against utility.
+    """Attack the people of REAL through each CANDIDATE, and rank the candidates by risk, beside their utility.
 
-    A candidate is a file, or LABEL=FILE; the same label again is a further table of the same generator, and the
-    statement is then about the generator. Each candidate's full report is written below the folder, too.
+    A candidate is FILE or LABEL=FILE. Files with the same label are tables of one generator, and the ranking is then
+    of generators. The full report on each candidate is written to a folder of its own below --out.
 
     Exit status: 0 done, 2 unusable input, 3 a candidate failed (the others are reported).
     """
@@ -65,10 +78,10 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
 
     folder = Path(options["out"])
     if not options["out"].strip() or (folder.exists() and not folder.is_dir()):
-        raise SettingError("--out: no name of a folder. hint: name a folder.")
+        raise SettingError("--out: this is not a folder. hint: name a folder.")
     given = labelled(candidates)
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
-        raise SettingError("-: standard input can be one of the tables only.")
+        raise SettingError("-: only one table can come from standard input.")
     missing = options["missing"]
     people = [None if path is None else read(path, role=role, missing=missing)
               for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip

@@ -10,7 +10,7 @@ from divulge.cli.root import cli
 __all__ = ["completion"]
 
 
-@cli.command()
+@cli.command(short_help="Print a script that completes commands in a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print a script that completes commands and options in SHELL.

@@ -17,16 +17,22 @@ from divulge.core.errors import SettingError
 __all__ = ["gate", "write_junit"]
 
 
-@cli.command()
+@cli.command(short_help="Check a finished assessment against a policy.")
 @click.argument("assessment", type=FILE)
-@click.option("--policy", "policy_file", type=FILE, metavar="FILE", help="TOML of `divulge policy`.")
-@click.option("--fail-on", multiple=True, metavar="RULE", help="A rule that must not hold, as of `divulge assess`.")
-@click.option("--junit", type=FILE, metavar="FILE", help="Write the outcome as JUnit XML.")
-@click.option("-q", "--quiet", is_flag=True, help="No table.")
+@click.option(
+    "--policy",
+    "policy_file",
+    type=FILE,
+    metavar="FILE",
+    help="Policy (TOML) to judge by; `divulge policy` writes a template.",
+)
+@click.option("--fail-on", multiple=True, metavar="RULE", help="Rule that must not hold, as in `divulge assess`.")
+@click.option("--junit", type=FILE, metavar="FILE", help="File for the outcome as JUnit XML.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no table.")
 def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit: str | None, quiet: bool) -> None:
-    """Judge an existing ASSESSMENT (the assessment.json of a report) by a policy, without the data.
+    """Check the assessment.json of a report (ASSESSMENT) against a policy, without the data.
 
-    Exit status: 0 every condition is kept, 1 one is not, 2 unusable input.
+    Exit status: 0 all conditions are met, 1 a condition is broken, 2 unusable input.
     """
     from divulge.release.conditions import broken, judge_policy
     from divulge.release.policy import read_policy

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["FILE", "FOLDER", "names", "run_options", "table_options"]
 
 
 class _PathName(click.types.StringParamType):
-    """Text that a shell completes as the name of a file or folder; whether there is one is found out by who reads."""
+    """Text that a shell completes as the name of a file or folder; the reader checks whether it exists."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -28,7 +28,7 @@ FOLDER = _PathName("dir")
 
 
 def names(_: Any, option: click.Parameter, values: Sequence[str]) -> list[str]:
-    """Return the names that were given, one by one or in lists with commas."""
+    """Return the names given one by one or in comma-separated lists."""
     return [name for value in values for name in _split(value, option.opts[0])]
 
 
@@ -41,20 +41,26 @@ def _split(value: str, option: str) -> list[str]:
     if "\n" in value and '"' not in value:
         names = value.split(",")  # a line break in a name without quotation marks
     if not any(names):
-        raise SettingError(f"{option}: nothing is named. hint: an unset variable of the shell?")
+        raise SettingError(f"{option}: the list of names is empty. hint: is a shell variable unset?")
     return [n for n in names if n]
 
 
 def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options on how tables are read."""
+    """Add the options on how tables are read to a command."""
     options = [
         click.option(
-            "--schema", "schema_file", type=FILE, metavar="FILE", help="TOML of `divulge schema`, or SDV metadata JSON."
+            "--schema",
+            "schema_file",
+            type=FILE,
+            metavar="FILE",
+            help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON).",
         ),
-        click.option("--unit", metavar="COLUMN", help="Column of the person or household."),
-        click.option("--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out."),
+        click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household."),
         click.option(
-            "--missing", multiple=True, callback=names, metavar="CODES", help="Texts that stand for missing: '?,-8'."
+            "--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of every attack."
+        ),
+        click.option(
+            "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
         ),
     ]
     for option in reversed(options):
@@ -63,43 +69,47 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a run."""
+    """Add the options of a run to a command."""
     options = [
         click.option("--out", type=FOLDER, metavar="DIR",
-                     help="Folder of the report  [default: divulge-report, or divulge-report-external]."),
+                     help="Folder to write the report to  [default: divulge-report, or divulge-report-external]."),
         click.option("--edition", type=click.Choice(["custodian", "external"]), default="custodian",
-                     show_default=True, help="external: no records, no small counts, columns numbered."),
+                     show_default=True,
+                     help="Report to write; external leaves out records, small counts and column names."),
         click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
-                     help="'values' calls subgroups by their values in a custodian's edition; 'columns' names columns "
-                     "in an external one."),
+                     help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
+                     "'columns' shows column names in an external one."),
         click.option("--search", type=click.Choice(["default", "full", "off"]), default="default", show_default=True,
-                     help="Key sets to test when no keys are given; full also lists minimal disclosing sets."),
+                     help="How key sets are searched when no keys are given; full also lists minimal disclosing sets."),
         click.option("--models/--no-models", default=None,
                      help="Train models for inference  [default: up to 3 million people x targets]."),
         click.option("--utility/--no-utility", default=True, show_default=True,
-                     help="Say how much of the real table the synthetic one keeps."),
+                     help="Measure how well the synthetic table keeps the distributions and predictions of the real "
+                     "one."),
         click.option("--acceptable", type=float, default=0.05, show_default=True,
-                     help="A risk whose upper limit is at most this counts as none found."),
+                     help="Largest upper limit of risk that counts as none found."),
         click.option("--positive-control", type=float, default=None, metavar="F",
-                     help="Plant copies of people into the share F of the synthetic rows, and say what the run sees."),
+                     help="Replace a fraction F of the synthetic rows by copies of real people, and report whether the "
+                     "attacks notice."),
         click.option("--fail-on", multiple=True, metavar="RULE",
-                     help="Exit with 1 when it holds: 'cap.high > 0.05', 'linkability.score < 95', "
+                     help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
                      "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess'."),
         click.option("--policy", type=FILE, metavar="FILE",
-                     help="Exit with 1 when a condition of this TOML file is not kept; `divulge policy` writes one."),
+                     help="Exit with status 1 when a condition of this policy is broken; `divulge policy` writes a "
+                     "template."),
         click.option("--baseline", type=FILE, metavar="FILE",
-                     help="assessment.json of an earlier run: test what changed since."),
+                     help="assessment.json of an earlier run, to test what has changed since then."),
         click.option("--junit", type=FILE, metavar="FILE",
-                     help="Write policy, attacks and preconditions as JUnit XML."),
+                     help="File for policy, attacks and preconditions as JUnit XML."),
         click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
-                     help="Begin no test after this time; the report says what was left out."),
-        click.option("--resume", is_flag=True, help="Go on with a run that was interrupted."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Of every random step."),
-        click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals."),
+                     help="Start no test after this many seconds; the report lists the tests left out."),
+        click.option("--resume", is_flag=True, help="Continue a run that was interrupted."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
+        click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),
         click.option("--jobs", type=click.IntRange(min=1), metavar="N",
-                     help="Threads  [default: all cores]; they change no digit."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
-        click.option("-v", "--verbose", is_flag=True, help="Tell each attack when it is done, and its time."),
+                     help="Number of threads; the results do not depend on it.  [default: all cores]"),
+        click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
+        click.option("-v", "--verbose", is_flag=True, help="Print each attack and its time when it is done."),
     ]  # fmt: skip
     for option in reversed(options):
         function = option(function)

@@ -10,12 +10,12 @@ from divulge.cli.root import cli
 __all__ = ["policy"]
 
 
-@cli.command()
-@click.option("--check", type=FILE, metavar="FILE", help="Say in words what this policy asks.")
+@cli.command(short_help="Print a template of a policy, or check a policy.")
+@click.option("--check", type=FILE, metavar="FILE", help="Check this policy, and print its conditions in words.")
 def policy(check: str | None) -> None:
-    """Write a policy to edit and pass to `divulge assess` or `divulge gate` with --policy, as TOML with comments.
+    """Print a template of a policy, as TOML with comments, to edit and pass to `divulge assess` or `divulge gate`.
 
-    A policy says beforehand what must hold before the synthetic table may leave the house.
+    A policy states, before the run, the conditions under which the synthetic table may be released.
     """
     from divulge.release.conditions import conditions
     from divulge.release.policy import TEMPLATE, Policy, read_policy
@@ -29,6 +29,6 @@ def policy(check: str | None) -> None:
     asked = conditions(given)
     click.echo(f"{clean(given.name)}: {len(asked)} condition{'' if len(asked) == 1 else 's'}")
     if asked == conditions(Policy()):
-        click.echo("The file asks for nothing beyond the defaults, which are:")
+        click.echo("The file sets no condition beyond the defaults, which are:")
     for words in asked:
         click.echo(f"- {clean(words)}")

@@ -18,30 +18,31 @@ _DOCUMENTS = {"html": "report.html", "md": "report.md", "json": "assessment.json
 
 
 def _formats(_: Any, __: Any, value: str) -> list[str]:
-    """Return the formats that were asked for, each once."""
+    """Return the requested formats, each once."""
     asked = [part.strip().lower() for part in value.split(",")]
     if "all" in asked:
         return list(_DOCUMENTS)
     if not set(asked) <= set(_DOCUMENTS):
-        raise SettingError(f"--format: not a known format. hint: any of {', '.join(_DOCUMENTS)}, or all.")
+        raise SettingError(f"--format: unknown format. hint: use any of {', '.join(_DOCUMENTS)}, or all.")
     return list(dict.fromkeys(asked))
 
 
-@cli.command()
+@cli.command(short_help="Write the documents of a report again, without the data.")
 @click.argument("assessment", type=FILE)
-@click.option("--out", metavar="DIR", help="Folder of the documents  [default: that of ASSESSMENT, for an external "
-              "edition of a custodian's one: external/ in it].")  # fmt: skip
+@click.option("--out", metavar="DIR", help="Folder to write to  [default: the folder of ASSESSMENT; its subfolder "
+              "external/ for the external edition of a custodian's report].")  # fmt: skip
 @click.option("--edition", type=click.Choice(["custodian", "external"]),
-              help="external: no records, no small counts, columns numbered.  [default: as it is]")  # fmt: skip
+              help="Edition to write; external leaves out records, small counts and column names.  [default: that of "
+              "ASSESSMENT]")  # fmt: skip
 @click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
-              help="Let an external edition show the names of: columns.")  # fmt: skip
+              help="Names that an external edition shows: columns.")  # fmt: skip
 @click.option("--format", "formats", default="all", callback=_formats, show_default=True, metavar="LIST",
-              help="Of html,md,json,junit; or all.")  # fmt: skip
+              help="Documents to write: a list of html,md,json,junit, or all.")  # fmt: skip
 def render(assessment: str, out: str | None, edition: str | None, reveal: Sequence[str], formats: list[str]) -> None:
-    """Make the documents of an ASSESSMENT (the assessment.json of a report) again, without the data.
+    """Write the documents of a report again from its assessment.json (ASSESSMENT), without the data.
 
-    The records.parquet beside it, if there is one, gives the page of a custodian its most exposed people. With
-    --edition external the same assessment becomes what the recipient of the synthetic table may read.
+    If records.parquet lies beside ASSESSMENT, a custodian's HTML page lists the most exposed people. --edition external
+    writes the report for the recipient of the synthetic table.
 
     Exit status: 0 done, 2 unusable input.
     """
@@ -52,7 +53,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     wanted = edition or has
     if has == "external" and wanted == "custodian":
         raise SettingError(
-            "--edition: an external assessment.json does not hold what a custodian's one does. hint: render the "
+            "--edition: an external assessment.json lacks what the custodian's edition shows. hint: render the "
             "custodian's assessment.json."
         )
     if reveal and wanted == "custodian":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from divulge import __version__
+from divulge.core import __version__
 
 __all__ = ["cli"]
 
@@ -17,12 +17,12 @@ def cli() -> None:
     """What does your synthetic table divulge about real people?
 
     
-    divulge split data.csv --holdout 0.5 --unit household     an honest holdout, before you train
+    divulge split data.csv --holdout 0.5 --unit household     set a holdout aside before training
     divulge assess real.csv synthetic.csv --holdout holdout.csv --keys age,sex,zip --targets income
     divulge compare real.csv a.csv b.csv --holdout holdout.csv     rank candidate releases
-    divulge render divulge-report/assessment.json --edition external     the report to pass on
-    divulge policy > policy.toml            a gate for nightly builds; edit it, pass it to assess or gate
-    divulge schema real.csv > schema.toml   what was inferred and why; edit it, pass it back
-    divulge explain cap                     one attack: attacker, formula, how to read it
-    divulge demo                            the main job on a bundled real table
+    divulge render divulge-report/assessment.json --edition external     the report for the recipient
+    divulge policy > policy.toml            conditions of a release; edit them, pass them to assess or gate
+    divulge schema real.csv > schema.toml   how each column is read; edit it, pass it back
+    divulge explain cap                     explain one attack: attacker, formula, how to read it
+    divulge demo                            assess a survey that comes with divulge
     """

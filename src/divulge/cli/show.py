@@ -41,15 +41,15 @@ def command_line() -> str:
 
 
 def check_folder(folder: Path, external: bool) -> None:
-    """Refuse a folder that cannot take the report, before the work begins.
+    """Check, before the run, that the report can be written to a folder.
 
     Raises
     ------
     SettingError
-        It is a file, or it holds the records of a custodian's report and an external one is asked for.
+        It is a file, or it holds a report of the other edition.
     """
     if folder.exists() and not folder.is_dir():
-        raise SettingError("--out: it is a file. hint: name a folder.")
+        raise SettingError("--out: this is a file. hint: name a folder.")
     from divulge.report.report import other_edition
 
     if why := other_edition(folder, "external" if external else "custodian"):
@@ -57,12 +57,12 @@ def check_folder(folder: Path, external: bool) -> None:
 
 
 def check_file(option: str, path: str | None, inputs: Sequence[str | None], folder: Path) -> None:
-    """Refuse to write over an input or a document of the report, or where nothing can be written, before the work.
+    """Check, before the run, that a file can be written and is neither an input nor a document of the report.
 
     Raises
     ------
     SettingError
-        The file is one of these, a folder, or cannot be made.
+        The file is an input, a document of the report or a folder, or it cannot be written.
     """
     if path is None:
         return
@@ -71,16 +71,16 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
     if target.exists() and any(p.exists() and p.samefile(target) for p in taken):
         raise SettingError(f"{option}: this file is an input. hint: name another file.")
     if target.absolute().parent.resolve() == folder.absolute().resolve() and target.name in _DOCUMENTS:
-        raise SettingError(f"{option}: the report writes a document of this name there. hint: name another file.")
+        raise SettingError(f"{option}: the report writes a document of this name. hint: name another file.")
     if not path.strip() or target.is_dir():
-        raise SettingError(f"{option}: no name of a file. hint: name one, such as junit.xml.")
+        raise SettingError(f"{option}: this is not a file name. hint: name a file, such as junit.xml.")
     place = next(p for p in target.absolute().parents if p.exists())
     if not place.is_dir() or not os.access(place, os.W_OK):
         raise SettingError(f"{option}: cannot write there. hint: name another file.")
 
 
 def written(report: Report | ComparisonReport, folder: Path) -> None:
-    """Write the documents; a `SettingError` where that cannot be."""
+    """Write the documents, or raise a `SettingError` where the folder cannot be written."""
     try:
         report.write(folder)
     except OSError as error:
@@ -111,7 +111,7 @@ def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
 
 
 def finished_shown(done: Finished) -> None:
-    """Tell that an attack is done, for --verbose."""
+    """Print that an attack is done, for --verbose."""
     more = [
         f"{n} {word}" for n, word in ((done.kept, "kept"), (done.failed, "failed"), (done.left_out, "left out")) if n
     ]
@@ -123,7 +123,7 @@ def finished_shown(done: Finished) -> None:
 def progress_shown(quiet: bool, *, names: bool = True) -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on standard error: a bar on a terminal, a line for each stage elsewhere.
 
-    Without `names` no column is named.
+    Without `names`, the text shows no column names.
     """
     if quiet:
         yield lambda what, done, total: None

@@ -19,29 +19,42 @@ __all__ = ["split"]
 _SHOWN = 20  # strata
 
 
-@cli.command()
+@cli.command(short_help="Split a table at random into training data and a holdout.")
 @click.argument("table", type=FILE)
-@click.option("--holdout", type=float, default=0.5, show_default=True, help="Share of the people to set aside.")
-@click.option("--unit", metavar="COLUMN", help="Column of the person or household; its rows are never parted.")
-@click.option("--together", is_flag=True, help="Keep rows that are equal in all columns on one side.")
+@click.option("--holdout", type=float, default=0.5, show_default=True, help="Share of the people in the holdout.")
 @click.option(
-    "--stratify", multiple=True, callback=names, metavar="COLUMNS", help="Columns whose shares both parts keep."
+    "--unit", metavar="COLUMN", help="Column that identifies the person or household; rows of one unit stay together."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw.")
+@click.option("--together", is_flag=True, help="Keep rows that are equal in all columns together.")
 @click.option(
-    "--out", type=FOLDER, default="divulge-split", show_default=True, metavar="DIR", help="Folder of the two tables."
+    "--stratify",
+    multiple=True,
+    callback=names,
+    metavar="COLUMNS",
+    help="Columns whose distribution is the same in both tables.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random split.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    default="divulge-split",
+    show_default=True,
+    metavar="DIR",
+    help="Folder to write the two tables to.",
 )
 @click.option(
     "--format", "kind", type=click.Choice(["same", "csv", "parquet"]), default="same", show_default=True,
-    help="Of the two tables.",
+    help="File format of the two tables.",
 )  # fmt: skip
-@click.option("--missing", multiple=True, callback=names, metavar="CODES", help="Texts that stand for missing: '?,-8'.")
-@click.option("--force", is_flag=True, help="Write over tables that are there already.")
+@click.option(
+    "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
+)
+@click.option("--force", is_flag=True, help="Overwrite tables that exist already.")
 def split(table: str, out: str, **options: Any) -> None:
-    """Set people of TABLE aside before a synthesizer is trained: an honest holdout, by person or household.
+    """Split TABLE at random into training data and a holdout, by person or household.
 
-    Writes DIR/real.csv, to train on, and DIR/holdout.csv, which the synthesizer must never see. Who is drawn follows
-    from the values and the seed, not from the order of rows. The cells come out as they went in.
+    The command writes DIR/real.csv, to train on, and DIR/holdout.csv, which the synthesizer must never see. The split
+    depends on the values and the seed, not on the order of the rows. Cells are copied unchanged.
     """
     from divulge.run.holdout_split import next_command, split_file
 

@@ -10,11 +10,11 @@ from divulge.cli.root import cli
 __all__ = ["schema"]
 
 
-@cli.command()
+@cli.command(short_help="Print how divulge reads each column of a table.")
 @click.argument("table", type=FILE)
 @table_options
 def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
-    """Write what was inferred about the columns of TABLE, and why, as TOML to edit and pass back with --schema."""
+    """Print how divulge reads each column of TABLE, and why, as TOML to edit and pass back with --schema."""
     from divulge.case.case import build_case
     from divulge.tables.readers import read, read_schema
 

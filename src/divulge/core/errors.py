@@ -1,10 +1,10 @@
-"""Our errors: they say what was asked, what was found and what to do, and never show a data value."""
+"""The errors of divulge. Messages say what was asked, what was found and what to do, and never show a data value."""
 
 __all__ = ["ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError"]
 
 
 class DivulgeError(Exception):
-    """Any mistake in the input that the user can mend; the command line turns it into one message."""
+    """A mistake in the input that the user can correct; the command line prints it as one message."""
 
 
 class FrameError(DivulgeError, TypeError):
@@ -16,7 +16,7 @@ class TableError(DivulgeError, ValueError):
 
 
 class ColumnError(DivulgeError, ValueError):
-    """A column that is absent, named twice, or of a kind that does not fit its role."""
+    """A column that is missing, occurs twice, or has a kind that does not fit its role."""
 
 
 class SettingError(DivulgeError, ValueError):

@@ -16,7 +16,7 @@ _STEP = 0x9E3779B97F4A7C15
 
 
 def _mix(x: Hashes) -> Hashes:
-    """Return splitmix64 of each number, written over them."""
+    """Return splitmix64 of each number; the result overwrites the input."""
     for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x ^= x >> np.uint64(shift)
         x *= np.uint64(multiplier)
@@ -25,12 +25,12 @@ def _mix(x: Hashes) -> Hashes:
 
 
 def value_hashes(values: Hashes, salt: int) -> Hashes:
-    """Return a 64-bit hash of each number; another salt gives other hashes."""
+    """Return a 64-bit hash of each number; different salts give different hashes."""
     return _mix(values + np.uint64((salt + 1) * _STEP % 2**64))
 
 
 def code_hashes(columns: Sequence[NDArray[Any]]) -> Hashes:
-    """Return a 64-bit hash of each row of columns of codes: that of every code, salted by its column, added up."""
+    """Return a 64-bit hash of each row: the sum of the hashes of its codes, each salted by its column."""
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for j, codes in enumerate(columns):
         hashes += value_hashes(codes.astype(np.uint64), j)
@@ -38,9 +38,9 @@ def code_hashes(columns: Sequence[NDArray[Any]]) -> Hashes:
 
 
 def row_hashes(values: NDArray[np.float64]) -> Hashes:
-    """Return a 64-bit hash of each row: that of every entry, salted by its column, added up.
+    """Return a 64-bit hash of each row: the sum of the hashes of its entries, each salted by its column.
 
-    Two different rows share a hash with probability 2**-64, and then only their order is in doubt.
+    Two different rows have the same hash with probability 2**-64; then only their order is undefined.
     """
     hashes = np.empty(values.shape[0], dtype=np.uint64)
     salt = np.arange(1, values.shape[1] + 1, dtype=np.uint64) * np.uint64(_STEP)
@@ -53,9 +53,9 @@ def row_hashes(values: NDArray[np.float64]) -> Hashes:
 
 
 def once(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Return which rows to keep so that a table written out several times counts once.
+    """Return which rows to keep so that a table counts once if it was written out several times.
 
-    Where every row is there twice, or any number of times that all counts share, so many of each are left.
+    The count of each distinct row is divided by the greatest common divisor of all counts.
 
     Examples
     --------

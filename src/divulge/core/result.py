@@ -1,4 +1,4 @@
-"""What an attack gives back: one frozen `Result` per attack and setting, whose fields are those of assessment.json."""
+"""The result of an attack: one frozen `Result` per attack and setting, with the fields of assessment.json."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """How often the attack was right on one group of people."""
 
     hits: float
-    """A sum of scores in [0, 1]; fractional where the attack gives probabilities."""
+    """Sum of scores in [0, 1]; fractional if the attack gives probabilities."""
     n: int
     """Records that were attacked."""
     rate: float | None
@@ -47,14 +47,14 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be right without the synthetic table."""
+    """The rate of an attacker without the synthetic table."""
 
     rate: float | None
     what: str
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """Members less strangers, with its interval."""
+    """Rate of members minus rate of strangers, with its interval."""
 
     value: float | None
     low: float | None
@@ -64,7 +64,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """A measure that is no rate, on each table."""
+    """A measure that is not a rate, for each table."""
 
     real: float | None = None
     holdout: float | None = None
@@ -74,7 +74,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
     """The residual over the holdout, (p_T - p_C) / (1 - p_C): 0 is no more than strangers have, 1 is everybody.
 
-    For measures that count synthetic rows (`dcr` and its kin): the fraction of synthetic rows that are copied.
+    For measures that count synthetic rows (such as `dcr`) it is the fraction of synthetic rows that are copied.
     """
 
     value: float | None
@@ -86,14 +86,14 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     leak_free_low: float | None = None
     leak_free_high: float | None = None
-    """Between these the risks of all comparisons of the attack lie together, at this level, if nothing leaked."""
+    """If nothing leaked, the risks of all comparisons of the attack lie between these limits, at this level."""
 
 
 class Individual(msgspec.Struct, frozen=True, kw_only=True):
-    """Scores per record, in the row order of the input; they never go into assessment.json."""
+    """Scores per record, in the row order of the input; never in assessment.json."""
 
     real: NDArray[np.float64]
-    """Shape (n_real,), nan where the attack skips the record."""
+    """Shape (n_real,); nan if the attack skips the record."""
     holdout: NDArray[np.float64] | None = None
     """Shape (n_holdout,)."""
 
@@ -102,9 +102,9 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
 
     of: str
-    """What the parts are: "column set", or the column whose values tell the subgroups apart."""
+    """What the parts are: "column set", or the column whose values define the subgroups."""
     name: str
-    """Which part; a subgroup is numbered, as its value would be a data value."""
+    """Name of the part; subgroups are numbered, because their values are data values."""
     real: Rate
     holdout: Rate | None = None
     risk: Risk | None = None
@@ -126,17 +126,17 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     value: Value | None = None
     risk: Risk | None = None
     score: float | None = None
-    """100 (1 - min(1, max(0, risk.high))): the privacy score users of the field know, 100 is least risk. Where only a
-    part of a full copy would show, the limit is divided by that part; None where nothing would."""
+    """100 (1 - min(1, max(0, risk.high))), the privacy score of the field; 100 is least risk. If a full copy of the
+    real table would show only a part of the risk, the limit is divided by that part; None if it would show nothing."""
     p_value: float | None = None
     p_adjusted: float | None = None
     smallest_detectable: float | None = None
     verdict: Verdict | None = None
     context: dict[str, float | None] = {}
-    """Further numbers that help to read this one, by name."""
+    """Further numbers that help to read the result, by name."""
     curves: dict[str, list[float]] = {}
     groups: tuple[Group, ...] = ()
-    """The same by column set or by subgroup of people."""
+    """The result by column set or by subgroup of people."""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     individual: Individual | None = None
@@ -144,13 +144,13 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     table: Any = None
     """A table that the attack built (`cap_minimum`); never in assessment.json."""
     comparison: Any = None
-    """The comparison behind difference and risk, from which other levels follow; never in assessment.json."""
+    """The comparison behind difference and risk, for intervals at other levels; never in assessment.json."""
     counts: Counts = "people"
-    """What the rates are of, as the catalogue says; never in assessment.json."""
+    """What the rates count, as the catalogue says; never in assessment.json."""
     hit: str = "right for"
-    """What a hit is, in words that a share of people follows; never in assessment.json."""
+    """What a hit is, in words to put before a share of people; never in assessment.json."""
     measured: str = ""
-    """What `value` is, in words that the three values follow; never in assessment.json."""
+    """What `value` is, in words to put before the three values; never in assessment.json."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dictionaries and lists, as in assessment.json."""
@@ -210,16 +210,16 @@ def tidy(text: object) -> str:
 
 
 TOWARDS = "leak-free share towards members"
-"""Key of the context of results whose rates are of synthetic rows, by whose person is nearest, and not of people."""
+"""Context key of results whose rates are shares of synthetic rows, by their nearest person, not of people."""
 
 
 def counts_rows(result: Result) -> bool:
-    """Return whether the rates are of synthetic rows, by whose person is nearest, and not of people."""
+    """Return whether the rates are shares of synthetic rows, by their nearest person, not of people."""
     return result.real is not None and TOWARDS in result.context
 
 
 def counts_guesses(result: Result) -> bool:
-    """Return whether the rates are of guesses, each of which fits one person alone or not, and not of people."""
+    """Return whether the rates are shares of guesses (does a guess fit exactly one person?), not of people."""
     return result.counts == "guesses"
 
 

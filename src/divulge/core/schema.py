@@ -1,4 +1,4 @@
-"""What each column is and what it is for: kinds are inferred from facts, with the reason in a sentence."""
+"""The kind and the roles of each column; kinds are inferred from facts, and a sentence gives the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["categorical", "boolean", "numeric", "integer-coded", "datetime",
 Role = Literal["key", "target", "unit", "ignore"]
 
 COUNTED: tuple[Kind, ...] = ("categorical", "boolean", "numeric", "integer-coded", "datetime")
-"""Kinds that may be keys and targets without being asked for by name."""
+"""Kinds that divulge uses as keys and targets by default."""
 
 FEW = 20
 """Whole numbers with at most this many distinct values are categories."""
@@ -27,7 +27,7 @@ _ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|ssn|code)($|[^a
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """How a continuous column is cut for counting."""
+    """How a continuous column is cut into bins for counting."""
 
     how: Literal["quantile", "width", "none"] = "quantile"
     n: int = 10
@@ -35,7 +35,7 @@ class Bins:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: what it is, what it is for, and why we think so."""
+    """One column: its kind, its roles, and the reason for the kind."""
 
     name: str
     kind: Kind
@@ -46,7 +46,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was counted about one column of the real table."""
+    """Facts about one column of the real table."""
 
     name: str
     family: str
@@ -54,7 +54,7 @@ class Facts:
     n_rows: int
     n_missing: int
     n_distinct: int
-    """Distinct values, missing not counted."""
+    """Distinct values, without missing."""
     number_share: float
     """Share of the distinct values of a text column that read as numbers."""
     n_not_numbers: int
@@ -63,7 +63,7 @@ class Facts:
     """Characters per value of a text column."""
     has_spaces: bool
     span: float
-    """Largest less smallest number; nan without numbers."""
+    """Largest minus smallest number; nan without numbers."""
 
     @property
     def all_differ(self) -> bool:
@@ -176,7 +176,7 @@ class Schema:
         )
 
     def give_roles(self, **roles: Iterable[str]) -> Schema:
-        """Return this schema with roles added: `give_roles(unit=["household"])`."""
+        """Return this schema with further roles, as in `give_roles(unit=["household"])`."""
         columns = {c.name: c for c in self.columns}
         for role, names in roles.items():
             for name in names:
@@ -186,7 +186,7 @@ class Schema:
         return Schema(tuple(columns.values()), self.threat)
 
     def to_toml(self) -> str:
-        r"""Return the schema as TOML that can be edited and passed back, with the questions that no run can answer.
+        r"""Return the schema as TOML to edit and pass back, with the questions that no run can answer.
 
         Examples
         --------
@@ -210,12 +210,12 @@ class Schema:
 
 
 def schema_from_toml(text: str, source: str = "schema") -> Schema:
-    r"""Return the schema that a TOML text describes: [columns.NAME], [attacker], [release], [decision], any of them.
+    r"""Return the schema that a TOML text describes; it may have [columns.NAME], [attacker], [release] and [decision].
 
     Raises
     ------
     SettingError
-        The text is no TOML, or has an entry that no schema has.
+        The text is not TOML, or has an unknown entry.
 
     Examples
     --------
@@ -282,13 +282,13 @@ _SDV_KINDS: dict[str, Kind] = {
 def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Schema:
     """Return the schema of an SDV metadata dictionary: V1 single-table, V1 with "tables", or V2.
 
-    Only column types are read. Personal information types (name, address, ssn, ...) are identifiers. Value
-    lists and ranges, which V2 may hold, are left alone: they are real data.
+    The function reads column types only. Types of personal information (name, address, ssn, ...) become identifiers.
+    It ignores value lists and ranges, which V2 may contain: they are real data.
 
     Raises
     ------
     SettingError
-        Neither shape, or more than one table.
+        The dictionary has neither form, or describes more than one table.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
         if not isinstance(tables, Mapping) or len(tables) != 1:
             found = len(tables) if isinstance(tables, Mapping) else "no"
             raise SettingError(
-                f"{source}: {found} tables found. hint: divulge assesses one table; keep its entry alone."
+                f"{source}: {found} tables found. hint: divulge assesses one table; keep only its entry."
             )
         table = next(iter(tables.values()))
     columns = table.get("columns") if isinstance(table, Mapping) else None
@@ -330,7 +330,7 @@ def _sdv_column(name: str, entry: Any, primary: bool) -> Column:
 
 
 def check_columns(role: str, wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise a `ColumnError` that names the first wanted column which is not known, and its nearest name."""
+    """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name."""
     for name in wanted:
         if name not in known:
             raise ColumnError(_unknown(role, name, known))

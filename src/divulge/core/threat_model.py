@@ -1,4 +1,4 @@
-"""What no run can know: who might attack, what is released and how, who decides. Free text from the schema file."""
+"""Questions that no run can answer: who might attack, what is released, who decides. Free text of the schema file."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {"attacker": Attacker, "release": Rele
 
 
 def questions(table: str) -> dict[str, str]:
-    """Return what is asked in one table, by key.
+    """Return the questions of one table, by key.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def threat_from(data: Mapping[str, Any], source: str = "schema") -> Threat:
     Raises
     ------
     SettingError
-        A key that no table has, or a value that is neither text nor a list of text.
+        A key is unknown, or a value is neither text nor a list of text.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def threat_from(data: Mapping[str, Any], source: str = "schema") -> Threat:
 def _texts(table: Any, name: str, source: str) -> dict[str, Text]:
     known = questions(name)
     if not isinstance(table, Mapping):
-        raise SettingError(f"{source}: {name} is no table. hint: write [{name}] and below it {', '.join(known)}.")
+        raise SettingError(f"{source}: {name} is not a table. hint: write [{name}] and below it {', '.join(known)}.")
     for key in table:
         if key not in known:
             raise SettingError(f"{source}: [{name}]: unknown entry {key!r}. hint: use {', '.join(known)}.")
@@ -134,13 +134,13 @@ def _text(value: Any, where: str) -> Text:
 
 
 _OPENING = """
-# What no run can know. It is printed in the report, as it stands here; what is not stated is listed there.
-# Take away the # before an answer; "text" or ["several", "texts"].
+# Questions that no run can answer. The report prints the answers unchanged, and lists the open questions.
+# Remove the # before an answer; write "text" or ["several", "texts"].
 """
 
 
 def template(threat: Threat) -> str:
-    """Return the three tables as TOML: what was stated, and the rest as questions to answer.
+    """Return the three tables as TOML: the stated answers, and the open questions as comments.
 
     Examples
     --------

@@ -134,24 +134,27 @@ LATER: dict[str, Any] = {
 """What fields stand for that a file of an earlier version does not have."""
 
 GLOSSARY = (
-    ("acceptable risk", "the upper limit of risk up to which a comparison counts as none found; chosen, not found."),
-    ("attribution", "telling the target of a person from keys; CAP is the chance that a synthetic look-alike does."),
-    ("baseline", "the rate without the synthetic table."),
+    ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
+    ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
+     "same keys has the person's target."),
+    ("baseline", "the rate of an attacker without the synthetic table; elsewhere: naive rate."),
     ("disclosure", "what the table tells about its own people beyond what it tells about strangers."),
-    ("excess", "rate of members less rate of strangers."),
-    ("holdout", "people of the same population whom the synthesizer never saw; strangers."),
+    ("excess", "rate of members minus rate of strangers; in membership inference: advantage."),
+    ("holdout", "people of the same population whom the synthesizer never saw, the strangers; elsewhere: control, test "
+     "or reference data."),
     ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
-    ("interval", "a range that holds the true number in the stated share of repetitions; simultaneous ones hold for "
-     "all comparisons of an attack together."),
-    ("key", "a column whose value the attacker knows."),
+    ("interval", "a range that contains the true number in the stated share of repetitions; simultaneous intervals "
+     "hold for all comparisons of an attack together."),
+    ("key", "a column whose value the attacker knows; elsewhere: quasi-identifier, auxiliary data."),
     ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
-    ("member", "a person in the real table."),
+    ("member", "a person in the real table; the word of membership inference, too."),
     ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
-    ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than they have, 1 is "
+    ("real table", "the table that the synthesizer was trained on; elsewhere: training data, original data."),
+    ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than strangers have, 1 is "
      "everybody."),
     ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
-    ("stranger", "a person of the holdout."),
-    ("target", "a column whose value the attacker wants."),
+    ("stranger", "a person of the holdout; elsewhere: non-member, control."),
+    ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
     ("unit", "the column that says which rows belong to one person or household."),
 )  # fmt: skip
 """The words of the report."""

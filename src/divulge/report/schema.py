@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from inspect import cleandoc
 from types import GenericAlias
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -437,6 +438,8 @@ def schema_of(struct: Any, title: str) -> dict[str, Any]:
     schema = msgspec.json.schema(struct)
     for definition in schema["$defs"].values():
         _require_all(definition)
+        if "description" in definition:  # Python 3.13 takes the indentation out of a docstring, earlier ones leave it
+            definition["description"] = cleandoc(definition["description"]).partition("\n\nExamples\n")[0]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema
 
 

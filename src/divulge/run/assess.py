@@ -11,12 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from divulge import __version__
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import Case, build_case
 from divulge.case.preconditions import CRITICAL, check_all, table_facts
+from divulge.core import __version__
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.kernels.neighbours.index import warm_up

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge import __version__
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.preconditions import CRITICAL
+from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import jsonable, number
 from divulge.core.schema import Schema

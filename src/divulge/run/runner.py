@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from divulge import __version__
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
+from divulge.core import __version__
 from divulge.core.errors import DivulgeError
 from divulge.core.result import Result
 from divulge.kernels.runtime import one_by_one

@@ -1,4 +1,4 @@
-"""The statistics of divulge under one roof: intervals, comparisons of two groups, families of tests."""
+"""The statistics of divulge: intervals, comparisons of two groups, families of tests."""
 
 from divulge.stats.intervals import (
     Interval,

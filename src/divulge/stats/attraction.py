@@ -1,16 +1,16 @@
 """Attraction: do synthetic rows lie nearer to the people in the table than to strangers, and by how much?
 
-Each synthetic row gives one credit to its nearest person, members and strangers pooled. Without a leak nobody can
-tell the two apart, so members collect n_T/N of the credits, whatever their number. The synthetic rows are many and
-lean on the same few people, so that a binomial test over rows finds leaks where none are (24% of leak-free tables
-with twenty rows a person, at a nominal 5%). The people are the units: their labels are permuted, and the interval is
-Welch's on their credits.
+Each synthetic row gives one credit to its nearest person among members and strangers. Without a leak the two groups do
+not differ, so members collect n_T/N of the credits, however many there are. There are many synthetic rows, and many of
+them are nearest to the same few people. A binomial test over rows therefore finds leaks that do not exist (in 24% of
+leak-free tables with twenty rows a person, at a nominal 5%). The people are the units: the test permutes their labels,
+and the interval is Welch's on their credits.
 
-Welch's alone has no width where credits show no spread (a table copied row for row, or no copy at all). So at each
-end the wider of two is taken: Welch's, and the limits of independent synthetic rows: Wilson's for the share of rows
-credited to members and to strangers, at the number of independent rows that would vary as much as the credits do, put
-together by MOVER with the correlation of two shares of one table. For all rows, where the shares add up to 1, this is
-Wilson's interval of the share, mapped.
+Welch's interval has no width if the credits have no spread (a table copied row for row, or no copy at all). So the
+wider of two limits is used at each end. The first is Welch's. The second is the limit for independent synthetic rows:
+Wilson's limits of the shares of rows credited to members and to strangers, for the number of independent rows that
+would vary as much as the credits do, combined by MOVER with the correlation of two shares of one table. For all rows,
+where the shares add up to 1, this is Wilson's interval of the share, transformed.
 """
 
 import math
@@ -38,7 +38,7 @@ __all__ = ["Attraction", "attraction"]
 
 @dataclass(frozen=True, slots=True)
 class _Credits:
-    """What one group of people collected."""
+    """The credits of one group of people."""
 
     total: float
     n: int
@@ -52,13 +52,13 @@ class _Credits:
 
 @dataclass(frozen=True, slots=True)
 class Attraction:
-    """The share of synthetic rows that members attract, against what chance gives, with intervals.
+    """The share of synthetic rows that members attract, compared with chance, with intervals.
 
     Has what `attacks.common.judge` and a family of tests ask of a comparison.
     """
 
     share: float
-    """Credits of members over all credits; nan without credits."""
+    """Credits of members divided by all credits; nan without credits."""
     null_share: float
     """n_T / N: the share of members that leak-free data would give."""
     n_credits: float
@@ -66,12 +66,12 @@ class Attraction:
     n_synthetic: int
     """m: rows of the whole synthetic table."""
     difference: Interval
-    """Credits of members less their null share of the credits, over m."""
+    """Credits of members minus their null share of the credits, divided by m."""
     risk: Interval
     """f = n_T (mean_T c - mean_C c) / m: the fraction of synthetic rows that are copied. Negative when strangers
     attract more; never clipped."""
     p_value: float
-    """Two-sided, by permutation of who is a member; households move together."""
+    """Two-sided, by permutation of the labels; the members of a household move together."""
     method: str
     level: float
     may_resample = False
@@ -81,7 +81,7 @@ class Attraction:
 
     @property
     def real(self) -> Tally:
-        """The members: their credits, and how many people they are."""
+        """The members: their credits, and the number of people."""
         return self._members.tally
 
     @property
@@ -96,7 +96,7 @@ class Attraction:
         return _intervals(self._members, self._strangers, self.n_synthetic, self._rows, level)
 
     def leak_free(self, level: float) -> Interval:
-        """Return where the risk lies with this chance if members attract as many rows as strangers do."""
+        """Return the range of the risk at this level if members attract as many rows as strangers do."""
         a, b = self._members, self._strangers
         k, m = a.n_clusters, b.n_clusters
         if min(k, m) < 2 or not self.n_synthetic:
@@ -108,7 +108,7 @@ class Attraction:
         return Interval(0.0, -half, half) if half > 0 else _UNDEFINED
 
     def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest excess (as `difference`) that the one-sided 5% test finds with some power."""
+        """Return the smallest excess (as `difference`) that the one-sided 5% test finds with a given power."""
         if math.isnan(self.risk.value):
             return math.nan
         a, b, m = self._members, self._strangers, self.n_synthetic
@@ -132,7 +132,7 @@ def attraction(
     level: float = 0.95,
     rng: np.random.Generator,
 ) -> Attraction:
-    """Return whether synthetic rows lean towards members, and the fraction that is copied.
+    """Return whether synthetic rows lie nearer to members, and the fraction of rows that is copied.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def _shares(a: _Credits, b: _Credits, m: int) -> tuple[tuple[float, float, float
 
 
 def _variance(a: _Credits, b: _Credits, m: int) -> float:
-    """Return Welch's variance of f; 0 where a group has less than two clusters."""
+    """Return Welch's variance of f; 0 if a group has fewer than two clusters."""
     if math.isnan(a.variance) or math.isnan(b.variance):
         return 0.0
     return (a.variance + (a.n / b.n) ** 2 * b.variance) / m**2

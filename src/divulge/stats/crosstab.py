@@ -1,7 +1,7 @@
 """The CAP paper on small crosstabs, in plain numpy.
 
-Everything here takes tables of counts: rows are targets ``i``, columns are keys ``j``. ``o`` is the
-original and ``s`` the synthetic table; both list the same targets and keys in the same order.
+All functions take tables of counts: rows are targets ``i``, columns are keys ``j``. ``o`` is the
+original and ``s`` the synthetic table; both have the same targets and keys in the same order.
 ``s_.j`` is the total of column ``j``, and ``n`` the number of original records.
 
 The letters and the numbered results are those of M. Baillargeon and A.-S. Charest, "A Closer Look at
@@ -38,22 +38,22 @@ Unseen: TypeAlias = Literal["skip", "zero"]
 
 Counts: TypeAlias = NDArray[np.int64]
 
-# Two means this close are one number. Equal means are common (with even cells all of them are equal), and
-# rounding may put one of them above the other; over some thousand cells it stays far below this.
+# Means that differ by less than this are equal. Equal means are common (with even cells all are equal), and
+# rounding may put one above the other; over some thousand cells rounding stays far below this.
 _EQUAL = 1e-12
 
 
 def individual_cap(o: ArrayLike, s: ArrayLike) -> NDArray[np.float64]:
     """Return the individual CAP of each cell, ``s_ij / s_.j``.
 
-    Among the synthetic records with key ``j``, the share with target ``i``: the chance that an attacker
-    who picks one of them at random reads off the target of an original record of cell ``(i, j)``. Every
-    column adds to 1 (theorem 1), so lowering one cell raises another with the same key.
+    This is the share with target ``i`` among the synthetic records with key ``j``: the probability that an
+    attacker who picks one of these at random gets the target of an original record of cell ``(i, j)``. Each
+    column adds up to 1 (theorem 1), so a lower value in one cell means a higher one in another with the same key.
 
     Parameters
     ----------
     o, s
-        Original and synthetic counts, shape (n_targets, n_keys). Of `o` only the shape enters.
+        Original and synthetic counts, shape (n_targets, n_keys). Only the shape of `o` is used.
 
     Returns
     -------
@@ -84,9 +84,9 @@ def mean_cap(o: ArrayLike, s: ArrayLike, *, unseen: Unseen = "skip") -> float:
     """Return the mean individual CAP over the original records.
 
     ``sum_ij o_ij s_ij / s_.j``, divided by the number of records whose key occurs in `s` ("skip", the
-    paper's version 2) or by ``n`` ("zero", version 1). This is how often an attacker is right who names a
-    target drawn from the synthetic records with the same key. It is not a leak: a table that describes
-    the population well has a high mean CAP too.
+    paper's version 2) or by ``n`` ("zero", version 1). An attacker who names the target of a random synthetic
+    record with the same key is right this often. It is not a leak: a table that describes the population well
+    has a high mean CAP too.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def baseline(o: ArrayLike) -> float:
 
 
 def modal_hits(o: ArrayLike, s: ArrayLike) -> float:
-    """Return how many original records are guessed right by naming the key's commonest target in `s`.
+    """Return how many original records a guess of the most common target of the key in `s` gets right.
 
     Per key ``j`` the mean of ``o_ij`` over the targets ``i`` where ``s_ij`` is largest: targets that tie
     are named equally often, so the number is an expectation and need not be whole. A key that is empty in
@@ -456,7 +456,7 @@ def uniform_tables(total: int, shape: tuple[int, int], size: int, rng: np.random
 
 
 def share_below_original(o: ArrayLike, tables: ArrayLike, *, unseen: Unseen = "skip") -> float:
-    """Return the share of tables whose mean CAP is at or below the original's own.
+    """Return the share of tables whose mean CAP is at most that of the original.
 
     Means within 1e-12 of each other count as equal. With tables of noise this comes out near 1, and with
     tables drawn from the original's own distribution near one half: a low share is no sign of a leak, and

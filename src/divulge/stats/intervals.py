@@ -1,4 +1,4 @@
-"""Intervals of one proportion and of two, p-values for many tests, and sizes that a test needs."""
+"""Intervals of one and two proportions, p-values for many tests, and the sample sizes that a test needs."""
 
 import math
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def wilson(hits: float, n: float, level: float = 0.95) -> Interval:
 
 
 def clopper_pearson(hits: int, n: int, level: float = 0.95) -> Interval:
-    """Return a proportion with the interval that covers at least `level` whatever the truth.
+    """Return a proportion with an interval that covers the truth with probability at least `level`, whatever the truth.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _residual(hits_a: float, n_a: float, hits_b: float, n_b: float) -> float:
 
 
 def normal_quantile(level: float) -> float:
-    """Two-sided normal quantile, from the tail so that levels close to 1 keep their digits."""
+    """Two-sided normal quantile, computed from the tail so that levels close to 1 stay accurate."""
     return -float(ndtri((1 - _check_level(level)) / 2))
 
 
@@ -212,7 +212,7 @@ def _check_counts(hits: float, n: float) -> None:
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Return p-values adjusted so that the chance of any false finding stays at the level.
+    """Return p-values adjusted so that the probability of any false finding is at most the level.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(p: ArrayLike) -> Floats:
-    """Return p-values adjusted so that the expected share of false findings stays at the level.
+    """Return p-values adjusted so that the expected share of false findings is at most the level.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
 
 
 def smallest_detectable(p_c: float, n_t: float, n_c: float, level: float = 0.95, power: float = 0.8) -> float:
-    """Return the smallest excess ``p_T - p_C`` that a one-sided test would probably find.
+    """Return the smallest excess ``p_T - p_C`` that a one-sided test finds with a given power.
 
     Solves ``d^2 = (z_level + z_power)^2 (p_T q_T / n_T + p_C q_C / n_C)`` for ``d = p_T - p_C``, which is
     a quadratic equation with one positive root.
@@ -314,7 +314,7 @@ def smallest_detectable(p_c: float, n_t: float, n_c: float, level: float = 0.95,
 def smallest_detectable_sd(
     sd_t: float, n_t: float, sd_c: float, n_c: float, level: float = 0.95, power: float = 0.8
 ) -> float:
-    """Return the smallest difference of means that a one-sided test would probably find.
+    """Return the smallest difference of means that a one-sided test finds with a given power.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def smallest_detectable_sd(
 
 
 def size_needed(p_c: float, excess: float, level: float = 0.95, power: float = 0.8) -> int:
-    """Return how many people a side a one-sided test needs to probably find an excess.
+    """Return how many people a side a one-sided test needs to find an excess with a given power.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def size_needed(p_c: float, excess: float, level: float = 0.95, power: float = 0
     factor = _power_factor(level, power)
     p_t = p_c + excess
     if not (0 <= p_c < 1 and excess > 0 and p_t <= 1 + 1e-12):
-        raise SettingError("excess: must lie above 0 and at most at 1 - p_c, the room strangers leave.")
+        raise SettingError("excess: must be above 0 and at most 1 - p_c, the share of strangers missed.")
     p_t = min(p_t, 1.0)
     # A hair off before rounding up: at exactly smallest_detectable's excess the two functions agree.
     return max(1, math.ceil(factor * (p_t * (1 - p_t) + p_c * (1 - p_c)) / excess**2 * (1 - 1e-12)))

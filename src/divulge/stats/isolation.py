@@ -1,14 +1,15 @@
 """Isolation: do guesses made from a synthetic table fit exactly one member more often than exactly one stranger?
 
-A guess is a description; whom it fits is counted among members and strangers together. It singles out where it fits
-exactly one person of a table. Fitting exactly one is easy by chance (a description that one in n fits does so in 37%
-of tables of n people), and a smaller table has fewer people to fit, so members and strangers are compared at equal
-size: of the larger table, the chance is taken that a random part of it as large as the smaller table holds exactly
-one who fits. That chance is hypergeometric and exact; nothing is fitted and nothing is drawn.
+A guess is a description of a person. The code counts whom it fits among members and strangers together. A guess singles
+out somebody in a table if it fits exactly one person there. This is easy by chance: a description that fits one in n
+people fits exactly one in 37% of tables of n people. A smaller table has fewer people to fit, so members and strangers
+are compared at equal size: for the larger table the code computes the probability that a random part, as large as the
+smaller table, contains exactly one person who fits. This probability is hypergeometric and exact; nothing is fitted or
+drawn.
 
-Guesses overlap in the people they fit, and the same guesses are tried on both tables. So nothing here counts guesses
-as independent: labels "member" and "stranger" are permuted for the test, and the variance that the permutations show
-says how many independent guesses the intervals may count.
+Guesses overlap in the people they fit, and the same guesses are tried on both tables, so they are not independent. The
+test permutes the labels "member" and "stranger". The variance over the permutations gives the number of independent
+guesses for the intervals.
 """
 
 from __future__ import annotations
@@ -59,40 +60,40 @@ _FEW_HITS = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fits:
-    """Whom each guess fits, among all people: members and strangers."""
+    """The people whom each guess fits, among members and strangers."""
 
     count: Ints
-    """Shape (n_guesses,): how many people it fits; more than `most` where they were not listed."""
+    """Shape (n_guesses,): number of people whom it fits; more than `most` if they were not listed."""
     start: Ints
     """Shape (n_guesses + 1,): guess g fits people[start[g] : start[g + 1]]."""
     people: Ints
     """Person numbers: 0 to n_members - 1 are members."""
     most: int
-    """A guess that fits more people than this counts as singling out nobody."""
+    """A guess that fits more people than this singles out nobody."""
     record: Ints
     """Shape (n_guesses,): the synthetic record that each guess was made from."""
     groups: tuple[Ints, ...]
-    """Which guesses make up each test."""
+    """The guesses of each test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """One group of guesses: how many single out a member, how many a stranger, at equal size.
+    """One group of guesses: the numbers that single out a member and a stranger, at equal size.
 
     Has what `attacks.common.judge` and a family of tests ask of a comparison.
     """
 
     real: Tally
-    """Guesses that single out a member; of the larger table the expected number in a part of equal size."""
+    """Guesses that single out a member; for the larger table, the expected number in a part of equal size."""
     holdout: Tally
     """Guesses that single out a stranger."""
     difference: Interval
     risk: Interval
     """(p_T - p_C) / (1 - p_C); negative when strangers are singled out more often; never clipped."""
     p_value: float
-    """Two-sided, by permutation of who is a member."""
+    """Two-sided, by permutation of the labels."""
     expected: float
-    """Rate among members when labels are permuted: what chance gives."""
+    """Rate among members under permuted labels: the rate by chance."""
     method: str
     level: float
     permuted: Floats = field(repr=False)
@@ -100,7 +101,7 @@ class Isolation:
     spread: float
     """Standard deviation of the difference under permuted labels."""
     effective: float
-    """Independent guesses that would vary as much."""
+    """Number of independent guesses with the same variance."""
     may_resample = False
 
     def at(self, level: float) -> tuple[Interval, Interval]:
@@ -110,7 +111,7 @@ class Isolation:
         return _intervals(self.real.hits, self.holdout.hits, self.real.n, self.effective, level)
 
     def leak_free(self, level: float) -> Interval:
-        """Return where the risk lies with this chance if members are like strangers: permuted labels say so."""
+        """Return the range of the risk at this level under permuted labels, if members are like strangers."""
         return _band(normal_quantile(_check_level(level)) * self.spread, self.expected, 0.5)
 
     @property
@@ -119,7 +120,7 @@ class Isolation:
         return abs(self.difference.value) / self.spread if self.spread > 0 else 0.0
 
     def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest excess that the one-sided 5% test finds with some power."""
+        """Return the smallest excess that the one-sided 5% test finds with a given power."""
         if not self.real.n:
             return math.nan
         return smallest_detectable_sd(max(self.spread, 1 / self.effective), 1, 0.0, 1, 0.95, power)

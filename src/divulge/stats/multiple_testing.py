@@ -1,4 +1,4 @@
-"""Many tests on the same people: joint permutation of their labels, and one resampling shared by all."""
+"""Many tests on the same people: their labels are permuted jointly, and all tests share one resampling."""
 
 import math
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ class Family:
     """Tests on the same people, corrected for their number."""
 
     critical: float
-    """The value that the largest |z| of the family stays below with probability `level` under the null."""
+    """The `level` quantile of the largest |z| of the family under the null."""
     level_each: float
-    """Level at which each interval must be computed for all of them to hold together; at least `level`."""
+    """Level of each interval such that all intervals hold together; at least `level`."""
     p_adjusted: Floats
-    """Shape (n_tests,): chance of any |z| this large in the family; nan for a test without people."""
+    """Shape (n_tests,): probability of any |z| this large in the family; nan for a test without people."""
     p_value: Floats
-    """Shape (n_tests,): each test on its own, two-sided, by permutation."""
+    """Shape (n_tests,): p-value of each single test, two-sided, by permutation."""
 
 
 def max_t(
@@ -48,7 +48,7 @@ def max_t(
     rng: np.random.Generator,
     draws: int = _PERMUTATIONS,
 ) -> Family:
-    """Return p-values and a critical value that allow for several tests on the same people.
+    """Return p-values and a critical value that account for several tests on the same people.
 
     The labels "member" and "stranger" are permuted jointly for all tests, which keeps their dependence,
     and each |z| is compared with the distribution of the largest. One step, not step-down: an interval
@@ -275,7 +275,7 @@ def _size_factor(rows: Floats, all_rows: Floats, n_drawn: int, n_clusters: int) 
 
 
 def _normal_maxima(scaled: _Scaled, rng: np.random.Generator) -> Floats:
-    """Largest |z| in draws of the normal limit of the permutation distribution."""
+    """Largest |z| in each draw from the normal limit of the permutation distribution."""
     n_clusters = scaled.e.shape[0]
     share = scaled.n_drawn * (n_clusters - scaled.n_drawn) / (n_clusters * (n_clusters - 1))
     correlation = share * (scaled.e.T @ scaled.e)[np.ix_(scaled.live, scaled.live)]
@@ -311,7 +311,7 @@ def _standardise(total: Floats, size: Floats | None, is_member: NDArray[np.bool_
 def _pool(
     members: Floats, strangers: Floats, cluster_members: Ints | None, cluster_strangers: Ints | None
 ) -> tuple[Floats, Floats | None, NDArray[np.bool_]]:
-    """Cluster sums and sizes of both groups in an order that only their contents decide."""
+    """Cluster sums and sizes of both groups in an order that depends only on their contents."""
     one, one_size, one_hash = _sums(members, cluster_members)
     two, two_size, two_hash = _sums(strangers, cluster_strangers)
     # Stable: a member comes before a stranger with the same outcomes.

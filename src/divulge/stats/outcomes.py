@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """What one attack scored on one group of people.
+    """The scores of one attack on one group of people.
 
     Examples
     --------
@@ -26,14 +26,14 @@ class Outcomes:
     """
 
     value: Floats
-    """Shape (n_rows,), in [0, 1]; nan where the attack skips the record, which then counts nowhere."""
+    """Shape (n_rows,), in [0, 1]; nan if the attack skips the record, which then counts nowhere."""
     count: Ints | None = None
-    """Shape (n_rows,): how many equal records this row stands for; None is 1 each."""
+    """Shape (n_rows,): number of equal records that a row represents; None means 1 each."""
     cluster: Ints | None = None
-    """Shape (n_rows,): the person or household of each row; None is each row its own."""
+    """Shape (n_rows,): the person or household of each row; None means that each row is its own."""
 
     def __post_init__(self) -> None:
-        """Check shapes and ranges, and take away the rounding beyond 0 and 1."""
+        """Check shapes and ranges, and clip rounding errors beyond 0 and 1."""
         value = np.asarray(self.value, dtype=np.float64)
         if value.ndim != 1:
             raise SettingError(f"value: must have one dimension, found {value.ndim}.")

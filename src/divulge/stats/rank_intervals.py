@@ -1,4 +1,4 @@
-"""Several synthetic tables attacked on the same people: which is riskier for certain, and what rank each may have.
+"""Rank several synthetic tables that were attacked on the same people, with simultaneous limits.
 
 A *candidate* is one synthetic table, or a generator of which several tables are at hand. A *cell* is one attack on one
 candidate; its risk is the residual of the candidate's person scores. Tables are attacked on the same members and the
@@ -39,7 +39,7 @@ _NO_SPREAD = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What one attack scored on the people, table by table."""
+    """The scores of one attack on the people, for each table."""
 
     members: Floats
     """Shape (n_tables, n_members), in [0, 1]."""
@@ -49,7 +49,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Risks with limits that hold together, and what follows about order. Rank 1 is the least risk."""
+    """Risks with limits that hold together, and the ranks that follow from them. Rank 1 is the least risk."""
 
     risk: Floats
     """Shape (n_attacks, n_candidates)."""
@@ -57,7 +57,7 @@ class Ranking:
     high: Floats
     """Simultaneous limits of `risk`."""
     difference: Floats
-    """Shape (n_attacks, n_candidates, n_candidates): risk of the first candidate less that of the second."""
+    """Shape (n_attacks, n_candidates, n_candidates): risk of the first candidate minus risk of the second."""
     difference_low: Floats
     difference_high: Floats
     """Simultaneous limits of `difference`."""
@@ -69,7 +69,7 @@ class Ranking:
     worst_low: Floats
     worst_high: Floats
     riskier: NDArray[np.bool_]
-    """Shape (n_candidates, n_candidates): the first candidate's worst risk is above the second's for certain."""
+    """Shape (n_candidates, n_candidates): the worst risk of the first is above that of the second, beyond chance."""
     worst_first: Ints
     worst_last: Ints
     """Shape (n_candidates,): the ranks that a candidate may have by its worst risk."""
@@ -226,7 +226,7 @@ def _by_cluster(rows: Floats, cluster: Ints | None) -> Floats:
 
 
 def _between(sides: Sequence[Sequence[Floats]], slopes: tuple[Floats, Floats], cell: int) -> float:
-    """Return the standard error of a candidate's risk from the variation between its tables."""
+    """Return the standard error of the risk of a candidate, from the variation between its tables."""
     m = len(sides[0])
     if m < 2:
         return 0.0
@@ -287,7 +287,7 @@ def _spread(cells: _Cells, critical: float) -> Floats:
 
 
 def _critical(cells: _Cells, n: int, level: float, rng: np.random.Generator, draws: int) -> float:
-    """Return what the largest studentised error over cells and contrasts stays below with this probability."""
+    """Return this quantile of the largest studentised error over cells and contrasts."""
     influence = np.concatenate(cells.influence)
     n_clusters, n_cells = influence.shape
     candidate = np.arange(n_cells) % n

@@ -39,7 +39,7 @@ def _bootstrap_log_failure(clusters: _Clusters, rng: np.random.Generator, draws:
 
 
 def _percentiles(values: Floats, level: float) -> tuple[float, float]:
-    """Order statistics rather than interpolation: infinite draws are in order, too."""
+    """Use order statistics rather than interpolation, because draws may be infinite."""
     values = np.sort(values[~np.isnan(values)])
     if values.size == 0:
         return -math.inf, math.inf

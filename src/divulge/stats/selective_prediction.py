@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 _R_MIN = 1e-4
 _ALPHA = 3
 _WIDEST = 0.1
-"""A cut-off may be chosen when the Wilson interval of its precision is narrower than this."""
+"""A cut-off is eligible if the Wilson interval of its precision is narrower than this."""
 _POINTS = 50
 
 
@@ -61,7 +61,7 @@ def anonymity_loss(attack: float | None, base: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Abstaining:
-    """What an attacker attains who guesses only where he is sure enough."""
+    """Precision and recall of an attacker who guesses only if he is sure enough."""
 
     context: Mapping[str, float | None]
     """"PRC", "precision", "recall" of guesses about members, the same with ", strangers" after it, "PRC, reference",
@@ -226,7 +226,7 @@ def _wilson_limits(hits: Floats, n: Ints) -> tuple[Floats, Floats]:
 
 
 class _Guesses:
-    """Guesses, one row each for people who are answered alike."""
+    """Guesses; people with the same answer share a row."""
 
     def __init__(self, sure: Floats, right: Floats) -> None:
         self.sure, self.right = sure, right
@@ -242,7 +242,7 @@ class _Guesses:
         return np.cumsum(n)[self.ends], np.cumsum(hits)[self.ends]
 
     def best_cut(self, people: Ints) -> float | None:
-        """Return the confidence from which guessing gives the largest PRC; None where no precision is known well."""
+        """Return the confidence threshold with the largest PRC; None if no precision is known well enough."""
         n, hits = self._down_to(people)
         low, high = _wilson_limits(hits, n)
         known = (n > 0) & (high - low < _WIDEST)
@@ -255,7 +255,7 @@ class _Guesses:
         return float(self.sure[self.order][self.ends[known][np.argmax(value)]])
 
     def judged(self, people: Ints, cut: float | None) -> _Judged:
-        """Return what guessing from a confidence on gives on other people."""
+        """Return the guesses about other people at or above a confidence threshold."""
         if cut is None or not people.sum():
             return _Judged()
         chosen = self.sure >= cut

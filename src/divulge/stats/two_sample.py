@@ -1,4 +1,4 @@
-"""Comparisons of two groups of people: what an attack scored on each, the excess, and how sure we are of it.
+"""Compare two groups of people: the scores of an attack on each, the excess, and its uncertainty.
 
 Everything here is about two groups. *Members* are real people the synthesizer was trained on, *strangers*
 are people of the same population it never saw. An attack scores each of them between 0 (failed) and 1
@@ -46,7 +46,7 @@ __all__ = ["Comparison", "Tally", "compare", "residual_over"]
 
 
 RESAMPLE_UP_TO = 20_000
-"""Clusters up to which we resample and permute; above, the normal limit is as good and far cheaper."""
+"""Largest number of clusters that we resample and permute; above it the normal limit is as good and far cheaper."""
 
 _NO_SPREAD = 1e-18  # a variance of values in [0, 1] below this is rounding
 
@@ -56,7 +56,7 @@ class Tally:
     """How often an attack succeeded on one group."""
 
     hits: float
-    """Sum of the outcomes; fractional when outcomes are."""
+    """Sum of the outcomes; fractional if the outcomes are."""
     n: int
     """Records attacked."""
     rate: float
@@ -90,7 +90,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How an attack did on members and on strangers, and the excess with its intervals."""
+    """Success of an attack on members and on strangers, and the excess with its intervals."""
 
     real: Tally
     """The members."""
@@ -101,9 +101,9 @@ class Comparison:
     risk: Interval
     """``r = (p_T - p_C) / (1 - p_C)``; nan when strangers always succeed."""
     p_value: float
-    """Two-sided, of no difference."""
+    """Two-sided p-value for no difference."""
     method: str
-    """How the intervals of difference and risk came about."""
+    """The method behind the intervals of difference and risk."""
     level: float
     """Level of `difference` and `risk`."""
     _members: _Side = field(repr=False)
@@ -138,7 +138,7 @@ class Comparison:
         return difference, Interval(scale.value, outer(scale.low, self.risk.low), inner(scale.high, self.risk.high))
 
     def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest excess that the one-sided 5% test finds with some power; nan without people."""
+        """Return the smallest excess that the one-sided 5% test finds with a given power; nan without people."""
         a, b = self._members, self._strangers
         if not (self.real.n and self.holdout.n):
             return math.nan
@@ -148,7 +148,7 @@ class Comparison:
         return excess if excess <= 1 - self.holdout.rate else math.nan
 
     def leak_free(self, level: float) -> Interval:
-        """Return where the risk lies with this chance if members are hit as often as strangers; nan without people.
+        """Return the range of the risk at this level if members are hit as often as strangers; nan without people.
 
         The two groups are pooled: what differs between them is chance. Hits of 0 or 1 take Wilson's centre for the
         pooled rate, so that the band has width where nobody was hit. Where strangers are nearly always hit the risk can
@@ -193,7 +193,7 @@ class Comparison:
 
 
 def _band(half: float, rate: float, share: float) -> Interval:
-    """Return the residual between two limits of a difference d whose value is 0.
+    """Return the residuals at two limits of a difference d whose value is 0.
 
     With the rate of both groups together, and the members' share of them, strangers have rate - share * d.
     """
@@ -211,7 +211,7 @@ def compare(
     rng: np.random.Generator,
     draws: int = 2000,
 ) -> Comparison:
-    """Return the excess of an attack's success on members over its success on strangers.
+    """Return the excess of the success of an attack on members over its success on strangers.
 
     Hits that are 0 or 1, each row its own cluster: Newcombe's interval for the difference, MOVER for
     the residual, Fisher's exact test. Otherwise, by clusters: Welch's interval on linearised cluster
@@ -276,7 +276,7 @@ def compare(
 
 
 def residual_over(outcomes: Outcomes, blind: Floats, moved_by: float, level: float = 0.95) -> Interval:
-    """Return the residual ``(p - b) / (1 - b)`` of one group's success over what is right without the synthetic table.
+    """Return the residual ``(p - b) / (1 - b)`` of the success on one group over the rate without the synthetic table.
 
     For a baseline read off the same people, such as the distribution of the target. At each end the wider of two: the
     limits of the log failure ratio linearised in both rates, and MOVER's with Wilson limits (for fractional scores at

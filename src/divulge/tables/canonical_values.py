@@ -1,4 +1,4 @@
-"""Values of any kind of frame become canonical columns, and the tables agree on a family for each.
+"""Turn values of any kind of frame into canonical columns, and choose one family for each column of all tables.
 
 A *canonical column* is a polars Series of one of four families:
 
@@ -14,11 +14,11 @@ text      String             everything else
 Missing is null, and only null: NaN, NaT, None, pandas.NA and the empty string all become null; -0.0 becomes
 0.0; a float32 counts as the shortest decimal that prints it, so that 0.1 is 0.1 in either width.
 
-The family is settled over all tables together, so that an integer column which one table holds as floats
-(pandas does so beside a missing value) and another as text counts as the same column in all of them. Each
-table says which families its values can be read as, and the tables take a family that all of them can. Text
-reads as numbers only beside a table that holds numbers; where the tables have no family in common they are
-compared as text, numbers, dates and booleans written one way.
+One family is chosen for all tables together. So an integer column is the same column in all tables, even if one
+table has it as floats (as pandas does if a value is missing) and another as text. Each table lists the families that
+its values can be read as, and a family that all tables list is chosen. Text is read as numbers only if another table
+has numbers. If the tables have no family in common, they are compared as text, and numbers, dates and booleans are
+written in one way.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _text_of_pandas(series: Any) -> pl.Series | None:
 
 
 def _gathered(levels: pl.Series, codes: NDArray[Any]) -> pl.Series:
-    """Return levels by their codes, null for a negative one."""
+    """Return the level of each code; a negative code gives null."""
     rows = pl.Series(codes.astype(np.int64, copy=False))
     return levels.gather(rows.set(rows < 0, None) if codes.min(initial=0) < 0 else rows)
 
@@ -126,7 +126,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _from_objects(values: list[Any]) -> pl.Series:
-    """Return a column from python objects; mixed types become text, value by value."""
+    """Return a column from Python objects; mixed types become text, value by value."""
     if set(map(type, values)) <= {str, type(None)}:
         return pl.Series(values, dtype=pl.String)
     clean = [None if _is_missing(v) else _python(v) for v in values]
@@ -166,7 +166,7 @@ def _is_whole_decimal(value: Any) -> bool:
 
 
 def _python(value: Any) -> Any:
-    """Return a numpy scalar or array as plain python, short floats as `_widened` takes them."""
+    """Return a numpy scalar or array as plain Python; short floats as in `_widened`."""
     if isinstance(value, np.float16 | np.float32):
         return float(str(value))
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -184,7 +184,7 @@ def _as_datetime(value: date) -> datetime:
 
 
 def _object_text(value: Any) -> str:
-    """Return the text of one value of a mixed column, the same as a column of its type would give."""
+    """Return one value of a mixed column as text, as a column of its type would give it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -197,7 +197,7 @@ def _object_text(value: Any) -> str:
 
 
 def _float_text(value: float) -> str:
-    """Return a number as text: whole ones without a decimal point, so that 3.0 and 3 are written alike."""
+    """Return a number as text; whole numbers have no decimal point, so that 3.0 and 3 give the same text."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e22 else repr(value)
 
 
@@ -208,7 +208,7 @@ _SAMPLE = 10_000
 
 
 def distinct(series: pl.Series) -> tuple[pl.Series, NDArray[Any] | None]:
-    """Return the distinct values of a raw column, and the place of each row's value among them.
+    """Return the distinct values of a raw column, and the position of each row's value among them.
 
     Everything after this works on a handful of values instead of a million rows. Where most rows differ, or a
     table of places would be too large, the column comes back as it is, with None.
@@ -288,7 +288,7 @@ def plain(series: pl.Series) -> pl.Series:
 
 
 def _as_text(series: pl.Series) -> pl.Series:
-    """Return each value as python writes it."""
+    """Return each value as Python writes it."""
     return pl.Series([None if v is None else str(v) for v in series.to_list()], dtype=pl.String)
 
 
@@ -310,7 +310,7 @@ def _widened(series: pl.Series) -> pl.Series:
 
 
 def without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    """Return a plain column with the user's codes for missing turned into null.
+    """Return a plain column with the user's codes for missing values as null.
 
     Text that is numbers once the codes are gone becomes numbers.
     """
@@ -331,7 +331,7 @@ def without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
 
 
 def read_numbers(text: pl.Series) -> pl.Series | None:
-    """Return text as Int64 or Float64 when all of it reads as numbers, else None.
+    """Return text as Int64 or Float64 if all values read as numbers, otherwise None.
 
     A leading zero ("01234") marks a code, not a number: such text returns None, and so do integers beyond
     Int64. "NaN" becomes null.
@@ -352,7 +352,7 @@ def read_numbers(text: pl.Series) -> pl.Series | None:
 
 
 def numbers_among(levels: pl.Series) -> pl.Series:
-    """Return the text levels that are numbers, null where one is none; codes with leading zeros are no numbers."""
+    """Return text levels as numbers, null if a level is not a number; codes with leading zeros are not numbers."""
     numbers = _numbers_in(levels)
     if numbers.null_count() < levels.len() and _zero_led(levels).any():
         return numbers.clear(levels.len())
@@ -364,6 +364,6 @@ def _zero_led(text: pl.Series) -> pl.Series:
 
 
 def _numbers_in(text: pl.Series, keep_nan: bool = False) -> pl.Series:
-    """Return text parsed as numbers, null where a value is no number."""
+    """Return text parsed as numbers, null if a value is not a number."""
     numbers = text.str.strip_chars().cast(pl.Float64, strict=False)
     return numbers if keep_nan else _tidy(numbers)

@@ -19,7 +19,7 @@ _ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d
 
 
 def _datetimes_in(text: pl.Series) -> pl.Series:
-    """Return ISO 8601 text as datetimes in UTC, null where it is none."""
+    """Return ISO 8601 text as datetimes in UTC, null for any other text."""
     text = text.set(~text.str.contains(_ISO), None)
     text = text.str.replace("T", " ", literal=True).str.replace(r"Z$", "+00:00")
     text = text.str.replace(r"^(\S+)$", "$1 00:00:00")
@@ -39,7 +39,7 @@ def _booleans_in(text: pl.Series) -> pl.Series:
 
 
 def _each_distinct(text: pl.Series, function: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """Return `function` of a text column, called with its distinct values only."""
+    """Return `function` of a text column; only its distinct values are passed to it."""
     distinct = text.unique().drop_nulls()
     if distinct.len() * 2 > text.len():
         return function(text)
@@ -54,7 +54,7 @@ _READERS: dict[Family, Callable[[pl.Series], pl.Series]] = {
 
 
 def _native(series: pl.Series) -> Family | None:
-    """Return the family that a plain column's dtype declares; None when every value is missing."""
+    """Return the family that the dtype of a plain column declares; None if every value is missing."""
     if series.null_count() == series.len():
         return None
     if series.dtype == pl.Boolean:
@@ -65,7 +65,7 @@ def _native(series: pl.Series) -> Family | None:
 
 
 def _readings(series: pl.Series) -> set[Family]:
-    """Return the families, text left out, that every value of a plain column can be read as."""
+    """Return the families, without text, that every value of a plain column can be read as."""
     native = _native(series)
     if native == "boolean":
         return {"boolean", "number"}
@@ -85,7 +85,7 @@ def _readings(series: pl.Series) -> set[Family]:
 
 
 def _may_be_read(text: str) -> bool:
-    """Return whether Python takes a text for a number, boolean or date; it takes more than polars does."""
+    """Return whether Python reads a text as a number, boolean or date; it accepts more than polars does."""
     text = text.strip()
     if text.lower() in ("true", "false") or re.match(_ISO, text):
         return True
@@ -97,14 +97,14 @@ def _may_be_read(text: str) -> bool:
 
 
 def _loses_zeros(values: pl.Series) -> bool:
-    """Return whether texts that differ by leading zeros only ("01" and "1") would become one number."""
+    """Return whether texts that differ only by leading zeros ("01" and "1") would become the same number."""
     led = _zero_led(values)
     with_zeros, without = _numbers_in(values.filter(led)), _numbers_in(values.filter(~led)).unique()
     return bool(pl.concat([with_zeros, without]).n_unique() < with_zeros.len() + without.len())
 
 
 def settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[Family], str]:
-    """Return the family of a column over all tables, those that dtypes declare, a note when they differ."""
+    """Return the family of a column over all tables, the families that dtypes declare, and a note if these differ."""
     present = [s for s in columns if _native(s)]
     declared = frozenset(family for s in present if (family := _native(s)))
     if len(declared) == 1 and "text" not in declared:
@@ -156,7 +156,7 @@ def written(series: pl.Series) -> pl.Series:
 
 
 def _rewritten(text: pl.Series, declared: frozenset[Family]) -> pl.Series:
-    """Return text with its numbers, dates and booleans written as columns of those families are."""
+    """Return text in which numbers, dates and booleans are written as in columns of those families."""
     readings = []
     if "number" in declared:
         readings.append(written(_numbers_in(text.set(_zero_led(text), None))))
@@ -168,7 +168,7 @@ def _rewritten(text: pl.Series, declared: frozenset[Family]) -> pl.Series:
 
 
 def needs_int64(columns: Sequence[pl.Series]) -> bool:
-    """Return whether whole numbers beyond 2**53 must stay integers to stay apart, and can."""
+    """Return whether whole numbers beyond 2**53 must and can stay integers to remain distinct."""
     return any(map(_is_large, columns)) and all(map(is_whole, columns))
 
 

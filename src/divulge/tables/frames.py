@@ -1,9 +1,9 @@
-"""Tables of any kind come in, canonical columns go out.
+"""Turn tables of any kind into canonical columns.
 
-This is the only file that imports narwhals; `values.py` says what a canonical column is.
+This is the only file that imports narwhals; `canonical_values.py` says what a canonical column is.
 
-Tables that live elsewhere (DuckDB relations, lazy polars frames) are counted where they live: a group-by
-sends back distinct raw rows with their multiplicity, and the rows are normalised here. The engines disagree
+The engine that holds a table (DuckDB relations, lazy polars frames) does the counting: a group-by
+returns distinct raw rows with their multiplicity, and the rows are normalised here. The engines disagree
 on NaN, null and -0.0 in a group-by; merging after normalising makes that harmless.
 """
 
@@ -50,20 +50,20 @@ _ACCEPTED = "hint: pass a pandas, polars, pyarrow or DuckDB table; divulge.read(
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table as it came in, its column names made text and checked."""
+    """One table as it was passed, with checked column names as text."""
 
     role: str
-    """"real", "synthetic" or "holdout": how errors and notes call it."""
+    """"real", "synthetic" or "holdout": the name of the table in errors and notes."""
     columns: tuple[str, ...]
     n_rows: int
     frame: pl.DataFrame | None
-    """The rows, when they are in memory; columns renamed to c0, c1, ..."""
+    """The rows if they are in memory; columns are renamed to c0, c1, ..."""
     lazy: nw.LazyFrame[Any] | None = None
-    """The rows, when they live elsewhere; columns renamed to c0, c1, ..."""
+    """The rows if an engine holds them; columns are renamed to c0, c1, ..."""
     names: dict[str, Any] = field(default_factory=dict)
     """Column name as text -> name inside `frame` or `lazy`."""
     sha256: str = ""
-    """Hash of the file, when the table came from one."""
+    """Hash of the file, if the table came from a file."""
     notes: tuple[str, ...] = ()
 
     def series(self, column: str) -> pl.Series:
@@ -79,18 +79,18 @@ def table_of(native: Any, role: str) -> Table:
     ----------
     native
         pandas, polars (eager or lazy), pyarrow, DuckDB relation, anything narwhals reads, a narwhals frame,
-        or anything that hands out an Arrow stream. A `Table` is returned as it is, under the new role.
+        or anything that provides an Arrow stream. A `Table` is returned with the new role.
     role
         "real", "synthetic" or "holdout", for messages.
 
     Raises
     ------
     FrameError
-        The object is no table.
+        The object is not a table.
     ColumnError
-        No columns, or two columns of the same name once names are text.
+        The table has no columns, or two columns have the same name as text.
     TableError
-        No rows, or the engine that holds the table fails.
+        The table has no rows, or the engine that holds it fails.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def _guarded(make: Callable[[], Table], role: str) -> Table:
 
 
 def _run(lazy: nw.LazyFrame[Any], role: str) -> pl.DataFrame:
-    """Return the rows of a query; the engine's own message stays unsaid, because it may show a value."""
+    """Return the rows of a query; errors leave out the message of the engine, because it may show a value."""
     try:
         frame: pl.DataFrame = lazy.collect("polars").to_native()
     except (Exception, pl.exceptions.PanicException) as error:
@@ -215,32 +215,32 @@ def _text_names(raw: Sequence[Any], role: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PooledColumn:
-    """One column over all tables: its levels in ascending order, and how often each occurs in each table."""
+    """One column over all tables: its levels in ascending order, and the count of each level in each table."""
 
     name: str
     family: Family
     integer: bool
     """All numbers are whole."""
     levels: pl.Series
-    """Distinct values, ascending, without missing; level i has code i + 1, and code 0 is missing."""
+    """Distinct values in ascending order, without missing. Level i has code i + 1; code 0 is missing."""
     counts: tuple[NDArray[np.int64], ...]
     """Per table, shape (n_levels + 1,): rows with each code."""
     codes: tuple[NDArray[np.int32] | None, ...]
-    """Per table, shape (n_rows,): the code of each row; None when the rows live elsewhere."""
+    """Per table, shape (n_rows,): the code of each row; None if an engine holds the rows."""
     missing: tuple[str, ...]
     note: str
     declared: frozenset[Family] = frozenset()
-    """The families that the tables' own dtypes declare."""
+    """The families that the dtypes of the tables declare."""
 
     def encode(self, raw: pl.Series) -> NDArray[np.int32]:
-        """Return the codes of raw values that are known to be among the levels."""
+        """Return the codes of raw values, all of which must be among the levels."""
         clean = without_codes(plain(raw), self.missing)
         return _codes(as_family(clean, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the levels as numbers, shape (n_levels,): datetimes in microseconds.
 
-        Text is nan where it is no number; with a leading zero somewhere ("01234") it is codes, so all nan.
+        Text that is not a number is nan. If any text has a leading zero ("01234"), the texts are codes and all nan.
         """
         levels = self.levels
         if self.family == "text":
@@ -251,7 +251,7 @@ class PooledColumn:
 
 
 def _codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
-    """Return the code of each row: 0 where missing, else 1 + its place among the levels."""
+    """Return the code of each row: 0 for missing, otherwise 1 + the position among the levels."""
     if levels.len() == 0 or series.len() == 0:
         return np.zeros(series.len(), dtype=np.int32)
     if series.dtype == pl.String:
@@ -264,7 +264,7 @@ def _codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
 
 
 def _number_codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
-    """Return the codes of numbers or datetimes; whole numbers in a narrow range go through a table."""
+    """Return the codes of numbers or datetimes; whole numbers in a narrow range use a lookup table."""
     if isinstance(series.dtype, pl.Datetime):
         series, levels = series.dt.epoch("us"), levels.dt.epoch("us")
     values = series.fill_null(levels[0]).to_numpy()
@@ -285,14 +285,14 @@ def _number_codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
 
 
 def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> PooledColumn:
-    """Return one column of all tables under one set of codes.
+    """Return one column of all tables with shared codes.
 
     Parameters
     ----------
     tables
-        Each must have the column.
+        Each table must have the column.
     column
-        Its name.
+        Name of the column.
     missing
         Texts that stand for missing besides empty cells and null, such as "?" or "-8"; numbers are compared
         as numbers.
@@ -300,7 +300,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     Returns
     -------
     PooledColumn
-        Empty levels when every value is missing.
+        Its levels are empty if every value is missing.
     """
     missing = tuple(missing)
     raw: list[pl.Series] = []
@@ -338,10 +338,10 @@ def _note_on_zones(raw: Sequence[pl.Series]) -> str:
 
 
 def profiles(table: Table, columns: Sequence[str]) -> tuple[list[pl.Series], NDArray[np.int64]]:
-    """Return the distinct rows of some columns of a table that lives elsewhere, and how often each occurs.
+    """Return the distinct rows of some columns of a table that an engine holds, and the count of each.
 
-    The group-by runs in the table's own engine. Values are raw: rows that differ only in how the engine
-    writes a missing value are separate here and merge when they are encoded.
+    The group-by runs in that engine. Values are raw: rows that differ only in how the engine writes a missing
+    value are separate here, and become equal when they are encoded.
     """
     assert table.lazy is not None
     names = [table.names[c] for c in columns]
@@ -352,7 +352,8 @@ def profiles(table: Table, columns: Sequence[str]) -> tuple[list[pl.Series], NDA
 def fingerprint(columns: Sequence[PooledColumn], which: int) -> str:
     """Return the SHA-256 of one table's canonical columns: names, families, values, missing.
 
-    Rows in memory count in their order; a table that lives elsewhere has none, so each column's counts do.
+    For rows in memory the hash depends on their order. Rows that an engine holds have no order, and the hash uses the
+    counts of each column.
     """
     digest = hashlib.sha256()
     for column in columns:

@@ -1,12 +1,11 @@
-"""Files come in. Tables from CSV, Parquet, Arrow and Excel; schemas from TOML and SDV's JSON.
+"""Read files: tables from CSV, Parquet, Arrow and Excel, schemas from TOML and SDV's JSON.
 
-CSV is read as text and typed here, because what a reader guesses for a column must depend neither on how many
-rows it looked at nor on the other tables: a column is numbers when every cell is one and no leading zero would
-be lost. Dates and booleans stay text; pooling reads them, as it does for text from any kind of table.
+CSV is read as text and typed here, because the type of a column must depend neither on the number of rows that a
+reader inspects nor on the other tables. A column is numeric if every cell is a number and no leading zero would be
+lost. Dates and booleans stay text; pooling reads them, as it does for text from any kind of table.
 
-polars parses a file only after `_count_lines` has found it regular; for the rest (lost fields, blank lines,
-quotation marks inside a field), which polars fills in, drops or chokes on without a word, Python's csv module is
-slow and right.
+polars parses a file only if `_count_lines` finds it regular. polars silently fills in, drops or fails on the rest
+(missing fields, blank lines, quotation marks inside a field); Python's csv module reads these slowly and correctly.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     ----------
     path
         CSV (.csv .tsv .txt, also with .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc) or Excel (.xlsx
-        .xls, first sheet, with the extra `divulge[excel]`); "-" is CSV on standard input. In CSV the separator
-        is found in the header line among comma, semicolon, tab and bar; beside a semicolon numbers may have a
+        .xls, first sheet, with the extra `divulge[excel]`); "-" reads CSV from standard input. The header line
+        of a CSV file shows its separator: comma, semicolon, tab or bar. With semicolons, numbers may have a
         decimal comma.
     role
         "real", "synthetic" or "holdout", for messages.
@@ -105,7 +104,7 @@ def read_schema(path: str | PathLike[str]) -> Schema:
     Raises
     ------
     SettingError
-        No such file, neither kind, or an entry that no schema has.
+        The file does not exist, is neither TOML nor JSON, or has an unknown entry.
     """
     path = Path(path)
     if path.suffix.lower() not in (".toml", ".json"):
@@ -129,7 +128,7 @@ def read_schema(path: str | PathLike[str]) -> Schema:
     except ValueError as error:
         if isinstance(error, DivulgeError):
             raise
-        raise SettingError(f"{path.name}: a number of too many digits. hint: check how it was written.") from None
+        raise SettingError(f"{path.name}: a number has too many digits. hint: check how it was written.") from None
 
 
 def _check_file(path: Path, where: str) -> None:
@@ -164,7 +163,7 @@ def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
         return read_it(data)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise TableError(
-            f"{where}: no {kind} file, or a damaged one. hint: check the suffix, or write it again."
+            f"{where}: not a {kind} file, or a damaged one. hint: check the suffix, or write the file again."
         ) from None
 
 
@@ -182,7 +181,7 @@ def _excel(data: bytes, where: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     except pl.exceptions.NoDataError:
         raise TableError(f"{where}: the first sheet is empty. hint: put the table there, header first.") from None
     except (pl.exceptions.PolarsError, fastexcel.FastExcelError):
-        raise TableError(f"{where}: no Excel file, or a damaged one. hint: save it again as .xlsx.") from None
+        raise TableError(f"{where}: not an Excel file, or a damaged one. hint: save it again as .xlsx.") from None
     # sheets often end in rows that were only formatted; a blank row further up is a record without values
     filled = np.flatnonzero(np.any([s.is_not_null().to_numpy() for s in frame.get_columns()], axis=0))
     notes = (f"{where}: the first of {n_sheets} sheets was read",) if n_sheets > 1 else ()
@@ -191,7 +190,7 @@ def _excel(data: bytes, where: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
 
 @contextmanager
 def _quiet(logger: str) -> Iterator[None]:
-    """Keep a package from logging that it found an empty column."""
+    """Keep a package from logging a warning about an empty column."""
     log = logging.getLogger(logger)
     before = log.level
     log.setLevel(logging.ERROR)
@@ -221,7 +220,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
     n_above = data[: len(data) - len(content)].count(b"\n")
     content = content.rstrip(b"\r\n")
     if not content:
-        raise TableError(f"{where}: the file holds blank lines only. hint: check how it was written.")
+        raise TableError(f"{where}: the file has only blank lines. hint: check how it was written.")
     header, body = _split_header(content)
     separator = _separator(header, suffix)
     names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
@@ -237,7 +236,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
 
 
 def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return the text as UTF-8 without a mark, and a note when its encoding was guessed."""
+    """Return the text as UTF-8 without a byte order mark, and a note if the encoding was guessed."""
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
     elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -261,7 +260,7 @@ def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _split_header(content: bytes) -> tuple[str, bytes]:
-    """Return the header record as text and the bytes of the rows; a quoted name may hold a line break."""
+    """Return the header as text and the rows as bytes; a quoted name may contain a line break."""
     end = content.find(b"\n")
     while end >= 0 and content.count(b'"', 0, end) % 2:
         end = content.find(b"\n", end + 1)
@@ -286,7 +285,7 @@ def _without_blank_lines(body: bytes) -> bytes:
 
 
 def _parsed_fast(body: bytes, separator: str, n_fields: int) -> pl.DataFrame | None:
-    """Return the rows as text, or None when the file is not regular."""
+    """Return the rows as text, or None if the file is not regular."""
     n_lines = _count_lines(body, separator, n_fields)
     if n_lines is None:
         return None
@@ -306,9 +305,9 @@ def _parsed_fast(body: bytes, separator: str, n_fields: int) -> pl.DataFrame | N
 def _count_lines(body: bytes, separator: str, n_fields: int) -> int | None:
     """Return the number of lines of a regular file, or None.
 
-    Regular: each line has `n_fields` fields and is not blank, and quotation marks stand at the borders of fields
-    only. A separator or line end is inside a field when the number of quotation marks before it is odd; a
-    doubled mark counts twice and changes nothing.
+    In a regular file, each line has `n_fields` fields and is not blank, and quotation marks occur only at the ends of
+    fields. A separator or line end is inside a field if the number of quotation marks before it is odd; a doubled
+    mark counts twice and changes nothing.
     """
     quote, newline, sep = 34, 10, ord(separator)
     everything = np.frombuffer(body, dtype=np.uint8)
@@ -382,7 +381,7 @@ def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where
 
 
 def _typed(text: pl.Series, decimal_comma: bool, missing: Sequence[str]) -> pl.Series:
-    """Return a column of text as numbers when all of it is, else as text."""
+    """Return a column of text as numbers if all values are numbers, otherwise as text."""
     text = without_codes(plain(text), missing)
     if text.dtype != pl.String:
         return without_codes(text, missing)
