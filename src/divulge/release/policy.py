@@ -63,6 +63,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     Examples
     --------
+    >>> from divulge.release.conditions import conditions
     >>> conditions(Policy(preconditions=False))
     ['overall verdict: none found or cannot tell']
     """
