@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from divulge.case.encoded import ROLES, EncodedTables
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Facts, Schema, check_columns, infer
-from divulge.kernels.counts.binning import Binning, fit_binning
+from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
-from divulge.tables.frames import PooledColumn, Table, collect, pool, profiles, table_of
+from divulge.tables.frames import PooledColumn, Table, collect, profiles, table_of
 
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "infer_schema"]
 
-_ROLES = ("real", "synthetic", "holdout")
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "column(s) that not all tables have are left out"
 _KEPT_BYTES = 2**28  # of counted tables: hundreds for an ordinary survey, two or three for millions of rows
@@ -39,6 +39,8 @@ class Case:
     seed: int
     level: float
     notes: tuple[str, ...]
+    encoded: EncodedTables
+    """What attacks compute with, made once; cases derived from this one share it."""
     draws: int = 2000
     """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
     progress: Callable[[int, int], None] = lambda done, total: None
@@ -47,9 +49,6 @@ class Case:
     """Whether subgroups may be called by their values, which are data: somebody asked for it."""
     cache: dict[Any, Any] = field(default_factory=dict)
     """What a higher floor computed about this case and may need again."""
-    _pooled: dict[str, PooledColumn] = field(default_factory=dict)
-    _binned: dict[str, Binning] = field(default_factory=dict)
-    _codes: dict[tuple[str, bool], tuple[NDArray[np.int32], ...]] = field(default_factory=dict)
     _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
     _kept: list[int] = field(default_factory=lambda: [0])
     """Bytes of the counted tables, in a list of one."""
@@ -77,13 +76,20 @@ class Case:
         tables = tuple(collect(t) for t in self.tables)
         note = f"{COLLECTED}: {why}"
         return Case(
-            tables, self.columns, self.schema, self.missing, self.seed, self.level, (*self.notes, note), self.draws,
-            self.progress,
+            tables, self.columns, self.schema, self.missing, self.seed, self.level, (*self.notes, note),
+            EncodedTables(tables, self.columns, self.schema, self.missing), self.draws, self.progress,
         )  # fmt: skip
+
+    def with_synthetic(self, codes: Mapping[str, NDArray[np.int32]]) -> Case:
+        """Return a case of its own with other codes in some columns of the synthetic table.
+
+        Real, holdout, levels and schema are shared, and what was computed about them.
+        """
+        return replace(self, encoded=self.encoded.with_synthetic(codes), cache={}, _counted={}, _kept=[0])
 
     def n_rows(self, role: str) -> int:
         """Return the rows of a table, 0 when there is none."""
-        i = _ROLES.index(role)
+        i = ROLES.index(role)
         return self.tables[i].n_rows if i < len(self.tables) else 0
 
     def rng(self, step: str) -> np.random.Generator:
@@ -92,18 +98,11 @@ class Case:
 
     def pooled(self, column: str) -> PooledColumn:
         """Return the levels of a column over all tables, and the codes of each row."""
-        if column not in self._pooled:
-            check_columns("columns", [column], self.columns)
-            self._pooled[column] = pool(self.tables, column, self.missing)
-        return self._pooled[column]
+        return self.encoded.pooled(column)
 
     def binning(self, column: str) -> Binning:
         """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
-        if column not in self._binned:
-            pooled = self.pooled(column)
-            people = pooled.counts[0] + (pooled.counts[2] if self.has_holdout else 0)
-            self._binned[column] = fit_binning(self.schema[column], pooled.numbers(), people[1:])
-        return self._binned[column]
+        return self.encoded.binning(column)
 
     def codes(self, column: str, *, binned: bool = True) -> tuple[NDArray[np.int32], ...]:
         """Return the code of each row of each table; `binned=False` keeps every value apart.
@@ -113,24 +112,15 @@ class Case:
         SettingError
             The rows live elsewhere.
         """
-        key = (column, binned)
-        if key not in self._codes:
-            # without bins each level is its own code: no need to look a million of them up
-            coding = self.binning(column).map if binned and self.binning(column).bins else None
-            out = []
-            for table, codes in zip(self.tables, self.pooled(column).codes, strict=True):
-                if codes is None:
-                    raise SettingError(
-                        f"{table.role}: this measure needs every row in memory, and the table is counted where it "
-                        "lives. hint: collect it first (.collect(), .pl())."
-                    )
-                out.append(codes if coding is None else coding[codes])
-            self._codes[key] = tuple(out)
-        return self._codes[key]
+        return self.encoded.codes(column, binned=binned)
 
     def n_codes(self, column: str, *, binned: bool = True) -> int:
         """Return how many codes a column has, code 0 (missing) included."""
-        return self.binning(column).n_codes if binned else self.pooled(column).levels.len() + 1
+        return self.encoded.n_codes(column, binned=binned)
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return the number of each code, shape (n_levels + 1,): nan for missing and for what is no number."""
+        return self.encoded.numbers(column)
 
     def contingency(self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True) -> ContingencyTable:
         """Return the counts of keys x targets over the three tables.
@@ -190,9 +180,9 @@ class Case:
 
         A row whose unit is missing is its own unit.
         """
-        if self.unit is None or role not in _ROLES[: len(self.tables)]:
+        if self.unit is None or role not in ROLES[: len(self.tables)]:
             return None
-        codes = self.codes(self.unit, binned=False)[_ROLES.index(role)].astype(np.int64)
+        codes = self.codes(self.unit, binned=False)[ROLES.index(role)].astype(np.int64)
         alone = codes == 0
         codes[alone] = -1 - np.arange(int(alone.sum()))
         return codes
@@ -304,7 +294,8 @@ def build_case(
     named = [unit] if unit else []
     check_columns("unit", named, columns)
     check_columns("ignore", list(ignore), columns)
-    case = Case(tables, columns, Schema(()), tuple(missing), seed, level, ())
+    encoded = EncodedTables(tables, columns, Schema(()), missing)
+    case = Case(tables, columns, Schema(()), tuple(missing), seed, level, (), encoded)
     inferred = []
     if case.in_memory:  # an engine elsewhere has threads of its own, and may not be asked from two at once
         in_threads(case.pooled, columns, tables[0].n_rows)
@@ -320,8 +311,7 @@ def build_case(
     full = full.give_roles(unit=named, ignore=ignore)
     if len(full.with_role("unit")) > 1:
         raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
-    # the codings and codes of a case start anew: they depend on the kinds
-    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), _pooled=case._pooled)
+    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), encoded.with_schema(full))
 
 
 def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:

@@ -16,16 +16,15 @@ from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns
 from divulge.kernels.neighbours.distinct import Distinct
-from divulge.kernels.neighbours.gower import Field, Floats, Rows, fit_ruler
+from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Nearest
 from divulge.tables.frames import collect, table_of
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
 
+Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
-_NUMBERS = ("numeric", "datetime")
-_TABLES = ("real", "synthetic", "holdout")
 
 
 def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[str]]:
@@ -66,7 +65,10 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
 
 
 class Distances:
-    """Nearest neighbours between the tables of a case, each search done once."""
+    """Nearest neighbours between the tables of a case, each search done once.
+
+    `keep` has the case remember rows, indices and searches, for all who compare the same columns.
+    """
 
     def __init__(
         self,
@@ -74,47 +76,55 @@ class Distances:
         columns: Sequence[str],
         weights: Mapping[str, float] | None = None,
         ranges_of: Sequence[int] | None = None,
+        *,
+        keep: bool = False,
     ) -> None:
         if not case.in_memory:
             raise SettingError(
                 "distance: this measure needs every row in memory, and a table lives elsewhere. "
                 "hint: collect it first (.collect(), .pl())."
             )
-        weights = weights or {}
-        people = [i for i in range(len(case.tables)) if i != 1]
-        fields = [_field(case, c, float(weights.get(c, 1.0))) for c in columns]
-        self.ruler, rows = fit_ruler(fields, ranges_of=people if ranges_of is None else ranges_of)
+        self._laid = case.encoded.laid(columns, weights, ranges_of, keep=keep)
+        self.ruler = self._laid.ruler
         self.columns = tuple(sorted(columns))
-        self._rows = dict(zip(_TABLES, rows, strict=False))
-        self._rows["people"] = Rows.stack([rows[i] for i in people])
-        self._index: dict[str, Index] = {}
         self._progress = case.progress
-        self._found: dict[Any, Any] = {}
 
     def rows(self, role: str) -> Rows:
         """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
-        return self._rows[role]
+        return self._laid.rows(role)
+
+    def distinct(self, role: str, *, always: bool = False) -> Distinct:
+        """Return the rows of a table without their repeats; where few repeat they are left in, unless `always`."""
+        return self._laid.distinct(role, always=always)
+
+    def rows_of_values(self, values: Sequence[tuple[Floats | None, Codes]]) -> Rows:
+        """Return rows that no table has under the ruler, from the numbers and the categories of each column.
+
+        Parameters
+        ----------
+        values
+            For each of `columns`, each shape (n_rows,): numbers and the marks beside them, or None and categories.
+        """
+        return self._laid.rows_of_values(values)
 
     def n_rows(self, role: str) -> int:
         """Return how many rows a table has; 0 when there is none."""
-        return len(self._rows[role]) if role in self._rows else 0
+        return self._laid.n_rows(role)
 
     def nearest(self, queries: str, reference: str, k: int = 1) -> Nearest:
-        """Return the k nearest rows of one table for each row of another; a row is never its own neighbour.
+        """Return the k nearest rows of one table for each row of another; a row is never its own neighbour."""
 
-        More neighbours that were found before answer for fewer, distances and rows alike; `n_ties` is that of the
-        k asked for.
-        """
-        key = ("nearest", queries, reference, k)
-        if key not in self._found:
-            self._found[key] = self.index(reference).nearest(self._rows[queries], k, own=self._own(queries, reference))
-        return self._found[key]  # type: ignore[no-any-return] # the key says what it is
+        def make() -> Nearest:
+            own = self._own(queries, reference)
+            return self.index(reference).nearest(
+                self.distinct(queries) if own is None else self.rows(queries), k, own=own
+            )
+
+        return self._laid.once(("nearest", queries, reference, k), [queries, reference], make)
 
     def index(self, role: str) -> Index:
         """Return the index of a table's rows."""
-        if role not in self._index:
-            self._index[role] = Index(self.ruler, self._rows[role], progress=self._progress)
-        return self._index[role]
+        return self._laid.index(role, self._progress)
 
     def attraction(self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None) -> Floats:
         """Return how much each person attracts: the synthetic rows whose nearest person they are, ties shared.
@@ -131,16 +141,18 @@ class Distances:
         ndarray
             Shape (n_real + n_holdout,); without a limit it adds up to the number of synthetic rows counted.
         """
-        return self.index("people").attraction(self._rows["synthetic"], chosen, closer_than)
+        return self.index("people").attraction(self.distinct("synthetic"), chosen, closer_than)
 
     def alike(self) -> tuple[Ints, Ints]:
         """Return for each distinct record of a person how many members and how many strangers have it."""
-        if "alike" not in self._found:
-            distinct = Distinct.of(self._rows["people"], always=True)
+
+        def make() -> tuple[Ints, Ints]:
+            distinct = self.distinct("people", always=True)
             of_row = distinct.of_each
             n, size = self.n_rows("real"), len(distinct.times)
-            self._found["alike"] = np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
-        return self._found["alike"]  # type: ignore[no-any-return] # the key says what it is
+            return np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
+
+        return self._laid.once("alike", ["people"], make)
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)
@@ -157,18 +169,14 @@ class Distances:
 def distances_of(
     case: Case, columns: Sequence[str] | None = None, weights: Mapping[str, float] | None = None
 ) -> Distances:
-    """Return the distances of a case over some columns; the case remembers those over its default columns.
+    """Return the distances of a case over some columns; the case remembers them.
 
     Raises
     ------
     SettingError
         The rows live elsewhere; no column to compare.
     """
-    used = tuple(sorted(distance_columns(case, columns)[0]))
-    key = (used, tuple(sorted((weights or {}).items())))
-    if key not in case.cache:
-        case.cache[key] = Distances(case, used, weights)
-    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
+    return Distances(case, distance_columns(case, columns)[0], weights, keep=True)
 
 
 class Neighbours(NamedTuple):
@@ -262,15 +270,3 @@ def _check_weights(weights: Mapping[str, float], columns: Sequence[str]) -> None
     for column, weight in weights.items():
         if not isinstance(weight, (int, float, np.integer, np.floating)):
             raise SettingError(f"weights: column {column!r} has a weight that is no number.")
-
-
-def _field(case: Case, column: str, weight: float) -> Field:
-    """Return one column as numbers or categories, as its kind says."""
-    pooled = case.pooled(column)
-    codes = case.codes(column, binned=False)
-    if case.schema[column].kind not in _NUMBERS:
-        return Field(column, None, codes, weight)
-    levels = np.concatenate([[np.nan], pooled.numbers()])
-    is_number = ~np.isnan(levels)
-    marks = np.where(is_number, 0, np.cumsum(~is_number)).astype(np.int32)  # missing is 1, then the other values
-    return Field(column, tuple(levels[c] for c in codes), tuple(marks[c] for c in codes), weight)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.distances import _field
 from divulge.core.hashing import value_hashes
 
-__all__ = ["Canonical"]
+__all__ = ["Canonical", "canonical_of"]
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -34,61 +33,75 @@ class Canonical:
         tables: Sequence[int] | None = None,
         rows: Mapping[int, Ints] | None = None,
     ) -> None:
-        self.fields = [_field(case, c, 1.0) for c in sorted(columns)]
+        self.columns = tuple(sorted(columns))
+        self._encoded = case.encoded
         self._tables = tuple(range(len(case.tables))) if tables is None else tuple(tables)
         self._rows = {} if rows is None else rows
         parts: list[Hashes] = []
-        self._codes: list[Ints] = []
-        for f in self.fields:
-            codes = np.concatenate([self._part(f.codes, t) for t in self._tables]).astype(np.int64)
-            if f.numbers is not None:
-                numbers = np.concatenate([self._part(f.numbers, t) for t in self._tables])
-                ranks = np.unique(numbers, return_inverse=True)[1]
-                parts.append(value_hashes(ranks.astype(np.uint64), len(parts)))
-            self._codes.append(codes)
-        lengths = [len(self._part(self.fields[0].codes, t)) for t in self._tables]
+        every: list[Ints] = []
+        for j, column in enumerate(self.columns):
+            if self._encoded.is_number(column):
+                found = np.concatenate([self._levels_of(j, t) for t in self._tables])
+                parts.append(value_hashes(_ranks(self._encoded.numbers(column), found), len(parts))[found])
+            every.append(np.concatenate([self._part(self.codes(j, t), t) for t in self._tables]).astype(np.int64))
+        lengths = [len(self._levels_of(0, t)) for t in self._tables]
         table = np.repeat(self._tables, lengths).astype(np.uint64)
         fixed = sum(parts, value_hashes(table, 10_007))
-        self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in self._codes]
-        levels = [_levels(codes) for codes in self._codes]
+        self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
         for _ in range(3):
             hashes = fixed.copy()
-            for j, codes in enumerate(self._codes):
+            for j, codes in enumerate(every):
                 hashes += value_hashes(self.colours[j], 1_000 + j)[codes]
             self.rows = np.split(hashes, np.cumsum(lengths)[:-1])
             salted = value_hashes(hashes, 5_000)
-            self.colours = [_summed(of, salted, len(k)) for of, k in zip(levels, self.colours, strict=True)]
+            self.colours = [_summed(codes, salted, len(k)) for codes, k in zip(every, self.colours, strict=True)]
 
     def order(self, which: int) -> Ints:
         """Return the rows of a table (0 real, 1 synthetic, 2 holdout) that count, by number, in canonical order."""
-        ties: list[NDArray[Any]] = [self._part(f.codes, which) for f in self.fields]
+        ties: list[NDArray[Any]] = [self._part(self.codes(j, which), which) for j in range(len(self.columns))]
         order = np.lexsort((*ties, self.rows[self._tables.index(which)]))
         return self._rows[which][order] if which in self._rows else order
 
-    def _part(self, values: Sequence[NDArray[Any]], which: int) -> NDArray[Any]:
-        return values[which][self._rows[which]] if which in self._rows else values[which]
+    def codes(self, column: int, which: int) -> NDArray[np.int32]:
+        """Return the category of each row of a table; of a column of numbers the mark beside it, 0 for a number."""
+        name = self.columns[column]
+        codes = self._encoded.codes(name, binned=False)[which]
+        return self._encoded.marks(name)[codes] if self._encoded.is_number(name) else codes
 
-    def sorted_codes(self, field: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return codes of a field in canonical order."""
-        return codes[np.lexsort((codes, self.colours[field][codes]))]
+    def numbers(self, column: int, which: int) -> NDArray[np.float64] | None:
+        """Return the number of each row of a table, nan where there is none; None for a category."""
+        name = self.columns[column]
+        if not self._encoded.is_number(name):
+            return None
+        return self._encoded.numbers(name)[self._encoded.codes(name, binned=False)[which]]
+
+    def _levels_of(self, column: int, which: int) -> NDArray[np.int32]:
+        return self._part(self._encoded.codes(self.columns[column], binned=False)[which], which)
+
+    def _part(self, values: NDArray[Any], which: int) -> NDArray[Any]:
+        return values[self._rows[which]] if which in self._rows else values
+
+    def sorted_codes(self, column: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return codes of a column in canonical order."""
+        return codes[np.lexsort((codes, self.colours[column][codes]))]
 
 
-class _Levels(NamedTuple):
-    """The rows of each level of a column, one level after the other."""
-
-    rows: Ints
-    first: Ints
-    code: Ints
+def canonical_of(case: Case, columns: Sequence[str], tables: Sequence[int] | None = None) -> Canonical:
+    """Return the order of all rows of some tables; the case remembers it."""
+    key = ("canonical order", tuple(sorted(columns)), None if tables is None else tuple(tables))
+    return case.encoded.once(key, lambda: Canonical(case, columns, tables), tables)
 
 
-def _levels(codes: Ints) -> _Levels:
-    rows = np.argsort(codes, kind="stable")
-    first = np.flatnonzero(np.diff(codes[rows], prepend=-1))
-    return _Levels(rows, first, codes[rows[first]])
+def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:
+    """Return the rank of the number of each level among those that the rows have."""
+    used = np.flatnonzero(np.bincount(levels, minlength=len(numbers)))
+    ranks = np.zeros(len(numbers), dtype=np.uint64)
+    ranks[used] = np.unique(numbers[used], return_inverse=True)[1]
+    return ranks
 
 
-def _summed(levels: _Levels, values: Hashes, n: int) -> Hashes:
+def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:
     """Return the sum of the values of the rows of each code, modulo 2**64."""
     out = np.zeros(n, dtype=np.uint64)
-    out[levels.code] = np.add.reduceat(values[levels.rows], levels.first)
+    np.add.at(out, codes, values)
     return out

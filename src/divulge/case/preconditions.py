@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.core.hashing import row_hashes
-from divulge.kernels.counts.contingency import combine
 
 __all__ = ["CRITICAL", "Check", "check_all", "overlap", "table_facts"]
 
@@ -88,7 +87,7 @@ def _identifiers(case: Case) -> Check | None:
 
 
 def _infinities(case: Case) -> Check | None:
-    bad = [c for c in case.columns if case.pooled(c).family == "number" and np.isinf(case.pooled(c).numbers()).any()]
+    bad = [c for c in case.columns if case.pooled(c).family == "number" and np.isinf(case.numbers(c)).any()]
     if not bad:
         return None
     return Check(check="infinite values", ok=False, detail=f"{_names(bad)}: infinite values fall into the end bins")
@@ -126,10 +125,7 @@ def _identical(case: Case) -> Check | None:
 def _row_ids(case: Case) -> list[NDArray[np.int64]] | None:
     if not case.in_memory:
         return None
-    lengths = [t.n_rows for t in case.tables]
-    stacked = [np.concatenate(case.codes(c, binned=False)) for c in case.columns]
-    ids, _ = combine(stacked, [case.n_codes(c, binned=False) for c in case.columns])
-    return np.split(ids, np.cumsum(lengths)[:-1])
+    return case.encoded.row_ids()
 
 
 def _same_rows(case: Case, i: int, j: int) -> bool:

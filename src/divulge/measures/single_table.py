@@ -231,7 +231,7 @@ def _matrix(case: Case, names: Sequence[str], role: int) -> Floats:
         codes = case.codes(name, binned=False)[role]
         of_code = np.arange(case.n_codes(name, binned=False), dtype=np.float64)
         if _is_number(case, name):
-            of_code[1:] = case.pooled(name).numbers()
+            of_code[:] = case.numbers(name)
             of_code[~np.isfinite(of_code)] = np.nan
         of_code[0] = np.nan
         columns.append(of_code[codes])

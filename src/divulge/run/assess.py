@@ -31,7 +31,6 @@ from divulge.run.positive_control import positive_control as controlled
 from divulge.run.records import exposed_strangers, per_record
 from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
 from divulge.run.verdict import in_doubt, over_families, overall
-from divulge.tables.frames import fingerprint
 
 __all__ = ["assess", "assess_with"]
 
@@ -193,7 +192,7 @@ class _Assessing:
             seconds=clock.seconds,
             tables=_tables(case),
             schema=case.schema,
-            bins=case.bins_in_words([c for c in case.columns if c in case._binned]),
+            bins=case.bins_in_words([c for c in case.columns if c in case.encoded.binned]),
             checks=checks,
             results=found.results,
             failed=found.failed,
@@ -317,11 +316,10 @@ def _tables(case: Case) -> dict[str, Any]:
     out: dict[str, Any] = {"real": None, "synthetic": None, "holdout": None}
     facts = table_facts(case)
     for i, table in enumerate(case.tables):
-        columns = [case.pooled(c) for c in case.columns]
         out[table.role] = {
             "rows": table.n_rows,
             "columns": len(table.columns),
-            "sha256": table.sha256 or fingerprint(columns, i),
+            "sha256": table.sha256 or case.encoded.fingerprint(i),
             "hashed": "file" if table.sha256 else "canonical columns",
             **facts[i],
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -220,7 +219,7 @@ def planted(case: Case, kind: str, share: float) -> tuple[Case, Ints]:
     if kind == "near copies":
         rows = _changed(case, columns, rows, synthetic[order["synthetic"]], rng)
     altered = {c: _replaced(case, c, away, rows[:, j]) for j, c in enumerate(columns)}
-    return _with_columns(case, altered), people
+    return case.with_synthetic(altered), people
 
 
 def _kept(case: Case) -> set[str]:
@@ -287,17 +286,3 @@ def _replaced(case: Case, column: str, away: Ints, new: Codes) -> Codes:
     codes = _rows(case.pooled(column).codes[1]).copy()
     codes[away] = new
     return codes
-
-
-def _with_columns(case: Case, altered: dict[str, Codes]) -> Case:
-    """Return a case of its own with other synthetic codes; real, holdout, levels and schema are shared."""
-    pooled = {c: case.pooled(c) for c in case.columns}
-    for column, codes in altered.items():
-        old = pooled[column]
-        counts = np.bincount(codes, minlength=len(old.counts[1])).astype(np.int64)
-        pooled[column] = dataclasses.replace(
-            old,
-            codes=(old.codes[0], codes, *old.codes[2:]),
-            counts=(old.counts[0], counts, *old.counts[2:]),
-        )
-    return dataclasses.replace(case, cache={}, _pooled=pooled, _binned={}, _codes={}, _counted={}, _kept=[0])

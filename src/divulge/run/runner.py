@@ -23,7 +23,6 @@ from divulge.report.environment import package_versions
 from divulge.run.budget import TIME_UP, Clock, counted_left_out
 from divulge.run.checkpoints import Checkpoint, CheckpointStore, key_of
 from divulge.run.plan import Task, without_models
-from divulge.tables.frames import fingerprint
 
 __all__ = ["Finished"]
 
@@ -113,7 +112,7 @@ class Runner:
             return Answer(kept, kept=True, untaught=untaught)
         found = _attacked(dataclasses.replace(case, draws=0) if task.in_family else case, task)
         if self.keeper is not None and not isinstance(found, str):
-            self.keeper.put(_key(about, task), Checkpoint(found, tuple(case._binned)))
+            self.keeper.put(_key(about, task), Checkpoint(found, case.encoded.binned))
         return Answer(found, untaught=untaught)
 
     def _kept(self, case: Case, task: Task, about: str) -> tuple[Result, ...] | None:
@@ -185,8 +184,7 @@ def _told(attack: str, answers: Sequence[Answer]) -> Finished:
 
 def _about(case: Case) -> str:
     """Return a hash of all that the results of a case follow from besides the task."""
-    columns = [case.pooled(c) for c in case.columns]
-    tables = [fingerprint(columns, i) for i in range(len(case.tables))]
+    tables = [case.encoded.fingerprint(i) for i in range(len(case.tables))]
     schema = msgspec.json.encode(case.schema).decode()
     return key_of([__version__, str(package_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
                    repr(case.missing), str(case.reveal_values)])  # fmt: skip

@@ -338,7 +338,7 @@ def _portions(counts: Ints) -> list[Ints]:
 def _as_is(rows: Rows) -> Distinct:
     """Return the rows as if none were repeated: their numbers count where chunks are told apart."""
     numbers = np.arange(len(rows) + 1)
-    return Distinct(rows, None, np.ones(len(rows), dtype=np.int64), numbers, numbers[:-1])
+    return Distinct(rows, rows, None, np.ones(len(rows), dtype=np.int64), numbers, numbers[:-1])
 
 
 def searched(columns: Sequence[_Measured], tables: tuple[int, int], rows: Sequence[Ints | None]) -> _Searched:

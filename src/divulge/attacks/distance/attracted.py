@@ -14,7 +14,6 @@ from divulge.attacks.checks import SHOWN, finite, judge
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.core.result import TOWARDS, Individual, Rate, Result
-from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats
 from divulge.stats import Comparison
 from divulge.stats.attraction import attraction
@@ -82,7 +81,7 @@ def attracted(
     """
     n, m = d.n_rows("real"), d.n_rows("synthetic")
     # a table written out twice says no more than once
-    repeats = int(np.gcd.reduce(Distinct.of(d.rows("synthetic"), always=True).times))
+    repeats = int(np.gcd.reduce(d.distinct("synthetic", always=True).times))
     each = credits / repeats
     plain = replace(
         plain,

@@ -92,5 +92,5 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
 def _authentic(d: Distances, role: str) -> float:
     """Return the mean over synthetic rows of being strictly farther, shared among nearest records that tie."""
     fellow = np.nextafter(d.nearest(role, role).distances[:, 0], np.inf)  # at most as far
-    within = round_sum(d.index(role).attraction(d.rows("synthetic"), closer_than=fellow))
+    within = round_sum(d.index(role).attraction(d.distinct("synthetic"), closer_than=fellow))
     return 1 - within / d.n_rows("synthetic")

@@ -134,7 +134,7 @@ def _scale(case: Case, names: Sequence[str]) -> _Scale:
         pooled, codes = case.pooled(name), case.codes(name, binned=False)
         counts = pooled.counts[0] + (pooled.counts[2] if case.has_holdout else 0)
         is_number = case.schema[name].kind in ("numeric", "datetime")
-        place = _places(pooled.numbers(), counts) if is_number else np.arange(len(counts)) % (2**15 - 1)
+        place = _places(case.numbers(name)[1:], counts) if is_number else np.arange(len(counts)) % (2**15 - 1)
         stacked = np.concatenate([codes[1], codes[0], *codes[2:]])
         columns.append(place.astype(np.int16)[stacked])
         numeric.append(is_number)

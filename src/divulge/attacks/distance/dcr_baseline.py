@@ -12,11 +12,8 @@ from divulge.attacks.distance.attracted import laid, middle
 from divulge.attacks.entry import Coarse, Median, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
-from divulge.case.distances import distance_columns
-from divulge.case.invariant_order import Canonical
+from divulge.case.invariant_order import Canonical, canonical_of
 from divulge.core.result import Result, Value
-from divulge.kernels.neighbours.gower import Field, fit_ruler
-from divulge.kernels.neighbours.index import Index
 
 __all__ = ["dcr_baseline"]
 
@@ -88,7 +85,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     [0.0, None]
     """
     d, notes, settings = laid(case, columns)
-    canonical = Canonical(case, distance_columns(case, columns)[0])
+    canonical = canonical_of(case, d.columns)
     to_real = {
         role: middle(d.nearest(role, "real").distances[:, 0])
         for role in ("synthetic", "holdout")[: 1 + case.has_holdout]
@@ -96,8 +93,8 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     out = []
     for variant in ("uniform", "permuted columns"):
         rng = case.rng(f"dcr_baseline {variant}")
-        noise = [_noise(canonical, j, variant, d.n_rows("synthetic"), rng) for j in range(len(canonical.fields))]
-        random = middle(_noise_distances(canonical, noise, case))
+        noise = [_noise(canonical, j, variant, d.n_rows("synthetic"), rng) for j in range(len(d.columns))]
+        random = middle(d.index("real").nearest(d.rows_of_values(noise)).distances[:, 0])
         ratio = {r: m / random if m is not None and random else None for r, m in to_real.items()}
         context: dict[str, float | None] = {"median of the random table": random}
         context |= {f"median of {role}": m for role, m in to_real.items()}
@@ -121,31 +118,30 @@ def _noise(
     canonical: Canonical, j: int, variant: str, m: int, rng: np.random.Generator
 ) -> tuple[Floats | None, NDArray[np.int32]]:
     """Return m random values of a column: numbers (None for a category) and codes."""
-    f = canonical.fields[j]
-    codes = canonical.sorted_codes(j, f.codes[0])
+    codes, given = canonical.sorted_codes(j, canonical.codes(j, 0)), canonical.numbers(j, 0)
     if variant == "permuted columns":
-        if f.numbers is None:
+        if given is None:
             return None, codes[_positions(len(codes), m, rng)]
         # numbers ascending, then marks in their order
-        known = np.sort(f.numbers[0][~np.isnan(f.numbers[0])])
+        known = np.sort(given[~np.isnan(given)])
         marks = codes[codes > 0]
         pick = _positions(len(codes), m, rng)
         numbers = np.concatenate([known, np.full(len(marks), np.nan)])
         return numbers[pick], np.concatenate([np.zeros(len(known), dtype=np.int32), marks])[pick]
     # a number has code 0, a category 0 when missing: what is drawn as it occurs are marks, or missing
-    as_it_is = codes[codes > 0] if f.numbers is not None else codes[codes == 0]
+    as_it_is = codes[codes > 0] if given is not None else codes[codes == 0]
     n_other = len(codes) - len(as_it_is)
     pick = rng.integers(0, len(codes), m)
     spot = rng.random(m)
     out = np.zeros(m, dtype=np.int32)
     taken = pick >= n_other
     out[taken] = as_it_is[pick[taken] - n_other]
-    if f.numbers is None:
+    if given is None:
         levels = codes[codes > 0]
         levels = levels[np.r_[True, levels[1:] != levels[:-1]]] if len(levels) else levels
         out[~taken] = levels[(spot[~taken] * len(levels)).astype(np.int64)]
         return None, out
-    known = np.sort(f.numbers[0][~np.isnan(f.numbers[0])])
+    known = np.sort(given[~np.isnan(given)])
     finite_ = known[np.isfinite(known)]
     numbers = np.full(m, np.nan)
     if len(finite_):
@@ -159,15 +155,3 @@ def _noise(
 def _positions(n: int, m: int, rng: np.random.Generator) -> Ints:
     """Return m of n positions in random order, each as often as any other, or once more."""
     return rng.permutation(np.concatenate([np.tile(np.arange(n), m // n), rng.permutation(n)[: m % n]]))
-
-
-def _noise_distances(
-    canonical: Canonical, noise: Sequence[tuple[Floats | None, NDArray[np.int32]]], case: Case
-) -> Floats:
-    """Return the distance of each random row to its nearest real row, on the ruler of the case."""
-    fields = [
-        Field(f.name, None if f.numbers is None or x is None else (*f.numbers, x), (*f.codes, c))
-        for f, (x, c) in zip(canonical.fields, noise, strict=True)
-    ]
-    ruler, rows = fit_ruler(fields, ranges_of=[i for i in range(len(case.tables)) if i != 1])
-    return Index(ruler, rows[0]).nearest(rows[-1]).distances[:, 0]

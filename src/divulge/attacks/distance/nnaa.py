@@ -13,8 +13,8 @@ from divulge.attacks.distance.attracted import laid
 from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
-from divulge.case.distances import Distances, distance_columns
-from divulge.case.invariant_order import Canonical
+from divulge.case.distances import Distances
+from divulge.case.invariant_order import canonical_of
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, Value
 from divulge.kernels.neighbours.index import Index
@@ -110,7 +110,7 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
     )
     if size < 2:
         return replace(plain, value=Value(), notes=(*notes, "a table of one row has no nearest fellow: undefined"))
-    found = np.array([_accuracies(d, roles, rows) for rows in _cuts(case, d, columns, sizes, size, subsamples)])
+    found = np.array([_accuracies(d, roles, rows) for rows in _cuts(case, d, sizes, size, subsamples)])
     value = found.mean(axis=0)
     context = plain.context
     if case.has_holdout:
@@ -120,14 +120,12 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
     )
 
 
-def _cuts(
-    case: Case, d: Distances, columns: Sequence[str] | None, sizes: Sequence[int], size: int, subsamples: int
-) -> Iterator[list[Ints | None]]:
+def _cuts(case: Case, d: Distances, sizes: Sequence[int], size: int, subsamples: int) -> Iterator[list[Ints | None]]:
     """Return the rows of each table to compare: None takes all, in tables of one size."""
     if max(sizes) == size:
         yield [None for _ in sizes]
         return
-    canonical = Canonical(case, distance_columns(case, columns)[0])
+    canonical = canonical_of(case, d.columns)
     orders = [canonical.order(i) for i in range(len(sizes))]
     rng = case.rng("nnaa")
     for _ in range(subsamples):

@@ -84,7 +84,7 @@ def _ranks(case: Case, column: str) -> tuple[NDArray[np.int32], int]:
     n = case.n_codes(column, binned=False)
     if case.schema[column].kind not in ("numeric", "datetime"):
         return np.arange(n, dtype=np.int32), 0
-    numbers = case.pooled(column).numbers()
+    numbers = case.numbers(column)[1:]
     is_number = ~np.isnan(numbers)
     ranks = np.zeros(n, dtype=np.int32)
     distinct, place = np.unique(numbers[is_number], return_inverse=True)

@@ -18,6 +18,7 @@ from divulge.case.distances import Distances, check_count, distance_columns
 from divulge.core.errors import SettingError
 from divulge.core.result import Baseline, Individual, Result
 from divulge.kernels.linkage.record_linkage import ColumnHalf, chances, of_a_copy, once
+from divulge.kernels.neighbours.distinct import Distinct
 from divulge.stats import Outcomes, compare
 
 __all__ = ["linkability"]
@@ -155,7 +156,7 @@ def _linked(
         notes = [*notes, f"k above {m} was left out: there are no more synthetic rows"]
     ks = [k for k in ks if k <= m]
     if m < len(halves[0].synthetic):
-        halves = [h._replace(synthetic=h.synthetic.take(kept)) for h in halves]
+        halves = [h._replace(synthetic=Distinct.of(h.synthetic).whole.take(kept)) for h in halves]
     scores = chances(halves, ks, progress=case.progress)
     draws = draws if len(ks) == 1 else 0
     n = case.n_rows("real")
@@ -168,7 +169,7 @@ def _linked(
 
 
 def _half(d: Distances) -> ColumnHalf:
-    return ColumnHalf(d.ruler, d.rows("synthetic"), d.rows("people"))
+    return ColumnHalf(d.ruler, d.distinct("synthetic"), d.distinct("people"))
 
 
 def _result(

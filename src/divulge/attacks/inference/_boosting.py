@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TargetValues
 from divulge.case.case import Case
-from divulge.case.invariant_order import Canonical
+from divulge.case.invariant_order import canonical_of
 
 __all__ = ["model_answers", "reference_answers"]
 
@@ -126,10 +126,7 @@ class _Room:
         self.case, self.secret, self.which = case, secret, which
         self.known = sorted(known)
         names = tuple(sorted({*known, secret.name}))
-        key = ("canonical order", names, which)
-        if key not in case.cache:
-            case.cache[key] = Canonical(case, names, [which])
-        self.canonical: Canonical = case.cache[key]
+        self.canonical = canonical_of(case, names, [which])
         self.place = {n: i for i, n in enumerate(names)}
         self.order = self.canonical.order(which)
         """The rows of the training table in canonical order."""
@@ -150,7 +147,8 @@ class _Room:
 
     def same(self) -> Ints:
         """Return a number for each row of the training table that rows of the same record share."""
-        columns = [f.codes[self.which][self.order] for f in self.canonical.fields] + [self.hashes[self.order]]
+        columns: list[NDArray[Any]] = [self.canonical.codes(j, self.which)[self.order] for j in range(len(self.place))]
+        columns.append(self.hashes[self.order])
         changes = np.any([np.diff(c, prepend=c[:1]) != 0 for c in columns], axis=0)
         same = np.empty(len(self.order), dtype=np.int64)
         same[self.order] = np.cumsum(changes)
@@ -178,7 +176,7 @@ def _feature(room: _Room, column: str, rows: Ints) -> _Feature | None:
     of_code = np.full(len(counts), np.nan)
     is_category = False
     if room.is_numeric(column):
-        numbers = np.append(np.nan, room.case.pooled(column).numbers())
+        numbers = room.case.numbers(column)
         values = np.unique(numbers[seen][~np.isnan(numbers[seen])])
         is_number = ~np.isnan(numbers)
         low, high = (np.searchsorted(values, numbers[is_number], side=side) for side in ("left", "right"))

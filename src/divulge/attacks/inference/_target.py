@@ -133,9 +133,9 @@ def target_values(case: Case, target: str, tolerance: float = TOLERANCE) -> Targ
     numbers = np.full(len(counts), np.nan)
     reach = 0.0
     if case.schema[target].kind in ("numeric", "datetime"):
-        numbers[1:] = pooled.numbers()
+        numbers = case.numbers(target)
         if np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0) > _HUGE:
-            numbers *= 2.0**-8
+            numbers = numbers * 2.0**-8
         reach = tolerance * _spread(numbers, counts)
     return TargetValues(target, numbers, reach, tolerance, codes[1], people, counts)
 

@@ -16,12 +16,12 @@ from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_va
 from divulge.attacks.inference.subgroups import by_subgroup
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
-from divulge.case.distances import Distances, check_count, distance_columns
+from divulge.case.distances import check_count, distance_columns
+from divulge.case.encoded import Laid
 from divulge.core.errors import SettingError
-from divulge.core.hashing import code_hashes, once
+from divulge.core.hashing import once
 from divulge.core.result import Baseline, Individual, Result
 from divulge.core.schema import check_columns
-from divulge.kernels.neighbours.gower import Field, Rows, fit_ruler
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.knn_vote import Answered, Values, answers, of_a_copy
 from divulge.kernels.runtime import in_threads
@@ -300,10 +300,7 @@ def _guessed(case: Case, known: Sequence[str], secret: TargetValues, way: str, k
 
 
 def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int) -> dict[str, Guesses]:
-    d = Distances(case, known)
-    kept = _kept(case, known, secret)
-    index = Index(d.ruler, d.rows("synthetic").take(kept), progress=case.progress)
-    found = _asked(index, d.rows("people"), secret, kept, k)
+    found = _asked(case, case.encoded.laid(known), secret, k)
     # rounded: distances in another unit of a number differ in their last digits, and sort people apart
     sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
     return {
@@ -313,16 +310,15 @@ def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int)
 
 
 def _by_agreement(case: Case, known: Sequence[str], secret: TargetValues) -> dict[str, Guesses]:
-    fields = [Field(c, None, case.codes(c)) for c in known]
-    ruler, rows = fit_ruler(fields, ranges_of=[0])
-    kept = _kept(case, known, secret)
-    people = Rows.stack([r for i, r in enumerate(rows) if i != 1])
-    found = _asked(Index(ruler, rows[1].take(kept), progress=case.progress), people, secret, kept, 1)
+    found = _asked(case, case.encoded.laid(known, binned=True), secret, 1)
     return {"CAP": Guesses(found.nearest, found.share, _HOW["CAP"])}
 
 
-def _asked(index: Index, people: Rows, secret: TargetValues, kept: Ints, k: int) -> Answered:
-    return answers(index, people, _values(secret, kept), k)
+def _asked(case: Case, laid: Laid, secret: TargetValues, k: int) -> Answered:
+    """Return what the synthetic rows that count say about people, by the known columns."""
+    kept = _kept(case, [*laid.columns, secret.name])
+    rows = laid.rows("synthetic").take(kept)
+    return answers(Index(laid.ruler, rows, progress=case.progress), laid.rows("people"), _values(secret, kept), k)
 
 
 def _values(secret: TargetValues, kept: Ints) -> Values:
@@ -332,27 +328,18 @@ def _values(secret: TargetValues, kept: Ints) -> Values:
     return Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
 
 
-def _kept(case: Case, known: Sequence[str], secret: TargetValues) -> Ints:
+def _kept(case: Case, columns: Sequence[str]) -> Ints:
     """Return the synthetic rows that count: a table written out twice says no more than once."""
-    names = tuple(sorted([*known, secret.name]))
-    key = ("kept once", names)
-    if key not in case.cache:
-        case.cache[key] = once(_hashes(case, names, binned=False)[1])
-    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
-
-
-def _hashes(case: Case, names: Sequence[str], *, binned: bool) -> list[NDArray[np.uint64]]:
-    """Return for each table a hash of each row's codes."""
-    columns = [case.codes(c, binned=binned) for c in names]
-    return [code_hashes(of_table) for of_table in zip(*columns, strict=True)]
+    names = tuple(sorted(columns))
+    return case.encoded.once(("kept once", names), lambda: once(case.encoded.row_hashes(names, 1)))
 
 
 def _shown(case: Case, known: Sequence[str], secret: TargetValues, right: Floats, *, binned: bool) -> float | None:
     """Return the residual that a full copy of the real table would have; who has no member's record keeps his score."""
-    hashes = _hashes(case, sorted(known), binned=binned)
+    records = np.concatenate([case.encoded.row_hashes(known, i, binned=binned) for i in case.encoded.people])
     n = case.n_rows("real")
     nobody = np.zeros(0, dtype=np.int64)
-    copied = of_a_copy(np.concatenate([hashes[0], hashes[2]]), n, _values(secret, nobody))
+    copied = of_a_copy(records, n, _values(secret, nobody))
     copied = np.where(np.isnan(copied), right, copied)
     return shown_by(copied[:n], copied[n:])
 

@@ -34,9 +34,9 @@ class ColumnHalf(NamedTuple):
     """One half of the columns."""
 
     ruler: Ruler
-    synthetic: Rows
+    synthetic: Rows | Distinct
     """The same synthetic rows, in the same order, in both halves."""
-    people: Rows
+    people: Rows | Distinct
     """The same people in both halves."""
 
 

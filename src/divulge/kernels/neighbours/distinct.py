@@ -22,6 +22,8 @@ Progress = Callable[[int, int], None]
 class Distinct:
     """Rows without their repeats, in the order of first appearance."""
 
+    whole: Rows
+    """The rows with their repeats."""
     rows: Rows
     of_row: Ints | None
     """Shape (n_rows,): which distinct row each row is; None when no row is left out."""
@@ -33,22 +35,30 @@ class Distinct:
     """Row numbers, ascending within a distinct row."""
 
     @staticmethod
-    def of(rows: Rows, *, always: bool = False) -> Distinct:
-        """Return the distinct rows; where few repeat they are left in, unless `always`."""
+    def of(rows: Rows | Distinct, *, always: bool = False) -> Distinct:
+        """Return the distinct rows; where few repeat they are left in, unless `always`. Twice is as good as once."""
+        if isinstance(rows, Distinct):
+            if rows.of_row is not None or not always:
+                return rows
+            rows = rows.whole
         n = len(rows)
         hashes = _hash(rows)
         _, first, of_hash, times = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
         alone = len(first) > 0.95 * n and not (always and len(first) < n)
         if alone or not _equal(rows, rows.take(first[of_hash])):  # two different rows with one hash: 1 in 2**64
             numbers = np.arange(n + 1)
-            return Distinct(rows, None, np.ones(n, dtype=np.int64), numbers, numbers[:-1])
+            return Distinct(rows, rows, None, np.ones(n, dtype=np.int64), numbers, numbers[:-1])
         order = np.argsort(first)
         rank = np.empty(len(first), dtype=np.int64)
         rank[order] = np.arange(len(first))
         of_row = rank[of_hash]
         times = times[order].astype(np.int64)
         members = np.argsort(of_row, kind="stable")
-        return Distinct(rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+        return Distinct(rows, rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+
+    def __len__(self) -> int:
+        """Return the number of rows, repeats included."""
+        return len(self.whole)
 
     def first(self) -> Ints:
         """Return the first row that each distinct row stands for."""

@@ -18,7 +18,18 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
 
-__all__ = ["Field", "Rows", "Ruler", "encode_rows", "fit_ruler", "pairwise"]
+__all__ = [
+    "Field",
+    "Measured",
+    "Rows",
+    "Ruler",
+    "encode_rows",
+    "fit_ruler",
+    "measure",
+    "pairwise",
+    "rows_of",
+    "ruler_of",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -110,48 +121,111 @@ def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler,
     >>> pairwise(ruler, a, b).tolist()
     [[0.25], [0.75]]
     """
-    for field in fields:
-        if not (np.isfinite(field.weight) and field.weight >= 0):
-            raise SettingError(f"weights: column {field.name!r} has a weight that is negative or no number.")
-    if sum(float(f.weight) for f in fields) > _HUGE:
+    measured = [measure(f, ranges_of) for f in sorted(fields, key=lambda f: f.name)]
+    ruler = ruler_of(measured)
+    sizes = [len(c) for c in fields[0].codes]
+    return ruler, tuple(rows_of(measured, i, n) for i, n in enumerate(sizes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """One column with its range: numbers and the marks beside them, or categories."""
+
+    name: str
+    weight: float
+    low: float
+    """Smallest number of the tables that fix the range."""
+    span: float
+    """Their range, above 0 and finite; 0 for a category."""
+    numbers: tuple[Floats, ...] | None
+    """Per table, shape (n_rows,); None for a category."""
+    codes: tuple[Codes, ...] | None
+    """Per table, shape (n_rows,): categories or marks; None where every value is a number."""
+    scale: float = 1.0
+    """What the numbers were multiplied by, a power of two."""
+
+
+def measure(field: Field, ranges_of: Sequence[int]) -> Measured:
+    """Return a column with its range; without one (constant, or never a number) it becomes a category.
+
+    Parameters
+    ----------
+    ranges_of
+        The tables that fix the range.
+    """
+    if field.numbers is None:
+        return Measured(field.name, field.weight, 0.0, 0.0, None, field.codes)
+    scale = _scale(field.numbers)
+    values = tuple(v * scale + 0.0 for v in field.numbers)
+    known = np.concatenate([values[i] for i in ranges_of])
+    known = known[np.isfinite(known)]
+    least, most = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    if not most - least > 0:
+        return Measured(field.name, field.weight, 0.0, 0.0, None, _as_categories(values, field.codes))
+    marks = field.codes if any(c.any() for c in field.codes) else None
+    return Measured(field.name, field.weight, least, most - least, values, marks, scale)
+
+
+def ruler_of(columns: Sequence[Measured]) -> Ruler:
+    """Return the ruler of some columns, in the order of their names.
+
+    Raises
+    ------
+    SettingError
+        No column, or none with a positive weight; a weight that is negative or not finite.
+    """
+    for column in columns:
+        if not (np.isfinite(column.weight) and column.weight >= 0):
+            raise SettingError(f"weights: column {column.name!r} has a weight that is negative or no number.")
+    if sum(float(c.weight) for c in columns) > _HUGE:
         raise SettingError("weights: they are too large to be added up. hint: only their ratios matter.")
-    used = sorted((f for f in fields if f.weight > 0), key=lambda f: f.name)
+    used = [c for c in columns if c.weight > 0]
     if not used:
         raise SettingError("distance: no column to compare: there is none, or every weight is 0.")
-    numbers: list[tuple[Floats, ...]] = []
-    low, span, number_weight = [], [], []
-    codes: list[tuple[float, tuple[Codes, ...]]] = []
-    for field in used:
-        if field.numbers is None:
-            codes.append((field.weight, field.codes))
-            continue
-        values = _tamed(field.numbers)
-        known = np.concatenate([values[i] for i in ranges_of])
-        known = known[np.isfinite(known)]
-        least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-        if not most - least > 0:
-            codes.append((field.weight, _as_categories(values, field.codes)))
-            continue
-        numbers.append(values)
-        low.append(least)
-        span.append(most - least)
-        number_weight.append(field.weight)
-        if any(c.any() for c in field.codes):
-            codes.append((field.weight, field.codes))
-    codes.sort(key=lambda c: c[0])
-    n_tables = len(used[0].codes)
-    rows = tuple(
-        Rows(
-            _columns([n[i] for n in numbers], len(used[0].codes[i]), np.float64),
-            _columns([c[i] for _, c in codes], len(used[0].codes[i]), np.int32),
-        )
-        for i in range(n_tables)
+    numbers, codes = _sorted(columns)
+    low, span, number, code = (
+        np.array(x, dtype=np.float64)
+        for x in ([c.low for c in numbers], [c.span for c in numbers], [c.weight for c in numbers],
+                  [c.weight for c in codes])
+    )  # fmt: skip
+    return Ruler(low, span, number, code, float(np.sum([c.weight for c in used])))
+
+
+def rows_of(columns: Sequence[Measured], which: int, n_rows: int, at: Sequence[Codes] | None = None) -> Rows:
+    """Return the rows of one table under the ruler of the columns.
+
+    Parameters
+    ----------
+    columns
+        As they were given to `ruler_of`.
+    which
+        The table.
+    n_rows
+        Its rows; those of `at`, where it is given.
+    at
+        For each column, shape (n_rows,): which entry of the table each row has. With it a table of levels becomes one
+        of rows. None takes the entries as they are.
+    """
+    place = None if at is None else {c.name: codes for c, codes in zip(columns, at, strict=True)}
+
+    def filled(parts: Sequence[tuple[str, NDArray[Any]]], dtype: type) -> NDArray[Any]:
+        out: NDArray[Any] = np.empty((n_rows, len(parts)), dtype=dtype)
+        for j, (name, part) in enumerate(parts):
+            out[:, j] = part if place is None else part[place[name]]
+        return out
+
+    numbers, codes = _sorted(columns)
+    return Rows(
+        filled([(c.name, c.numbers[which]) for c in numbers if c.numbers is not None], np.float64),
+        filled([(c.name, c.codes[which]) for c in codes if c.codes is not None], np.int32),
     )
-    total = float(np.sum([f.weight for f in used]))
-    low_, span_, number, code = (
-        np.array(x, dtype=np.float64) for x in (low, span, number_weight, [w for w, _ in codes])
-    )
-    return Ruler(low_, span_, number, code, total), rows
+
+
+def _sorted(columns: Sequence[Measured]) -> tuple[list[Measured], list[Measured]]:
+    """Return the columns that count as numbers, and those that have codes, by weight."""
+    used = [c for c in columns if c.weight > 0]
+    with_codes = [c for c in used if c.codes is not None]
+    return [c for c in used if c.numbers is not None], sorted(with_codes, key=lambda c: c.weight)
 
 
 def encode_rows(parts: Sequence[Floats]) -> tuple[Codes, ...]:
@@ -169,20 +243,10 @@ def _as_categories(values: tuple[Floats, ...], marks: tuple[Codes, ...]) -> tupl
     return tuple((c * n_marks + m).astype(np.int32) for c, m in zip(codes, marks, strict=True))
 
 
-def _tamed(values: tuple[Floats, ...]) -> tuple[Floats, ...]:
-    """Return numbers whose differences do not overflow; a power of two changes no digit."""
+def _scale(values: tuple[Floats, ...]) -> float:
+    """Return what to multiply numbers by so that no difference overflows; a power of two changes no digit."""
     largest = max((float(np.abs(v[np.isfinite(v)]).max(initial=0.0)) for v in values), default=0.0)
-    scale = 2.0**-8 if largest > _HUGE else 1.0
-    return tuple(v * scale + 0.0 for v in values)
-
-
-def _columns(parts: Sequence[NDArray[Any]], n_rows: int, dtype: type) -> NDArray[Any]:
-    if not parts:
-        return np.empty((n_rows, 0), dtype=dtype)
-    out: NDArray[Any] = np.empty((n_rows, len(parts)), dtype=dtype)
-    for j, part in enumerate(parts):
-        out[:, j] = part
-    return out
+    return 2.0**-8 if largest > _HUGE else 1.0
 
 
 def pairwise(ruler: Ruler, queries: Rows, reference: Rows) -> Floats:

@@ -10,7 +10,7 @@ Threads, block sizes and the order of rows change no digit.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from typing import Any
@@ -37,7 +37,7 @@ class Index:
     Parameters
     ----------
     ruler, reference
-        From `fit_ruler`; at least one row.
+        From `fit_ruler`; at least one row. Whoever has them without their repeats gives them so, here and as queries.
     threads
         None takes all cores. They change no digit.
     engine
@@ -62,7 +62,7 @@ class Index:
     def __init__(
         self,
         ruler: Ruler,
-        reference: Rows,
+        reference: Rows | Distinct,
         *,
         threads: int | None = None,
         engine: str | None = None,
@@ -74,10 +74,11 @@ class Index:
         self._distinct = Distinct.of(reference)
         self._threads, self._engine, self._progress = threads, engine, progress
         self._compiled: Any = None
-        self._asked: tuple[Rows, tuple[Distinct, Nearest, list[tuple[Ints, Ints]] | None]] | None = None
+        self._asked: tuple[Rows, Distinct, Nearest] | None = None
+        self._ties: tuple[Rows, list[tuple[Ints, Ints]]] | None = None
 
-    def nearest(self, queries: Rows, k: int = 1, *, own: Ints | None = None) -> Nearest:
-        """Return the k nearest reference rows of each query.
+    def nearest(self, queries: Rows | Distinct, k: int = 1, *, own: Ints | None = None) -> Nearest:
+        """Return the k nearest reference rows of each query; for the last queries asked the nearest is remembered.
 
         Parameters
         ----------
@@ -96,6 +97,8 @@ class Index:
         """
         if k < 1:
             raise SettingError(f"k: {k} is below 1.")
+        if k == 1 and own is None:
+            return self._nearest_of(queries)[1]
         asked, own_distinct, back = self._ask(queries, own)
         distance, distinct, beyond = self._search(asked, k, None, own_distinct)
         return self._spread(distance, distinct, beyond, k, own_distinct, own, back)
@@ -137,7 +140,7 @@ class Index:
         rows[np.repeat(~alone, found.n_ties)] = more.rows
         return found, Pairs(start, rows)
 
-    def reach(self, queries: Rows, k: int) -> Reach:
+    def reach(self, queries: Rows | Distinct, k: int) -> Reach:
         """Return how far the k nearest reference rows of each distinct query reach.
 
         Parameters
@@ -222,7 +225,7 @@ class Index:
         return Listed(part, start, rows, distances)
 
     def attraction(
-        self, queries: Rows, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None
+        self, queries: Rows | Distinct, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None
     ) -> Floats:
         """Return how many queries each reference row attracts: those it is the nearest row of, ties shared.
 
@@ -243,7 +246,8 @@ class Index:
             are exact, never more than the queries, and the order of rows changes no digit. Ties are walked through
             in parts that fit into memory.
         """
-        asked, found, listed = self._ties_of(queries)
+        asked, nearest = self._nearest_of(queries)
+        found = nearest if asked.of_row is None else nearest.take(asked.first())
         times = asked.times
         if chosen is not None:
             times = np.asarray(chosen, dtype=np.int64)
@@ -254,19 +258,29 @@ class Index:
         limit = None if closer_than is None else closer_than[self._distinct.first()]
         alone = np.flatnonzero(found.n_ties == 1)
         pairs = [(alone, self._distinct.which(found.rows[alone, 0]))]
-        for query, which in chain(pairs, self._tied(asked, found) if listed is None else listed):
+        for query, which in chain(pairs, self._ties_of(asked, found)):
             near = slice(None) if limit is None else found.distances[query, 0] < limit[which]
             np.add.at(total, which[near], credit[query[near]])
         return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
 
-    def _ties_of(self, queries: Rows) -> tuple[Distinct, Nearest, list[tuple[Ints, Ints]] | None]:
-        """Return the distinct queries, their nearest rows and, where not too many, the pairs that tie; remembered."""
-        if self._asked is None or self._asked[0] is not queries:
+    def _nearest_of(self, queries: Rows | Distinct) -> tuple[Distinct, Nearest]:
+        """Return the queries without their repeats, and the nearest row of each query; remembered."""
+        whole = queries.whole if isinstance(queries, Distinct) else queries
+        known = self._asked
+        if known is None or known[0] is not whole:
             asked = Distinct.of(queries)
-            found = self.nearest(asked.rows)
-            few = found.n_ties[found.n_ties > 1].sum() <= _LISTED
-            self._asked = queries, (asked, found, list(self._tied(asked, found)) if few else None)
-        return self._asked[1]
+            far, nearest, beyond = self._search(asked.rows, 1, None, None)
+            known = self._asked = whole, asked, self._spread(far, nearest, beyond, 1, None, None, asked.of_row)
+        return known[1:]
+
+    def _ties_of(self, asked: Distinct, found: Nearest) -> Iterable[tuple[Ints, Ints]]:
+        """Return the pairs of queries that tie, remembered where they are not too many."""
+        known = self._ties
+        if known is None or known[0] is not asked.whole:
+            if found.n_ties[found.n_ties > 1].sum() > _LISTED:
+                return self._tied(asked, found)
+            known = self._ties = asked.whole, list(self._tied(asked, found))
+        return known[1]
 
     def _tied(self, asked: Distinct, found: Nearest) -> Iterator[tuple[Ints, Ints]]:
         """Give out the pairs (distinct query, distinct row) of queries with several nearest rows, part by part."""
@@ -278,17 +292,18 @@ class Index:
     # ------------------------------------------------------------ equal queries are asked once
 
     def _ask(
-        self, queries: Rows, own: Ints | None, limits: Floats | None = None
+        self, queries: Rows | Distinct, own: Ints | None, limits: Floats | None = None
     ) -> tuple[Rows, Ints | None, Ints | None]:
         """Return the distinct queries, which reference row each of them is, and where their answers go."""
         own_distinct = None if own is None else self._distinct.which(own)
+        whole = queries.whole if isinstance(queries, Distinct) else queries
         if own is not None or (limits is not None and np.ptp(limits) > 0):
             # a query that is a reference row leaves itself out: only queries that are all reference rows may be merged
             if own is None or limits is not None or self._distinct.of_row is None or (own < 0).any():
-                return queries, own_distinct, None
+                return whole, own_distinct, None
             assert own_distinct is not None
             _, first, back = np.unique(own_distinct, return_index=True, return_inverse=True)
-            return queries.take(first), own_distinct[first], back
+            return whole.take(first), own_distinct[first], back
         distinct = Distinct.of(queries)
         return distinct.rows, None, distinct.of_row
 

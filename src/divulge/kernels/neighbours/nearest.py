@@ -26,6 +26,10 @@ class Nearest:
     n_ties: Ints
     """Shape (n_queries,): reference rows exactly at the last of the k distances."""
 
+    def take(self, queries: Ints) -> Nearest:
+        """Return what was found for some of the queries."""
+        return Nearest(self.distances[queries], self.rows[queries], self.n_ties[queries])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:

@@ -1,0 +1,396 @@
+"""Tables encoded once: levels and codes by column; rulers, rows, indices, orders and hashes by set of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.errors import SettingError
+from divulge.core.hashing import value_hashes
+from divulge.core.schema import Schema, check_columns
+from divulge.kernels.counts.binning import Binning, fit_binning
+from divulge.kernels.counts.contingency import combine
+from divulge.kernels.neighbours.distinct import Distinct, Progress
+from divulge.kernels.neighbours.gower import Field, Measured, Rows, measure, rows_of, ruler_of
+from divulge.kernels.neighbours.index import Index
+from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
+
+__all__ = ["NUMBERS", "ROLES", "EncodedTables", "Laid"]
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+NUMBERS = ("numeric", "datetime")
+"""Kinds of columns whose values are numbers; all others are categories."""
+ROLES = ("real", "synthetic", "holdout")
+_SYNTHETIC = 1
+
+_T = TypeVar("_T")
+
+
+class EncodedTables:
+    """Tables of the same columns under one set of codes, each encoding made once.
+
+    What is made for a column is made for its levels and gathered by code: a float, a mark, a rank, a hash a level.
+
+    Kept as long as the tables: for each column what stands for its levels, and its codes, plain and binned (4 bytes a
+    row each); 8 bytes a row for the records of each table and for each order of rows; and what was asked for with
+    `keep`, the few sets of columns that many attacks compare. All other rulers, rows and indices belong to who asked
+    for them and go with them. What follows from real and holdout alone is shared with tables that differ in the
+    synthetic rows alone (`with_synthetic`).
+
+    Parameters
+    ----------
+    tables
+        real, synthetic, and holdout where there is one.
+    columns
+        Those that all tables have.
+    schema
+        Says which columns are numbers and how they are binned.
+    missing
+        Texts that stand for missing.
+    pooled
+        Columns that are pooled already, by name.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        columns: Sequence[str],
+        schema: Schema,
+        missing: Sequence[str] = (),
+        pooled: Mapping[str, PooledColumn] | None = None,
+    ) -> None:
+        self.tables, self.columns, self.schema, self.missing = tuple(tables), tuple(columns), schema, tuple(missing)
+        self._pooled = dict(pooled or {})
+        self._binned: dict[str, Binning] = {}
+        self._codes: dict[tuple[str, bool], tuple[Codes, ...]] = {}
+        self._of_all: dict[Hashable, Any] = {}
+        self._of_people: dict[Hashable, Any] = {}
+
+    def with_schema(self, schema: Schema) -> EncodedTables:
+        """Return the tables under another schema: levels stay, codings depend on the kinds and start anew."""
+        return EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
+
+    def with_synthetic(self, codes: Mapping[str, Codes]) -> EncodedTables:
+        """Return the tables with other codes in some columns of the synthetic one; levels and schema stay.
+
+        Parameters
+        ----------
+        codes
+            For each of these columns, shape (n_synthetic,).
+        """
+        out = self.with_schema(self.schema)
+        out._of_people = self._of_people
+        for column, own in codes.items():
+            old = self.pooled(column)
+            counts = np.bincount(own, minlength=len(old.counts[_SYNTHETIC])).astype(np.int64)
+            out._pooled[column] = replace(
+                old,
+                codes=(old.codes[0], own, *old.codes[2:]),
+                counts=(old.counts[0], counts, *old.counts[2:]),
+            )
+        return out
+
+    def once(self, key: Hashable, make: Callable[[], _T], tables: Iterable[int] | None = None) -> _T:
+        """Return what was made under a key before, else make it and keep it as long as the tables.
+
+        Parameters
+        ----------
+        tables
+            What is made follows from these alone (0 real, 1 synthetic, 2 holdout); None says all.
+        """
+        kept = self._of_all if tables is None or _SYNTHETIC in tables else self._of_people
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]  # type: ignore[no-any-return] # the key says what it is
+
+    # ------------------------------------------------------------ columns
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The tables of people: real, and holdout where there is one."""
+        return tuple(i for i in range(len(self.tables)) if i != _SYNTHETIC)
+
+    @property
+    def binned(self) -> tuple[str, ...]:
+        """Columns whose coding was asked for, in this order."""
+        return tuple(self._binned)
+
+    def pooled(self, column: str) -> PooledColumn:
+        """Return the levels of a column over all tables, and the codes of each row.
+
+        Raises
+        ------
+        ColumnError
+            Not every table has the column.
+        """
+        if column not in self._pooled:
+            check_columns("columns", [column], self.columns)
+            self._pooled[column] = pool(self.tables, column, self.missing)
+        return self._pooled[column]
+
+    def binning(self, column: str) -> Binning:
+        """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
+        if column not in self._binned:
+            self._binned[column] = self.once(("binning", column), lambda: self._fitted(column), self.people)
+        return self._binned[column]
+
+    def _fitted(self, column: str) -> Binning:
+        pooled = self.pooled(column)
+        people = np.sum([pooled.counts[i] for i in self.people], axis=0)
+        return fit_binning(self.schema[column], self.numbers(column)[1:], people[1:])
+
+    def codes(self, column: str, *, binned: bool = True) -> tuple[Codes, ...]:
+        """Return the code of each row of each table; `binned=False` keeps every value apart.
+
+        Raises
+        ------
+        SettingError
+            The rows live elsewhere.
+        """
+        key = (column, binned)
+        if key not in self._codes:
+            # without bins each level is its own code: no need to look a million of them up
+            coding = self.binning(column).map if binned and self.binning(column).bins else None
+            out = []
+            for i, (table, codes) in enumerate(zip(self.tables, self.pooled(column).codes, strict=True)):
+                if codes is None:
+                    raise SettingError(
+                        f"{table.role}: this measure needs every row in memory, and the table is counted where it "
+                        "lives. hint: collect it first (.collect(), .pl())."
+                    )
+                out.append(codes if coding is None else self._looked_up(column, coding, codes, i))
+            self._codes[key] = tuple(out)
+        return self._codes[key]
+
+    def _looked_up(self, column: str, coding: Codes, codes: Codes, which: int) -> Codes:
+        return self.once(("binned codes", column, which), lambda: coding[codes], [which])
+
+    def n_codes(self, column: str, *, binned: bool = True) -> int:
+        """Return how many codes a column has, code 0 (missing) included."""
+        return self.binning(column).n_codes if binned else self.pooled(column).levels.len() + 1
+
+    def numbers(self, column: str) -> Floats:
+        """Return the number of each code, shape (n_levels + 1,): nan for missing and for what is no number.
+
+        Not to be written to.
+        """
+        return self.once(
+            ("numbers", column), lambda: np.concatenate([[np.nan], self.pooled(column).numbers()]), tables=()
+        )
+
+    def is_number(self, column: str) -> bool:
+        """Whether the schema says that the values of a column are numbers."""
+        return self.schema[column].kind in NUMBERS
+
+    def marks(self, column: str) -> Codes:
+        """Return the category of each code, shape (n_levels + 1,).
+
+        Of a column of numbers: 0 for a number, 1 for missing, from 2 on values that are none. Else the code itself.
+        """
+        if not self.is_number(column):
+            return np.arange(self.n_codes(column, binned=False), dtype=np.int32)
+        is_number = ~np.isnan(self.numbers(column))
+        return np.where(is_number, 0, np.cumsum(~is_number)).astype(np.int32)
+
+    def occurs(self, column: str, tables: Iterable[int] | None = None) -> NDArray[np.bool_]:
+        """Return whether some row of these tables, or of any, has each code; shape (n_levels + 1,)."""
+        counts = self.pooled(column).counts
+        return np.asarray(np.sum([counts[i] for i in (range(len(counts)) if tables is None else tables)], axis=0) > 0)
+
+    # ------------------------------------------------------------ sets of columns
+
+    def laid(
+        self,
+        columns: Sequence[str],
+        weights: Mapping[str, float] | None = None,
+        ranges_of: Sequence[int] | None = None,
+        *,
+        binned: bool = False,
+        keep: bool = False,
+    ) -> Laid:
+        """Return some columns of the tables under one ruler.
+
+        Parameters
+        ----------
+        columns
+            Their order changes nothing.
+        weights
+            By column; 1 where it is not given, 0 leaves a column out.
+        ranges_of
+            The tables that fix the ranges; None takes real and holdout.
+        binned
+            Whether to compare the codes for counting, as categories.
+        keep
+            Whether to keep it as long as the tables, for all who ask for the same.
+
+        Raises
+        ------
+        SettingError
+            No column, or none with a positive weight; a weight that is negative or not finite; rows that live
+            elsewhere.
+        """
+        names = tuple(sorted(columns))
+        ranges = self.people if ranges_of is None else tuple(ranges_of)
+        each = tuple(float((weights or {}).get(c, 1.0)) for c in names)
+        key = (names, each, ranges, binned)
+
+        def make() -> Laid:
+            measured = [replace(self._measured(c, ranges, binned), weight=w) for c, w in zip(names, each, strict=True)]
+            layout = tuple((m.numbers is None, m.codes is None) for m in measured)
+            shared: dict[Hashable, Any] = {}
+            if keep:
+                shared = self.once(("laid people", key, layout), dict, self.people)
+            codes = [self.codes(c, binned=binned) for c in names]
+            numbers = [self.numbers(c) if self.is_number(c) and not binned else None for c in names]
+            return Laid(measured, codes, numbers, shared)
+
+        return self.once(("laid", key), make) if keep else make()
+
+    def _measured(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
+        """Return a column with its range, its one table being the levels."""
+        return self.once(("measured", column, ranges, binned), lambda: self._measure(column, ranges, binned))
+
+    def _measure(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
+        if binned or not self.is_number(column):
+            every = np.arange(self.n_codes(column, binned=binned), dtype=np.int32)
+            return measure(Field(column, None, (every,)), [0])
+        numbers, marks, known = self.numbers(column), self.marks(column), self.occurs(column, ranges)
+        found = measure(Field(column, (numbers, numbers[known]), (marks, marks[known])), [1])
+        if found.numbers is None or found.codes is None:
+            return found
+        return found if marks[self.occurs(column)].any() else replace(found, codes=None)
+
+    def row_hashes(self, columns: Sequence[str], which: int, *, binned: bool = False) -> Hashes:
+        """Return a 64-bit hash of the codes of each row of a table, shape (n_rows,); the order of columns is one."""
+        out = np.zeros(self.tables[which].n_rows, dtype=np.uint64)
+        for column in columns:
+            out += self._level_hashes(column, binned)[self.codes(column, binned=binned)[which]]
+        return out
+
+    def _level_hashes(self, column: str, binned: bool) -> Hashes:
+        every = np.arange(self.n_codes(column, binned=binned), dtype=np.uint64)
+        salt = self.columns.index(column)
+        return self.once(("level hashes", column, binned), lambda: value_hashes(every, salt), tables=())
+
+    def row_ids(self) -> list[Ints]:
+        """Return for each table a number for each row, the same for rows that agree in every column.
+
+        Raises
+        ------
+        SettingError
+            The rows live elsewhere.
+        """
+        return self.once("row ids", self._row_ids)
+
+    def _row_ids(self) -> list[Ints]:
+        stacked = [np.concatenate(self.codes(c, binned=False)) for c in self.columns]
+        ids, _ = combine(stacked, [self.n_codes(c, binned=False) for c in self.columns])
+        return np.split(ids, np.cumsum([t.n_rows for t in self.tables])[:-1])
+
+    def fingerprint(self, which: int) -> str:
+        """Return the SHA-256 of the canonical columns of a table."""
+        return self.once(
+            ("fingerprint", which), lambda: fingerprint([self.pooled(c) for c in self.columns], which), [which]
+        )
+
+
+class Laid:
+    """Some columns of the tables under one ruler: rows, rows without repeats and indices, each made when asked for.
+
+    "people" are the real rows followed by the holdout rows. What has no synthetic row in it is shared with tables that
+    differ in these alone.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Measured],
+        codes: Sequence[tuple[Codes, ...]],
+        numbers: Sequence[Floats | None],
+        shared: dict[Hashable, Any],
+    ) -> None:
+        self.ruler = ruler_of(columns)
+        self._columns, self._codes, self._numbers = columns, codes, numbers
+        self._of_people, self._of_all = shared, dict[Hashable, Any]()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns in the order of their names."""
+        return tuple(c.name for c in self._columns)
+
+    def n_rows(self, role: str) -> int:
+        """Return how many rows a table has; 0 when there is none."""
+        return sum(len(self._codes[0][i]) for i in self._tables(role))
+
+    def rows(self, role: str) -> Rows:
+        """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
+
+        def make() -> Rows:
+            tables = self._tables(role)
+            at = [c[tables[0]] if len(tables) == 1 else np.concatenate([c[i] for i in tables]) for c in self._codes]
+            return rows_of(self._columns, 0, self.n_rows(role), at)
+
+        return self.once(("rows", role), [role], make)
+
+    def rows_of_values(self, values: Sequence[tuple[Floats | None, Codes]]) -> Rows:
+        """Return rows that no table has under the ruler.
+
+        Parameters
+        ----------
+        values
+            For each column in the order of names, each shape (n_rows,): numbers and the marks beside them, or None and
+            categories. Categories and marks are those of the tables.
+        """
+        columns = [
+            _with_values(m, levels, *given)
+            for m, levels, given in zip(self._columns, self._numbers, values, strict=True)
+        ]
+        return rows_of(columns, 0, len(values[0][1]))
+
+    def distinct(self, role: str, *, always: bool = False) -> Distinct:
+        """Return the rows without their repeats; where few repeat they are left in, unless `always`."""
+        if always:
+            return self.once(("distinct", role, True), [role], lambda: Distinct.of(self.distinct(role), always=True))
+        return self.once(("distinct", role), [role], lambda: Distinct.of(self.rows(role)))
+
+    def index(self, role: str, progress: Progress = lambda done, total: None) -> Index:
+        """Return the index of a table's rows; `progress` is told how far long searches are, if this call makes it."""
+        return self.once(("index", role), [role], lambda: Index(self.ruler, self.distinct(role), progress=progress))
+
+    def once(self, key: Hashable, roles: Iterable[str], make: Callable[[], _T]) -> _T:
+        """Return what was made under a key before, else make it from the rows of these roles and keep it."""
+        kept = self._of_all if "synthetic" in roles else self._of_people
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]  # type: ignore[no-any-return] # the key says what it is
+
+    def _tables(self, role: str) -> tuple[int, ...]:
+        there = range(len(self._codes[0]))
+        return tuple(i for i in there if (i != _SYNTHETIC if role == "people" else ROLES[i] == role))
+
+
+def _with_values(column: Measured, levels: Floats | None, numbers: Floats | None, codes: Codes) -> Measured:
+    """Return a column with other values in place of its levels."""
+    if numbers is None or levels is None:
+        return replace(column, codes=(codes,))
+    if column.numbers is None:
+        return replace(column, codes=(_as_category(column, levels, numbers, codes),))
+    marks = None if column.codes is None else (codes,)
+    return replace(column, numbers=(numbers * column.scale + 0.0,), codes=marks)
+
+
+def _as_category(column: Measured, levels: Floats, numbers: Floats, marks: Codes) -> Codes:
+    """Return the category of each number of a column without a range; -1 where no level is that number."""
+    assert column.codes is not None
+    order = np.argsort(levels, kind="stable")  # nan last
+    place = order[np.minimum(np.searchsorted(levels[order], numbers), len(levels) - 1)]
+    place = np.where(marks > 0, np.flatnonzero(np.isnan(levels))[np.maximum(marks, 1) - 1], place)
+    known = (marks > 0) | (levels[place] == numbers)
+    return np.where(known, column.codes[0][place], -1).astype(np.int32)
