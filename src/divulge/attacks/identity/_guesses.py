@@ -132,7 +132,7 @@ class _Tries:
     """Random synthetic records with random columns; all there are, in random order, where these are few."""
 
     def __init__(self, coded: _Coded, k: int, tries: int, rng: np.random.Generator) -> None:
-        self._binned, self._k, self._rng = coded, k, rng
+        self._coded, self._k, self._rng = coded, k, rng
         n, d = coded.records.shape
         self._n_sets = math.comb(d, k)
         few = self._n_sets <= _LISTED_SETS
@@ -144,7 +144,7 @@ class _Tries:
     def batch(self, size: int) -> tuple[Predicates, Ints, int]:
         """Return the next predicates, the record of each, and how many tries they are; none when all were made."""
         size = min(size, self._left)
-        n, d = self._binned.records.shape
+        n, d = self._coded.records.shape
         if self._every is not None:
             first = len(self._every) - self._left
             record, chosen = np.divmod(self._every[first : first + size], self._n_sets)
@@ -153,7 +153,7 @@ class _Tries:
             chosen = self._rng.integers(0, min(self._n_sets, _LISTED_SETS), size)
         self._left -= size
         columns = _drawn(d, self._k, size, self._rng) if self._sets is None else self._sets[chosen]
-        return _conditions(self._binned, self._below, record, columns), record, size
+        return _conditions(self._coded, self._below, record, columns), record, size
 
 
 class _Univariate:
@@ -163,12 +163,12 @@ class _Univariate:
     """
 
     def __init__(self, coded: _Coded, rng: np.random.Generator) -> None:
-        self._binned, self._rng, self._done = coded, rng, False
+        self._coded, self._rng, self._done = coded, rng, False
 
     def batch(self, size: int) -> tuple[Predicates, Ints, int]:
         """Return all predicates at the first call, whatever the size; then none."""
         del size
-        parts = [_alone(self._binned.records[:, j], int(top)) for j, top in enumerate(self._binned.top)]
+        parts = [_alone(self._coded.records[:, j], int(top)) for j, top in enumerate(self._coded.top)]
         record, low, high = (np.concatenate(a) for a in zip(*parts, strict=True))
         column = np.repeat(np.arange(len(parts)), [len(p[0]) for p in parts])
         order = np.lexsort((column, record))[self._rng.permutation(len(record))]
@@ -177,8 +177,8 @@ class _Univariate:
         self._done = True
         low, high = (x[order, None].astype(np.int32) for x in (low, high))
         predicates = Predicates(column[order, None], low, high, np.ones(len(order), dtype=np.int64))
-        n_values = sum(len(np.unique(self._binned.records[:, j])) for j in range(len(parts)))
-        return predicates, record[order], n_values + 2 * int(self._binned.ordered.sum())
+        n_values = sum(len(np.unique(self._coded.records[:, j])) for j in range(len(parts)))
+        return predicates, record[order], n_values + 2 * int(self._coded.ordered.sum())
 
 
 def _alone(ranks: NDArray[np.int32], top: int) -> tuple[Ints, Ints, Ints]:
