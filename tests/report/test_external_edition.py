@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge import cli
-from divulge.attacks.checks import judge, rate_of
+from divulge.attacks.checks import SHOWN, judge, rate_of
 from divulge.core.errors import DivulgeError, SettingError
-from divulge.core.result import Result
+from divulge.core.result import TOWARDS, Result
 from divulge.core.threat_model import Attacker, Decision, Threat
 from divulge.release.baseline import change
 from divulge.release.conditions import broken, conditions, judge_policy
@@ -35,6 +35,7 @@ from divulge.report.external.rounding import count, few_hidden, places, rounded,
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema, fault
 from divulge.stats import Outcomes, compare
+from divulge.stats.intervals import mover_residual
 
 VALUE, NAME, FILE = "zqxw", "vwjk", "kpqf"
 """Letters that stand in every text cell, every column name, every file name, and nowhere else."""
@@ -457,6 +458,51 @@ def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(
         made = external(data)["results"][0]
         shown.setdefault(made["verdict"], set()).add(json.dumps(made))
     assert [len(outputs) for outputs in shown.values()] == [1] * len(shown)
+
+
+def between(low, high, n, other, m, level):
+    """The widest limits of risk for members' counts from low to high, and strangers' that are shown like `other`."""
+    corners = [mover_residual(a, n, b, m, level) for a in (low, high) for b in (other - 2.5, other + 2.5)]
+    return min(c.low for c in corners), max(c.high for c in corners)
+
+
+@pytest.mark.parametrize(("hits", "low", "high"), [(9, 0, 10), (20, 17.5, 22.5)], ids=["withheld", "shown"])
+@pytest.mark.parametrize("tests", [1, 8])
+def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, low, high, tests):
+    one = compared(hits, 60, 15, 60)
+    assert one["verdict"] == "cannot tell"
+    table = {"rows": 60, "columns": 3, "sha256": "", "hashed": "file"}
+    another = one | {"attack": "copies"}  # of another attack, and so of another family
+    tables = dict.fromkeys(("real", "synthetic", "holdout"), table)
+    risk = external(small.data | {"results": [one] * tests + [another] * 3, "tables": tables})["results"][0]["risk"]
+    for kind, level in (("", 0.95), ("_simultaneous", 1 - 0.05 / tests)):
+        under, over = between(low, high, 60, 15, 60, level)
+        assert risk[f"low{kind}"] == rounded(under, 2, "down")
+        assert risk[f"high{kind}"] == rounded(over, 2, "up")
+
+
+def test_the_size_of_a_part_is_rounded_as_counts_are(report):
+    rows = {t["rows"] for t in report.data["tables"].values()}
+    odd = 0
+    for own, shown in rates((in_schema_order(report.data), report.external().data)):
+        if own["n"] in rows:
+            assert shown["n"] == own["n"]
+        else:
+            odd += own["n"] % 5 != 0
+            assert shown["n"] is None or (shown["n"] >= 10 and shown["n"] % 5 == 0)
+            assert shown["n"] is None or abs(shown["n"] - own["n"]) <= 2.5
+    assert odd > 5
+
+
+def test_of_a_withheld_result_no_further_number_is_shown_that_rests_on_people(report):
+    # of these the level, or all the data, decides
+    harmless = {TOWARDS, SHOWN, "fdr"}
+    gone = 0
+    for own, shown in zip(own_order(report), report.external().data["results"], strict=True):
+        if any(shown[role] and shown[role]["hits"] is None for role in ("real", "holdout")):
+            assert shown["context"].keys() <= harmless
+            gone += len(own["context"].keys() - harmless)
+    assert gone > 20
 
 
 def test_an_interval_is_rounded_to_what_it_supports_and_still_covers(report, small):

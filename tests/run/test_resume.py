@@ -157,6 +157,7 @@ def test_without_resume_nothing_is_taken(folder, quick):
         {"real": REAL.with_columns(a=pl.col("a").shuffle(seed=1))},
         {"real": REAL.reverse()},
         {"ignore": ["x"]},
+        {"reveal": ["values"]},
         {"holdout": HOLDOUT.with_columns(b=2 - pl.col("b"))},
         {"schema": divulge.schema_from_toml('[columns.x]\nkind = "categorical"\n', "s.toml")},
     ],
@@ -178,6 +179,18 @@ def test_a_resumed_run_makes_only_what_another_setting_asks(folder, quick):
     assess(keep=folder, resume=True, acceptable=0.1, subgroups=["b"], finished=told.append)
     assert [name for name, _ in quick] == ["inference"]
     assert sum(t.kept for t in told) == sum(t.n for t in told) - 1
+
+
+def test_a_key_set_that_was_searched_is_attacked_anew_when_it_is_named(folder):
+    # among the sets that were found it was tested with them, without a p-value of its own
+    searched = {"keys": None, "targets": ["c"]}
+    found = assess(keep=folder, **searched).data["key_sets"][0]["keys"]
+    named = searched | {"keys": found}
+    told = []
+    resumed = assess(keep=folder, resume=True, finished=told.append, **named)
+    assert timeless(resumed) == timeless(assess(**named))
+    assert next(t.kept for t in told if t.attack == "cap") == 0
+    assert sum(t.kept for t in told) > 0
 
 
 def test_every_attack_can_be_kept(folder):
