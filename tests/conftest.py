@@ -1,10 +1,13 @@
 """One fixture turns a plain polars frame into each kind of table that divulge takes."""
 
+import collections
 import gzip
 import itertools
 import os
 import sys
+from pathlib import Path
 
+import amount
 import numpy as np
 import polars as pl
 import pytest
@@ -15,11 +18,56 @@ import divulge
 # they make the golden files again, with the other tools installed
 collect_ignore_glob = ["golden/remake_*.py"]
 
-# Machines differ in speed, so no example has a deadline; CI draws the same examples each time, people new ones.
-settings.register_profile(
-    "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
-)
-settings.load_profile("divulge")
+NOT_SLOW = " and not slow"
+"""How `addopts` ends the expression that chooses tests."""
+
+CALIBRATION = Path(__file__).parent / "calibration"
+ON_REQUEST = ("spark", "browser", "full")
+"""Markers that `--slow` leaves out."""
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("divulge")
+    group.addoption("--slow", action="store_true", help="run the slow tests too, with every example of hypothesis")
+    group.addoption(
+        "--all-kinds", action="store_true", help=f"run each kind of table, not only {', '.join(sorted(USUAL_KINDS))}"
+    )
+
+
+def pytest_configure(config):
+    amount.everything = config.option.slow
+    if config.option.slow:
+        config.option.markexpr = config.option.markexpr.removesuffix(NOT_SLOW)
+    # machines differ in speed, so no example has a deadline; CI draws the same examples each time, people new ones
+    settings.register_profile(
+        "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ,
+        max_examples=amount.tries(100),
+    )  # fmt: skip
+    settings.load_profile("divulge")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark as slow what the default run leaves out and no line beside the test says."""
+    cases = collections.Counter()
+    for item in items:
+        if any(item.get_closest_marker(m) for m in ("slow", *ON_REQUEST)):
+            continue
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if _is_slow(item, cases[test], config.option.all_kinds):
+            item.add_marker("slow")
+
+
+def _is_slow(item, number, all_kinds):
+    """Whether it is a calibration, a kind of table that is not usual, or behind the first cases of its test."""
+    if CALIBRATION in item.path.parents:
+        return not item.get_closest_marker("quick")
+    case = getattr(item, "callspec", None)
+    if case and not all_kinds and case.params.get("kind") in KINDS.keys() - USUAL_KINDS:
+        return True
+    first = item.get_closest_marker("first")
+    return first is not None and number > first.args[0]
 
 
 def _values(series):
@@ -121,6 +169,8 @@ KINDS = {
     "feather": _feather,
     "excel": _excel,
 }
+USUAL_KINDS = {"pandas numpy", "polars", "csv"}
+"""Kinds of table of a run without `--all-kinds` and `--slow`."""
 
 
 @pytest.fixture(params=KINDS)

@@ -46,7 +46,7 @@ def bash(command, folder):
     return done.returncode, done.stdout
 
 
-@pytest.fixture(scope="module", params=[0, PLANTED], ids=["kept", "planted"])
+@pytest.fixture(scope="module", params=[0, pytest.param(PLANTED, marks=pytest.mark.slow)], ids=["kept", "planted"])
 def nightly(request, tmp_path_factory):
     """The folder of one night, how many rows are planted, and exit status and output of its steps."""
     folder = tmp_path_factory.mktemp("nightly")

@@ -331,6 +331,7 @@ def test_members_and_strangers_change_places():
             assert g.holdout == o.real
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_digit(way, monkeypatch):
     """Targets side by side, and the compiled search, in one thread and in several."""

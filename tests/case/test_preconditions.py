@@ -53,6 +53,7 @@ def p_of(z):
     return min(1.0, 2 * float(ndtr(-z)))  # the larger of two folds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "errors"),
     [pytest.param(150, 3.0, id="quick"), pytest.param(2000, 1.96, id="full", marks=pytest.mark.full)],
@@ -190,6 +191,7 @@ def test_shared_rows_agree_with_a_plain_permutation_of_labels(n_real, n_holdout,
         assert found == pytest.approx(p, abs=error + (0.12 if draws > 999 else 0))  # few whole numbers are not normal
 
 
+@pytest.mark.slow
 def test_shared_rows_of_a_random_split_are_seldom_many():
     rng = np.random.default_rng(10)
     p = [shared_rows(*np.split(rng.integers(0, 400, 300), [200]), rng)[1] for _ in range(400)]

@@ -22,7 +22,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill")
+KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill", "--no-models")
 
 
 def test_assess_writes_the_documents_and_prints_a_summary(divulge, files):
@@ -219,6 +219,7 @@ def test_importing_the_package_loads_nothing_heavy():
     assert run.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_file(divulge, tmp_path):
     code, out, _ = divulge("demo", "--out", tmp_path / "report")
     assert code == 0
@@ -226,6 +227,7 @@ def test_the_demo_needs_no_file(divulge, tmp_path):
     assert "vote" in out
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_for_any_number_of_threads(divulge, files):
     def content(jobs):
         divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--jobs", jobs)

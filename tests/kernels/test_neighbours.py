@@ -6,6 +6,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from divulge.kernels.neighbours.gower import Field, Rows, fit_ruler, pairwise
 from divulge.kernels.neighbours.index import Index
 
 ENGINES = ("numpy", "boxes", "tiles")
-FUZZED = 2000
+FUZZED = tries(2000)
 
 
 def columns(rng, n, m):
@@ -148,7 +149,7 @@ def check_reach(seed, engine, monkeypatch):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_all_rows_up_to_the_kth_distance_are_listed(engine, monkeypatch):
-    for seed in range(150):
+    for seed in range(tries(150)):
         check_reach(seed, engine, monkeypatch)
 
 
@@ -157,6 +158,7 @@ def test_new_tables_each_time(seed):
     check_against_matrix(seed, ENGINES)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("engine", ["boxes", "tiles", None])
 @pytest.mark.parametrize("kind", ["mixed", "numbers", "categories"])
 def test_larger_tables_as_scikit_learn_does(engine, kind):
@@ -367,7 +369,7 @@ def test_ties_of_many_people_never_give_more_than_the_synthetic_rows(n):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_attraction_shares_ties(engine, monkeypatch):
     monkeypatch.setattr("divulge.kernels.neighbours.index._LISTED", 40)
-    for seed in range(60):
+    for seed in range(tries(60)):
         rng, ruler, reference, queries, _ = tables(seed)
         matrix = pairwise(ruler, queries, reference)
         tied = matrix == matrix.min(axis=1, keepdims=True)

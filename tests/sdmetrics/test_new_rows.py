@@ -144,6 +144,7 @@ def by_query(real, synthetic, tolerance, numbers):
     return n_new
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("tolerance", [0.01, 0.1, 1 / 3, 1, -0.05, 0])
 def test_ends_of_intervals_round_as_a_query_does(seed, tolerance):

@@ -60,6 +60,7 @@ def regression(make, synthetic, keys, sensitive, each=False):
     return lambda key: np.concatenate([np.ravel(m.predict([key])) for m in models])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("keys", "sensitive"), [(["a", "b"], ["c"]), (["b"], ["c", "d"])])
 def test_regressions_are_those_of_sklearn_row_by_row(keys, sensitive):
     from sklearn.linear_model import LinearRegression
@@ -83,6 +84,7 @@ def test_the_seed_moves_the_network_alone():
     assert scores[0] == scores[1] != scores[2]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("keys", "sensitive"), [(["a"], ["b"]), (["b"], ["c"]), (["a", "b"], ["c", "d"])])
 def test_radius_divides_the_sum_of_all_by_the_number_of_near_rows(keys, sensitive):
     real, synthetic = table(3, 12), table(4, 40)

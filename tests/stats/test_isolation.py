@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from divulge.core.errors import SettingError
 from divulge.stats.intervals import mover_residual, newcombe
 from divulge.stats.isolation import Fits, chance, fit_alone, isolations, right, singled_out, thinned
 
-some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+some = settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 
 
 def fits_of(guesses, most=64, record=None, groups=None):
