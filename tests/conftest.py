@@ -11,6 +11,7 @@ import amount
 import numpy as np
 import polars as pl
 import pytest
+import report_helpers
 from hypothesis import HealthCheck, settings
 
 import divulge
@@ -184,6 +185,32 @@ def make(kind, tmp_path):
     """Return a polars frame as the kind of table at hand: `make(frame)`."""
     number = itertools.count()
     return lambda frame: KINDS[kind](frame, tmp_path / f"table{next(number)}")
+
+
+# ---------------------------------------------------------------- runs that several files look at, and none changes
+
+ASKED = {"keys": ["age", "job"], "jobs": 1, "models": False}
+
+
+@pytest.fixture(scope="session")
+def keyed():
+    """A run with strangers, keys and targets; the synthetic table copies half of its rows."""
+    real, synthetic, holdout = report_helpers.tables()
+    return divulge.assess(real, synthetic, holdout=holdout, targets=["income", "code"], **ASKED)
+
+
+@pytest.fixture(scope="session")
+def alone():
+    """A run without strangers."""
+    real, synthetic, _ = report_helpers.tables()
+    return divulge.assess(real, synthetic, targets=["income"], **ASKED)
+
+
+@pytest.fixture(scope="session")
+def unsearched():
+    """A run without keys and without a search for them, on two columns, one of them with a hostile name."""
+    people = pl.DataFrame({"age": [i % 7 for i in range(120)], "ill\x1b[31mx": [i % 2 for i in range(120)]})
+    return divulge.assess(people[:60], people[30:90], holdout=people[60:], search="off", models=False)
 
 
 @pytest.fixture(name="divulge")

@@ -13,10 +13,11 @@ import subprocess
 import sys
 from typing import Literal, get_args, get_origin, get_type_hints
 
+import amount
 import numpy as np
 import polars as pl
 import pytest
-from amount import tries
+from amount import models, tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -427,6 +428,7 @@ def facts(report, *, settings_too=True):
 @functools.cache
 def base(units):
     tables, options = draw(11, (90, 100, 80), 0.3, with_units=units)
+    options |= {"models": models()}
     return tables, options, facts(divulge.assess(*tables[:2], holdout=tables[2], **options))
 
 
@@ -437,6 +439,7 @@ def test_an_assessment_repeats_itself(units):
     assert facts(divulge.assess(real, synthetic, holdout=holdout, **options)) == expected
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("units", [False, True])
 def test_an_assessment_forgets_the_order_of_rows(units):
     tables, options, expected = base(units)
@@ -448,6 +451,7 @@ def test_an_assessment_forgets_the_order_of_rows(units):
         assert {**found, "tables": 0} == {**expected, "tables": 0}
 
 
+@pytest.mark.slow
 def test_an_assessment_forgets_the_number_of_jobs():
     (real, synthetic, holdout), options, _ = base(False)
     one, two = (
@@ -469,6 +473,7 @@ def test_an_assessment_forgets_the_order_of_columns(units):
         assert sorted(found[name], key=str) == sorted(expected[name], key=str), name
 
 
+@pytest.mark.slow
 def test_an_assessment_forgets_the_kind_of_frame():
     (real, synthetic, holdout), options, expected = base(False)
     found = facts(divulge.assess(real.to_pandas(), synthetic.to_arrow(), holdout=holdout, **options))
@@ -511,7 +516,7 @@ def test_a_real_identifier_that_is_released_is_a_finding_of_its_own():
         for i, t in enumerate(tables)
     )
     leaked = synthetic.with_columns(person_id=pl.concat([real["person_id"], real["person_id"]])[: len(synthetic)])
-    report = divulge.assess(real, leaked, holdout=holdout)
+    report = divulge.assess(real, leaked, holdout=holdout, models=models())
     (own,) = [r for r in report.results if r.variant == "identifier person_id"]
     assert (own.real.rate, own.risk.value, own.verdict) == (1, 1, "excess found")
     assert report.verdict == "excess found"
@@ -520,18 +525,20 @@ def test_a_real_identifier_that_is_released_is_a_finding_of_its_own():
 IN_A_PROCESS = """
 import sys, json
 sys.path.insert(0, {here!r})
+import amount
+amount.everything = {everything}
 import test_laws, divulge
 (real, synthetic, holdout), options = test_laws.draw(11, (90, 100, 80), 0.3, with_units=True)
-print(json.dumps(test_laws.facts(divulge.assess(real, synthetic, holdout=holdout, **options)), sort_keys=True))
+print(json.dumps(test_laws.facts(divulge.assess(real, synthetic, holdout=holdout, models=amount.models(), **options)), sort_keys=True))
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_an_assessment_forgets_the_number_of_threads(threads):
     names = ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     ran = subprocess.run(
-        [sys.executable, "-c", IN_A_PROCESS.format(here=os.path.dirname(__file__))],
+        [sys.executable, "-c", IN_A_PROCESS.format(here=os.path.dirname(__file__), everything=amount.everything)],
         env=os.environ | dict.fromkeys(names, threads) | {"PYTHONHASHSEED": threads},
         capture_output=True, text=True, check=True,
     )  # fmt: skip

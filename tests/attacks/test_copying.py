@@ -5,7 +5,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
-from amount import tries
+from amount import models, tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -286,7 +286,7 @@ def test_verdicts_of_a_direct_call_hold_together_and_are_those_of_assess():
         assert r.risk.low_simultaneous <= r.risk.low <= r.risk.high <= r.risk.high_simultaneous
         assert r.difference.low_simultaneous <= r.difference.low
     assert any(r.p_adjusted > 2 * r.p_value for r in results)
-    report = divulge.assess(real, synthetic, holdout=holdout, search="off")
+    report = divulge.assess(real, synthetic, holdout=holdout, search="off", models=models())
     there = {label(r): r for r in report.results if r.attack == "copies"}
     assert there.keys() == {label(r) for r in results}
     for r in results:

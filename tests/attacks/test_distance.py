@@ -393,6 +393,7 @@ def test_the_order_of_rows_and_columns_changes_no_digit(seed, how):
             assert r.individual.real[order[0]].tolist() == there[k].individual.real.tolist()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("seed", "how"), DRAWS[:4])
 def test_the_names_of_categories_change_no_digit(seed, how):
     tables = drawn(seed, **how)

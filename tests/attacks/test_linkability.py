@@ -213,6 +213,7 @@ def test_the_compiled_walk_counts_as_the_matrices_do(seed, monkeypatch):
     assert np.abs(turned - slow).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_large_table_with_large_ties():
     """Both engines where each class of one half has a thousand rows, each of the other two thirds of one."""
     rng = np.random.default_rng(3)
@@ -282,6 +283,7 @@ def both(tables, **options):
     ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_what_changes_no_digit(seed):
     tables = draw(seed, 90, 120, 70)

@@ -220,6 +220,7 @@ def test_equal_votes_share_the_commonest_target_across_groups(monkeypatch):
     assert [getattr(found, name).tolist() for name in ANSWERS] == [[1], [6], [3], [3], [2]]
 
 
+@pytest.mark.slow
 def test_a_million_levels_take_no_dense_table(monkeypatch):
     """Votes as a matrix of keys and targets would take 32 GB here."""
     rng = np.random.default_rng(7)

@@ -148,6 +148,7 @@ def check_against_numpy(seed, ways):
                 assert table.count(asked, most).tolist() == expected.count.tolist(), said
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("part", range(5))
 def test_hundreds_of_fuzzed_tables(part):
     for seed in range(part * FUZZED // 5, (part + 1) * FUZZED // 5):

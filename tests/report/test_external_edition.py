@@ -774,17 +774,18 @@ def renamed(data, names):
     return json.loads(text)
 
 
+@pytest.mark.slow
 def test_the_names_of_columns_decide_nothing_in_an_external_edition(worded):
     expected = external(worded)
     words = our_words()
     assert len(words) > 400
     assert {"risk", "of", "the", "share", "rows", "real", "column", "found", "withheld", "copies"} <= set(words)
     words = np.random.default_rng(1).permutation(words).tolist()
-    starts = range(0, len(words) - 9, 9)
-    for start in starts[: tries(len(starts), 6)]:
+    for start in range(0, len(words) - 9, 9):
         assert external(renamed(worded, words[start : start + 9])) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [
     ["risk", "of", "the", "share", "rows", "real", "found", "column", "people"],
     ["copies", "near", "exact", "above", "withheld", "at", "most", "comparisons", "any"],
@@ -803,6 +804,7 @@ def test_documents_of_columns_called_like_our_words_show_numbers_in_their_places
     assert [t for t in rest if re.search(r"column \d", t)] == []
 
 
+@pytest.mark.slow
 def test_dates_and_limits_of_a_policy_are_never_rounded(worded):
     data = external(worded)
     assert "since the run of 2026-11-22, in" in data["change"]["sentence"]
@@ -814,6 +816,7 @@ def test_dates_and_limits_of_a_policy_are_never_rounded(worded):
     assert "no column of units was named" in [c["found"] for c in data["policy"]["conditions"]]
 
 
+@pytest.mark.slow
 def test_a_variant_that_no_comparison_has_is_not_repeated(worded):
     made = judge_policy(worded, None, [f"any[{TOKENS[0]} secret].high > 0.5", "copies[exact].high > 0.5"])
     asked = [c["condition"] for c in external(worded | {"policy": made})["policy"]["conditions"]]
@@ -825,6 +828,7 @@ def test_a_variant_that_no_comparison_has_is_not_repeated(worded):
     assert "Ann" not in json.dumps(external(worded | {"policy": made})["policy"])
 
 
+@pytest.mark.slow
 def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
     shown = external(worded)
     hidden = {i for i, r in enumerate(shown["results"]) if r["risk"] and r["risk"]["value"] is None}
@@ -855,6 +859,7 @@ def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
     assert seen > 10
 
 
+@pytest.mark.slow
 def test_no_list_is_in_the_order_of_names(worded):
     # the same data, its names in another order of the alphabet, give the same lists
     backwards = [f"{c}w" for c in "zyxvutsrq"]

@@ -41,20 +41,6 @@ def searched():
 
 
 @pytest.fixture(scope="module")
-def keyed():
-    real, synthetic, holdout = tables()
-    return divulge.assess(
-        real, synthetic, holdout=holdout, keys=["age", "job"], targets=["income", "code"], jobs=1, models=False
-    )
-
-
-@pytest.fixture(scope="module")
-def alone():
-    real, synthetic, _ = tables()
-    return divulge.assess(real, synthetic, keys=["age", "job"], targets=["income"], jobs=1, models=False)
-
-
-@pytest.fixture(scope="module")
 def hostile():
     real, synthetic, holdout = tables(names=HOSTILE)
     return divulge.assess(

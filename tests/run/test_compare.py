@@ -370,6 +370,7 @@ def test_a_candidate_that_fails_leaves_the_others(alone):
     assert "could not be attacked" in alone.to_markdown()
 
 
+@pytest.mark.slow
 def test_rows_of_one_unit_are_one_person(monkeypatch):
     given = {}
 

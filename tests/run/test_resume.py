@@ -114,6 +114,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(folder, made, whole):
     assert made == []
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_control_are_kept_apart(folder, made):
     n = {"calls": 0}
 
@@ -133,6 +134,7 @@ def test_the_runs_of_a_control_are_kept_apart(folder, made):
     assert timeless(resumed) == timeless(assess(**settings))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("settings", [{"holdout": None}, {"keys": None, "targets": None, "search": "full"}], ids=str)
 def test_bins_and_searches_are_told_as_if_nothing_had_happened(folder, settings):
     with pytest.raises(Interrupted):
@@ -193,6 +195,7 @@ def test_a_key_set_that_was_searched_is_attacked_anew_when_it_is_named(folder):
     assert sum(t.kept for t in told) > 0
 
 
+@pytest.mark.slow
 def test_every_attack_can_be_kept(folder):
     real, synthetic, holdout = demo_tables()
     part = [t.head(150) for t in (real, synthetic, holdout)]

@@ -120,6 +120,7 @@ def test_the_cutoff_itself_is_outside():
     assert weight.measure_many(np.array([[0.0], [0.0]]), np.array([[0.5], [0.25]])).tolist() == [0.0, 1.0]
 
 
+@pytest.mark.slow
 def test_blocks_change_nothing(monkeypatch):
     real, synthetic = table(5, 15), table(6, 30)
     radius = METRIC["NumericalRadiusNearestNeighbor"]
@@ -143,6 +144,7 @@ def test_loss_by_hand():
         loss.measure((1,), (1, 2))
 
 
+@pytest.mark.slow
 def test_powers_of_the_loss():
     real, synthetic = table(1, 30), table(2, 40)
     for p in (1, 3):
@@ -218,6 +220,7 @@ def test_families_and_their_order():
     assert list(FAMILIES) == ["beta", "gamma", "norm", "gaussian_kde", "loglaplace", "t", "truncnorm", "uniform"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("draw", "families"),
     [
@@ -261,6 +264,7 @@ def test_fits_of_scipy():
     assert FAMILIES["gaussian_kde"](values)(x) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.first(3)
 # cdf at the points, by copulas 0.14.1 with scipy 1.17.1:
 # u = Univariate(); u.fit(values); u.cdf(np.array(points, dtype=float))
 @pytest.mark.parametrize(
@@ -350,6 +354,7 @@ def test_frames_of_other_kinds():
     assert METRIC["NumericalLR"]({"t": real}, {"t": synthetic}, None, None, ["a", "b"], ["c"]) == expected
 
 
+@pytest.mark.slow
 def test_errors():
     real, synthetic = table(1, 20), table(2, 30)
 

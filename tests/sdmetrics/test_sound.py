@@ -37,6 +37,7 @@ FIELDS = {"key_fields": ["c0", "c1"], "sensitive_fields": ["c4"]}
 METADATA = {"columns": {c: {"sdtype": "categorical"} for c in REAL}}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("unseen", CAPS)
 def test_with_strangers_it_is_one_less_the_risk_of_cap(unseen):
     found = CAPS[unseen].compute_breakdown(REAL, SYNTHETIC, **FIELDS, mode="sound", real_validation_data=STRANGERS)

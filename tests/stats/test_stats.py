@@ -206,6 +206,7 @@ def test_every_interval_has_width_and_contains_its_value(n_a, n_b, data):
 # --- many p-values and sizes ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 @settings(max_examples=tries(40), deadline=None)
 def test_adjusted_p_values_agree_with_statsmodels(p):
