@@ -1,4 +1,4 @@
-"""One fixture turns a plain polars frame into each kind of table that divulge takes."""
+"""What the default run leaves out; a plain polars frame as each kind of table that divulge takes; shared runs."""
 
 import collections
 import gzip
@@ -36,9 +36,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    amount.everything = config.option.slow
     if config.option.slow:
         config.option.markexpr = config.option.markexpr.removesuffix(NOT_SLOW)
+    amount.everything = not config.option.markexpr.endswith(NOT_SLOW)
     # machines differ in speed, so no example has a deadline; CI draws the same examples each time, people new ones
     settings.register_profile(
         "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ,
@@ -64,8 +64,8 @@ def _is_slow(item, number, all_kinds):
     """Whether it is a calibration, a kind of table that is not usual, or behind the first cases of its test."""
     if CALIBRATION in item.path.parents:
         return not item.get_closest_marker("quick")
-    case = getattr(item, "callspec", None)
-    if case and not all_kinds and case.params.get("kind") in KINDS.keys() - USUAL_KINDS:
+    kind = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
+    if isinstance(kind, str) and kind in KINDS and kind not in USUAL_KINDS and not all_kinds:
         return True
     first = item.get_closest_marker("first")
     return first is not None and number > first.args[0]

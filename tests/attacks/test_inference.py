@@ -78,6 +78,7 @@ def brute(person, synthetic, known, target, k, ranges, reach):
     )
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_target_is_guessed_as_brute_force_does(seed):
     rng = np.random.default_rng(seed)

@@ -220,6 +220,7 @@ def test_households_widen_the_limits_of_a_group():
         assert g.risk.high - g.risk.low > 1.5 * (by_row[name].risk.high - by_row[name].risk.low)
 
 
+@pytest.mark.slow
 def test_values_are_told_where_somebody_asked_for_them_and_the_report_says_so():
     sizes = {"ap\u202ePLE": 130, "<b>pear": 110, "plum": 90}
     real, synthetic, holdout = (people(sizes, i, s) for i, s in enumerate("rsh"))

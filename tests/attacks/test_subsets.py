@@ -87,6 +87,7 @@ def test_two_sets_are_both_found():
     assert {("age", "height", "rent"), ("rent", "town", "wage")} <= set(found)
 
 
+@pytest.mark.slow
 def test_dependent_columns_are_no_copies():
     """Columns that go together among people go together in an honest table too."""
     rng = np.random.default_rng(4)

@@ -72,6 +72,7 @@ def test_a_random_split_seldom_looks_uneven(units, runs, errors):
         assert (p <= level).mean() <= level + errors * math.sqrt(level * (1 - level) / runs)
 
 
+@pytest.mark.slow
 def test_households_taken_for_people_look_uneven():
     """Without the unit the halves share households, and the test is wrong: this is what `unit` is for."""
     rng = np.random.default_rng(2)
@@ -82,6 +83,7 @@ def test_households_taken_for_people_look_uneven():
     assert uneven > 30
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("shares", [(0.1, 0.3, 0.6), (0.7, 0.2, 0.1)])
 @pytest.mark.parametrize("units", [False, True])
 def test_a_shifted_holdout_is_found(shares, units):

@@ -66,6 +66,7 @@ def test_a_broken_rule_exits_with_1(divulge, files):
     assert "rule broken: copies: simultaneous upper limit of risk at most -1" in err
 
 
+@pytest.mark.slow
 def test_a_kept_rule_exits_with_0(divulge, files):
     assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--fail-on", "cap.high > 1", "-q")[0] == 0
 
@@ -133,6 +134,7 @@ def test_no_holdout_says_so_and_has_no_risk(divulge, files):
     assert "leak" not in out
 
 
+@pytest.mark.slow
 def test_standard_input_is_read(files):
     with open("real.csv") as real:
         run = subprocess.run(

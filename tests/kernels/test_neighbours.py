@@ -159,7 +159,7 @@ def test_new_tables_each_time(seed):
     check_against_matrix(seed, ENGINES)
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("engine", ["boxes", "tiles", None])
 @pytest.mark.parametrize("kind", ["mixed", "numbers", "categories"])
 def test_larger_tables_as_scikit_learn_does(engine, kind):

@@ -148,7 +148,7 @@ def check_against_numpy(seed, ways):
                 assert table.count(asked, most).tolist() == expected.count.tolist(), said
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("part", range(5))
 def test_hundreds_of_fuzzed_tables(part):
     for seed in range(part * FUZZED // 5, (part + 1) * FUZZED // 5):
@@ -171,7 +171,7 @@ def census():
     return codes, some_predicates(rng, codes, 3000)
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_large_table(monkeypatch, census, way):
     codes, asked = census

@@ -178,6 +178,7 @@ def test_other_people_are_said_so(runs):
     assert "(of other people)" not in change(runs["leaky"], runs["clean"])["sentence"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs_made", [300, pytest.param(4000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("same_people", [True, False])
 def test_two_releases_that_leak_alike_differ_as_seldom_as_stated(runs_made, same_people):

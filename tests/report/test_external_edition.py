@@ -196,6 +196,7 @@ def test_a_custodians_edition_holds_no_cell_value(report):
     assert {part: f for part, f in found.items() if f} == {}
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_nothing_in_external_mode(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     code, told = run_cli(
@@ -307,6 +308,7 @@ def test_an_external_edition_says_so_and_keeps_to_the_published_schema(report, s
             assert hashes == {"real": None, "holdout": None, "synthetic": one.data["tables"]["synthetic"]["sha256"]}
 
 
+@pytest.mark.slow
 def test_the_published_schema_takes_both_editions(small):
     for data in (small.data, small.external().data):
         jsonschema.validate(json.loads(json.dumps(data)), assessment_schema())

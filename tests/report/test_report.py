@@ -4,8 +4,10 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import amount
 import jsonschema
 import pytest
+from amount import models
 from report_helpers import AVOIDED, HOSTILE, Page, section, tables, tables_of, width, words
 
 import divulge
@@ -44,8 +46,9 @@ def searched():
 def hostile():
     real, synthetic, holdout = tables(names=HOSTILE)
     return divulge.assess(
-        real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:], positive_control=0.1, jobs=1
-    )
+        real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:], jobs=1, models=models(),
+        positive_control=0.1 if amount.everything else None,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +203,7 @@ def test_hostile_names_keep_markdown_tables_whole(hostile):
     assert not re.search(r"(?<!\\)`c", hostile.to_markdown())
 
 
+@pytest.mark.slow
 def test_long_names_are_shortened():
     real, synthetic, holdout = tables(names=["k" * 5000, *"bcdef"])
     report = divulge.assess(real, synthetic, holdout=holdout, keys=["k" * 5000], targets=["b"], jobs=1, models=False)
@@ -658,6 +662,7 @@ def test_the_positive_control_says_how_to_run_it(pages):
     assert "it needs a holdout" in words(section(pages["alone"].html, "calibration"))
 
 
+@pytest.mark.slow
 def test_each_kind_of_plant_has_a_row_and_a_table(pages, hostile):
     text = section(pages["hostile"].html, "calibration")
     kinds = hostile.data["positive_control"]
@@ -677,6 +682,7 @@ def test_each_kind_of_plant_has_a_row_and_a_table(pages, hostile):
     assert f"With copies in {percent(kinds[0]['share'])} of the synthetic rows" in words(text)
 
 
+@pytest.mark.slow
 def test_each_attack_stands_with_what_it_saw(pages, hostile):
     c = hostile.data["positive_control"][0]
     rows = {row["attack"]: row for row in distances.control_tables(hostile.data)[0]["rows"]}
@@ -707,6 +713,7 @@ def words_kept(html):
     return html.replace("&lt;", "<").replace("&gt;", ">")
 
 
+@pytest.mark.slow
 def test_names_in_the_positive_control_are_text(pages):
     text = Page(section(pages["hostile"].html, "calibration"))
     assert not text.of("script")
@@ -718,6 +725,7 @@ def test_a_share_that_nothing_bounds_is_not_shown(share, shown):
     assert share_seen({"smallest_share": share}) == shown
 
 
+@pytest.mark.slow
 def test_a_plant_that_nobody_saw_is_said_so(hostile):
     data = copy.deepcopy(hostile.data)
     for c in data["positive_control"]:
@@ -763,6 +771,7 @@ def test_a_report_without_results_renders():
     assert "No attack could be compared with strangers." in markdown(_empty())
 
 
+@pytest.mark.first(1)
 @EACH
 def test_missing_numbers_render_as_dashes(reports, which):
     data = copy.deepcopy(reports[which].data)
@@ -779,6 +788,7 @@ def test_missing_numbers_render_as_dashes(reports, which):
     assert "| - |" in markdown(data)
 
 
+@pytest.mark.first(1)
 @EACH
 def test_missing_parts_render(reports, which):
     data = copy.deepcopy(reports[which].data)
@@ -790,6 +800,7 @@ def test_missing_parts_render(reports, which):
     markdown(data)
 
 
+@pytest.mark.slow
 def test_hundreds_of_comparisons_stay_below_a_megabyte_and_a_half(searched):
     data = copy.deepcopy(searched.data)
     data["results"] = (data["results"] * 40)[:3000]
@@ -810,6 +821,7 @@ def test_the_schema_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(assessment_schema())
 
 
+@pytest.mark.first(1)
 @EACH
 def test_reports_follow_the_schema(reports, which):
     jsonschema.Draft202012Validator(assessment_schema()).validate(json.loads(reports[which].to_json()))

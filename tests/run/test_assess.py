@@ -109,6 +109,7 @@ def test_to_frame_has_a_row_for_each_result(demo):
     assert frame["members"].max() <= 1
 
 
+@pytest.mark.slow
 def test_copied_people_are_found_without_naming_keys():
     rng = np.random.default_rng(1)
     tables = [t.with_columns(e=pl.Series(rng.integers(0, 9, 200))) for t in independent(1)]
@@ -126,6 +127,7 @@ def test_a_full_search_lists_minimal_sets_without_a_verdict():
     assert report.data["minimal_key_sets"][0]["share"] == 1
 
 
+@pytest.mark.slow
 def test_the_search_looks_at_the_synthetic_table_only():
     real, synthetic, holdout = independent(2)
     one = divulge.assess(real, synthetic, holdout=holdout, models=False)
@@ -133,6 +135,7 @@ def test_the_search_looks_at_the_synthetic_table_only():
     assert one.data["key_sets"] == other.data["key_sets"]
 
 
+@pytest.mark.slow
 def test_keys_without_targets_take_every_other_column():
     real, synthetic, holdout = independent(3)
     report = divulge.assess(real, synthetic, holdout=holdout, keys=["a"], models=False)
@@ -147,6 +150,7 @@ def test_search_off_tests_no_key_set():
     assert not {"cap", "disco", "replicated_uniques"} & {r.attack for r in report.results}
 
 
+@pytest.mark.slow
 def test_duckdb_relations_give_the_digits_of_polars():
     import duckdb
 

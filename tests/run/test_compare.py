@@ -251,6 +251,7 @@ def test_intervals_of_singling_out_hold_together_with_all_the_rest(found):
         assert (shown[name]["low"], shown[name]["high"]) == pytest.approx((risk.low, risk.high))
 
 
+@pytest.mark.slow
 def test_an_attack_that_always_hits_strangers_is_left_out_and_the_others_are_ranked():
     everybody = pl.concat([REAL, HOLDOUT])
     ranked = run({"everybody": everybody, "made up": people(9, 160)})

@@ -78,6 +78,7 @@ def test_regressions_are_those_of_sklearn_row_by_row(keys, sensitive):
         assert score == pytest.approx(oracle(predict, real, keys, sensitive), abs=1e-9), name
 
 
+@pytest.mark.slow
 def test_the_seed_moves_the_network_alone():
     real, synthetic = table(1, 30), table(2, 40)
     scores = [METRIC["NumericalMLP"](real, synthetic, None, None, ["a"], ["c"], seed=s)["score"] for s in (0, 0, 1)]
@@ -346,6 +347,7 @@ def test_one_key_is_answered_as_among_many(attacker):
     assert [model.predict(tuple(k)) for k in keys] == [pytest.approx(tuple(g)) for g in model.predict_many(keys)]
 
 
+@pytest.mark.slow
 def test_frames_of_other_kinds():
     real, synthetic = table(1, 20), table(2, 30)
     expected = METRIC["NumericalLR"](real, synthetic, key_fields=["a", "b"], sensitive_fields=["c"])

@@ -329,6 +329,7 @@ def test_number_of_tables_and_chance_of_an_empty_key():
     assert round(math.comb(905, 5) / math.comb(908, 8) * 1e7, 2) == 4.50
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "share", "sd"),
     [("O1", 1, 0), ("O2", 1, 0.1393), ("O3", 0.99560, 0.0539), ("O4", 0.99363, 0.0637)],

@@ -138,6 +138,7 @@ def test_rates_are_those_of_plain_python(case, most):
 GUESSES = [{0}, {1}, {0, 1}, {2, 5}, {3}, {1, 2, 3}, {6, 0}, {2}, {0, 3, 5, 6}, {2, 4}]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("n", "m"), [(4, 4), (6, 2), (2, 6), (7, 1)])
 def test_the_permutation_test_is_that_of_all_labellings(n, m):
     """The p-value, the spread and the rate by chance of many draws, against every way to choose the members."""

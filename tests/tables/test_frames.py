@@ -301,6 +301,7 @@ def test_lazy_tables_count_columns_of_any_name(name):
         assert pool([table], table.columns[1]).counts[0].tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_pandas_works_where_pyarrow_is_not_installed():
     script = """
         import sys
