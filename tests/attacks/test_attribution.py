@@ -161,6 +161,7 @@ def near(found, expected):
         assert found == pytest.approx(float(expected), abs=1e-12)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("unseen", ["skip", "zero", "nearest"])
 @pytest.mark.parametrize(("attack", "plain"), [(divulge.cap, plain_cap), (divulge.modal_guess, plain_modal)])
 @many
@@ -263,6 +264,7 @@ def test_what_only_strangers_have_is_no_cell(unseen):
     assert alone.context == together.context
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tau", [1.0, 0.5, 0.7])
 @many
 @given(real=table, synthetic=table, holdout=table)

@@ -36,6 +36,7 @@ def classes(rows):
     return {x: F(k, size[x[:2]]) for x, k in Counter(rows).items()}, size
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tau", ["1.0", "0.5", "0.75"])
 @many
 @given(real=table, synthetic=table, holdout=table)
@@ -85,6 +86,7 @@ def test_targets_that_anybody_would_know_are_told():
 # ---------------------------------------------------------------- RAPID
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tau", ["0.3", "0.0", "0.5"])
 @many
 @given(real=table, synthetic=table, holdout=table)

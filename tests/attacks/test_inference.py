@@ -112,6 +112,7 @@ def test_every_target_is_guessed_as_brute_force_does(seed):
             assert r.keys == tuple(keys or ())
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_agreement_is_generalised_cap(seed):
     """Without bins CAP of inference is the CAP of attribution with unseen="nearest"."""

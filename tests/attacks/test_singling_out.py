@@ -659,6 +659,7 @@ def test_no_result_shows_a_data_value():
         assert secret not in str(told_so.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(400, 400), (1200, 300)])
 def test_what_a_full_copy_would_show(n, m):
     """Read off the strangers of a leak-free table, it is about the risk that copies of everybody have for the first few."""

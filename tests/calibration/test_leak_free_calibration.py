@@ -73,7 +73,6 @@ def band_of(a, n, b, m, z):
     return np.where(below > 0, -h / np.where(below > 0, below, 1), -np.inf), h / (1 - r + h * w)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(("n", "m"), [(150, 150), (600, 150), (2000, 200), (200, 2000)])
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9, 0.98])
 def test_each_side_of_the_band_is_left_as_often_as_it_should(n, m, p):

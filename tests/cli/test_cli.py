@@ -54,6 +54,7 @@ def test_quiet_prints_nothing(divulge, files):
     assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q") == (0, "", "")
 
 
+@pytest.mark.slow
 def test_progress_goes_to_standard_error(divulge, files):
     _, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
     assert "divulge: checking preconditions" in err
@@ -110,7 +111,7 @@ def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
     code, out, _ = divulge("schema", "real.csv")
     assert code == 0
     (files / "schema.toml").write_text(out.replace("roles = []", 'roles = ["key"]', 1))
-    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--schema", "schema.toml", "-q")
+    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--schema", "schema.toml", "-q", "--no-models")
     assert code == 0
     data = json.loads((files / "divulge-report/assessment.json").read_text())
     assert data["schema"][0]["roles"] == ["key"]
@@ -118,7 +119,9 @@ def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
 
 
 def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
-    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full")
+    code, _, _ = divulge(
+        "assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full", "--no-models"
+    )
     assert code == 0
     data = json.loads((files / "divulge-report/assessment.json").read_text())
     assert {r["target"] for r in data["results"] if r["attack"] == "cap"} == {"age", "sex", "ill"}
@@ -126,7 +129,9 @@ def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
 
 
 def test_no_holdout_says_so_and_has_no_risk(divulge, files):
-    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--keys", "age,sex", "--targets", "ill")
+    code, out, _ = divulge(
+        "assess", "real.csv", "synthetic.csv", "--keys", "age,sex", "--targets", "ill", "--no-models"
+    )
     assert code == 0
     assert "inference and disclosure are not separated" in " ".join(out.split())
     data = json.loads((files / "divulge-report/assessment.json").read_text())
@@ -169,6 +174,7 @@ def test_a_name_with_a_line_break_is_a_name(divulge, files):
     assert "no column" in err
 
 
+@pytest.mark.slow
 def test_quiet_still_tells_which_attack_failed(divulge, files, monkeypatch):
     import dataclasses
 

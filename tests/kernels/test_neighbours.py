@@ -109,7 +109,7 @@ def check_against_matrix(seed, engines):
             assert np.array_equal(ties.counts, tied.sum(1)), said
 
 
-@pytest.mark.first(5)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("part", range(10))
 def test_two_thousand_fuzzed_tables(part):
     for seed in range(part * FUZZED // 10, (part + 1) * FUZZED // 10):
@@ -253,6 +253,7 @@ def test_more_than_255_columns():
         assert np.array_equal(found.distances, np.sort(matrix, axis=1)[:, :2])
 
 
+@pytest.mark.slow
 def test_progress_and_interruption():
     rng = np.random.default_rng(2)
     x = rng.random((40_000, 25))

@@ -120,6 +120,7 @@ def test_a_table_that_starts_to_copy_rises_and_the_way_back_falls(runs):
             assert c["p_adjusted"] <= 0.05
 
 
+@pytest.mark.slow
 def test_it_fits_the_published_schema(runs):
     data = runs["leaky"] | {"change": change(runs["leaky"], runs["clean"])}
     jsonschema.validate(data, assessment_schema())

@@ -184,6 +184,7 @@ def test_no_canary_is_in_any_part_of_an_external_edition(report):
     assert {part: leaks(text) for part, text in texts(report.external()).items() if leaks(text)} == {}
 
 
+@pytest.mark.slow
 def test_revealed_columns_bring_their_names_and_nothing_else(report):
     shown = texts(report.external(["columns"]))
     assert NAME in shown["json"]
@@ -446,6 +447,7 @@ def compared(hits, n, other, m):
     return judge(plain, compare(*sides, level=0.95, rng=np.random.default_rng(0), draws=0), 0.95).to_dict()
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("of", ["members", "strangers"])
 @pytest.mark.parametrize(("n", "many"), list(product((30, 120, 5000), (0, 12, 0.5, 0.9))))
 def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(small, of, n, many):
@@ -627,6 +629,7 @@ def hostile():
     return found
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("edition", ["custodian", "external", "external with names"])
 def test_hostile_names_stay_text_in_every_document(hostile, edition):
     one = hostile if edition == "custodian" else hostile.external(["columns"] if "names" in edition else ())

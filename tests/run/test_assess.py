@@ -117,6 +117,7 @@ def test_copied_people_are_found_without_naming_keys():
     assert divulge.assess(tables[0], leaky, holdout=tables[2], models=False).verdict == "excess found"
 
 
+@pytest.mark.slow
 def test_a_full_search_lists_minimal_sets_without_a_verdict():
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 10, 300), rng.integers(0, 10, 300)

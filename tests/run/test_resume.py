@@ -216,6 +216,7 @@ def test_every_attack_can_be_kept(folder):
 # ---------------------------------------------------------------- threads
 
 
+@pytest.mark.slow
 def test_tests_in_threads_are_dropped_when_the_run_is_interrupted(folder, made, monkeypatch):
     monkeypatch.setattr(kernels, "THREADS_FROM", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
