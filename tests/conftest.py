@@ -1,13 +1,17 @@
-"""One fixture turns a plain polars frame into each kind of table that divulge takes."""
+"""What the default run leaves out; a plain polars frame as each kind of table that divulge takes; shared runs."""
 
+import collections
 import gzip
 import itertools
 import os
 import sys
+from pathlib import Path
 
+import amount
 import numpy as np
 import polars as pl
 import pytest
+import report_helpers
 from hypothesis import HealthCheck, settings
 
 import divulge
@@ -15,11 +19,56 @@ import divulge
 # they make the golden files again, with the other tools installed
 collect_ignore_glob = ["golden/remake_*.py"]
 
-# Machines differ in speed, so no example has a deadline; CI draws the same examples each time, people new ones.
-settings.register_profile(
-    "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
-)
-settings.load_profile("divulge")
+NOT_SLOW = " and not slow"
+"""How `addopts` ends the expression that chooses tests."""
+
+CALIBRATION = Path(__file__).parent / "calibration"
+ON_REQUEST = ("spark", "browser", "full")
+"""Markers that `--slow` leaves out."""
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("divulge")
+    group.addoption("--slow", action="store_true", help="run the slow tests too, with every example of hypothesis")
+    group.addoption(
+        "--all-kinds", action="store_true", help=f"run each kind of table, not only {', '.join(sorted(USUAL_KINDS))}"
+    )
+
+
+def pytest_configure(config):
+    if config.option.slow:
+        config.option.markexpr = config.option.markexpr.removesuffix(NOT_SLOW)
+    amount.everything = not config.option.markexpr.endswith(NOT_SLOW)
+    # machines differ in speed, so no example has a deadline; CI draws the same examples each time, people new ones
+    settings.register_profile(
+        "divulge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ,
+        max_examples=amount.tries(100),
+    )  # fmt: skip
+    settings.load_profile("divulge")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark as slow what the default run leaves out and no line beside the test says."""
+    cases = collections.Counter()
+    for item in items:
+        if any(item.get_closest_marker(m) for m in ("slow", *ON_REQUEST)):
+            continue
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if _is_slow(item, cases[test], config.option.all_kinds):
+            item.add_marker("slow")
+
+
+def _is_slow(item, number, all_kinds):
+    """Whether it is a calibration, a kind of table that is not usual, or behind the first cases of its test."""
+    if CALIBRATION in item.path.parents:
+        return not item.get_closest_marker("quick")
+    kind = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
+    if isinstance(kind, str) and kind in KINDS and kind not in USUAL_KINDS and not all_kinds:
+        return True
+    first = item.get_closest_marker("first")
+    return first is not None and number > first.args[0]
 
 
 def _values(series):
@@ -121,6 +170,8 @@ KINDS = {
     "feather": _feather,
     "excel": _excel,
 }
+USUAL_KINDS = {"pandas numpy", "polars", "csv"}
+"""Kinds of table of a run without `--all-kinds` and `--slow`."""
 
 
 @pytest.fixture(params=KINDS)
@@ -134,6 +185,32 @@ def make(kind, tmp_path):
     """Return a polars frame as the kind of table at hand: `make(frame)`."""
     number = itertools.count()
     return lambda frame: KINDS[kind](frame, tmp_path / f"table{next(number)}")
+
+
+# ---------------------------------------------------------------- runs that several files look at, and none changes
+
+ASKED = {"keys": ["age", "job"], "jobs": 1, "models": False}
+
+
+@pytest.fixture(scope="session")
+def keyed():
+    """A run with strangers, keys and targets; the synthetic table copies half of its rows."""
+    real, synthetic, holdout = report_helpers.tables()
+    return divulge.assess(real, synthetic, holdout=holdout, targets=["income", "code"], **ASKED)
+
+
+@pytest.fixture(scope="session")
+def alone():
+    """A run without strangers."""
+    real, synthetic, _ = report_helpers.tables()
+    return divulge.assess(real, synthetic, targets=["income"], **ASKED)
+
+
+@pytest.fixture(scope="session")
+def unsearched():
+    """A run without keys and without a search for them, on two columns, one of them with a hostile name."""
+    people = pl.DataFrame({"age": [i % 7 for i in range(120)], "ill\x1b[31mx": [i % 2 for i in range(120)]})
+    return divulge.assess(people[:60], people[30:90], holdout=people[60:], search="off", models=False)
 
 
 @pytest.fixture(name="divulge")

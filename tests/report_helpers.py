@@ -35,7 +35,7 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags, self.words, self.levels = [], [], [], []
+        self.html, self.open, self.tags, self.words, self.levels = text, [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from amount import models
 
 import divulge
 from divulge import cli
@@ -109,7 +110,7 @@ def test_a_broken_file_is_one_message_and_status_2(tmp_path, monkeypatch, capsys
 
 def assess(real, synthetic=None, holdout=None, **settings):
     synthetic = real if synthetic is None else synthetic
-    return divulge.assess(real, synthetic, holdout=holdout, **settings)
+    return divulge.assess(real, synthetic, holdout=holdout, **({"models": models()} | settings))
 
 
 def failed_checks(report):

@@ -66,6 +66,7 @@ def nightly(request, tmp_path_factory):
     return folder, request.param, code, out
 
 
+@pytest.mark.slow
 def test_the_workflow_ends_as_its_policy_asks(nightly):
     _, planted, code, out = nightly
     assert code == (1 if planted else 0), out
@@ -74,6 +75,7 @@ def test_the_workflow_ends_as_its_policy_asks(nightly):
     assert ("copies: simultaneous lower limit of risk at most 0: found" in out) == bool(planted)
 
 
+@pytest.mark.slow
 def test_the_workflow_leaves_what_it_uploads(nightly):
     folder, planted, *_ = nightly
     workflow = (EXAMPLES / "github-action.yml").read_text()
@@ -86,6 +88,7 @@ def test_the_workflow_leaves_what_it_uploads(nightly):
     assert (suite.get("failures") == "0") == (not planted)
 
 
+@pytest.mark.slow
 def test_the_test_of_a_release_runs(nightly):
     folder, planted, *_ = nightly
     if planted:

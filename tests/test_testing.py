@@ -4,19 +4,16 @@ import json
 import subprocess
 import sys
 
-import polars as pl
 import pytest
 
-import divulge
 from divulge.core.errors import SettingError
 from divulge.release.policy import policy_from_toml
 from divulge.testing import assert_policy
 
 
-@pytest.fixture(scope="module")
-def report():
-    people = pl.DataFrame({"age": [i % 7 for i in range(120)], "ill": [i % 2 for i in range(120)]})
-    return divulge.assess(people[:60], people[30:90], holdout=people[60:], search="off", models=False)
+@pytest.fixture
+def report(unsearched):
+    return unsearched
 
 
 def test_a_kept_policy_is_silent(report, tmp_path):

@@ -5,6 +5,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
+from amount import models, tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ def frame(rows):
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 @given(real=table, synthetic=table, holdout=table)
 def test_copies_count_as_plain_python_does(real, synthetic, holdout):
     (found,) = divulge.copies(frame(real), frame(synthetic), holdout=frame(holdout), variants=["exact"])
@@ -169,7 +170,7 @@ def test_where_strangers_equal_real_records_near_is_exact():
     assert "at 0 a near copy is an exact one" in near.notes[0]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 @given(real=table, synthetic=table, holdout=table)
 def test_near_copies_count_as_plain_python_does(real, synthetic, holdout):
     """The definition in fractions: mean over columns of |a - b| / range (at most 1), or 0 and 1 for categories."""
@@ -285,7 +286,7 @@ def test_verdicts_of_a_direct_call_hold_together_and_are_those_of_assess():
         assert r.risk.low_simultaneous <= r.risk.low <= r.risk.high <= r.risk.high_simultaneous
         assert r.difference.low_simultaneous <= r.difference.low
     assert any(r.p_adjusted > 2 * r.p_value for r in results)
-    report = divulge.assess(real, synthetic, holdout=holdout, search="off")
+    report = divulge.assess(real, synthetic, holdout=holdout, search="off", models=models())
     there = {label(r): r for r in report.results if r.attack == "copies"}
     assert there.keys() == {label(r) for r in results}
     for r in results:

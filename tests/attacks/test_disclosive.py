@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ cell = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from("xyz"), st.s
 table = st.lists(cell, min_size=1, max_size=14)
 NAMES = ["A", "B", "T"]
 AB = {"keys": ["A", "B"], "target": "T"}
-many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 
 
 def frame(cells):
@@ -35,6 +36,7 @@ def classes(rows):
     return {x: F(k, size[x[:2]]) for x, k in Counter(rows).items()}, size
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tau", ["1.0", "0.5", "0.75"])
 @many
 @given(real=table, synthetic=table, holdout=table)
@@ -84,6 +86,7 @@ def test_targets_that_anybody_would_know_are_told():
 # ---------------------------------------------------------------- RAPID
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tau", ["0.3", "0.0", "0.5"])
 @many
 @given(real=table, synthetic=table, holdout=table)

@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ ATTACKS = [
 SCHEMA = Schema((Column("x", "numeric"), Column("c", "categorical")))
 # no shrinking: a failing table is small as it is
 phases = [Phase.explicit, Phase.generate]
-few = settings(max_examples=60, deadline=None, derandomize=True, database=None, phases=phases)
+few = settings(max_examples=tries(60), deadline=None, derandomize=True, database=None, phases=phases)
 
 
 def run(name, tables, **options):
@@ -377,6 +378,7 @@ DRAWS = [(s, {"sizes": sizes}) for s, sizes in enumerate([(60, 50, 40), (12, 70,
 DRAWS.append((9, {"homes": True}))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("seed", "how"), DRAWS)
 def test_the_order_of_rows_and_columns_changes_no_digit(seed, how):
     tables = drawn(seed, **how)
@@ -391,6 +393,7 @@ def test_the_order_of_rows_and_columns_changes_no_digit(seed, how):
             assert r.individual.real[order[0]].tolist() == there[k].individual.real.tolist()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("seed", "how"), DRAWS[:4])
 def test_the_names_of_categories_change_no_digit(seed, how):
     tables = drawn(seed, **how)
@@ -399,6 +402,7 @@ def test_the_names_of_categories_change_no_digit(seed, how):
     assert told(everything(tables)) == told(everything(other))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("seed", "how"), DRAWS)
 def test_the_unit_of_a_number_changes_nothing(seed, how):
     tables = drawn(seed, **how)
@@ -438,6 +442,7 @@ def test_a_constant_or_an_identifier_changes_no_digit_and_is_told():
             }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_swapping_members_and_strangers_turns_the_sign(seed):
     real, synthetic, holdout = drawn(seed)
@@ -467,6 +472,7 @@ def test_releasing_the_real_table_is_the_whole_risk():
     assert found["authenticity", ""].value.real == 0
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("seed", "how"), DRAWS)
 def test_a_synthetic_table_written_twice_says_no_more(seed, how):
     real, synthetic, holdout = drawn(seed, **how)
@@ -492,6 +498,7 @@ def test_a_synthetic_table_written_twice_says_no_more(seed, how):
                 assert (a.value, a.low, a.high) == (b.value, b.low, b.high), k
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_several_seeds_leave_what_is_counted_alone(seed):
     tables = drawn(3)
@@ -667,6 +674,7 @@ def test_a_full_copy_shows_as_the_part_that_was_said(seed):
     assert found.risk.value == pytest.approx(found.context[SHOWN], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_where_people_share_records_no_leak_is_excluded():
     real, synthetic, holdout = (coarse(2500, 3, seed) for seed in (1, 2, 3))
     leaking = pl.concat([real[:375], synthetic[375:]])

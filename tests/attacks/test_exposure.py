@@ -7,6 +7,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from divulge.case.case import build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
 
-few = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 row = st.tuples(st.integers(0, 12), st.sampled_from(["a", "b", None]))
 table = st.lists(row, min_size=1, max_size=12)
 SCHEMA = Schema((Column("x", "numeric"), Column("b", "categorical")))

@@ -78,6 +78,7 @@ def brute(person, synthetic, known, target, k, ranges, reach):
     )
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_target_is_guessed_as_brute_force_does(seed):
     rng = np.random.default_rng(seed)
@@ -111,6 +112,7 @@ def test_every_target_is_guessed_as_brute_force_does(seed):
             assert r.keys == tuple(keys or ())
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_agreement_is_generalised_cap(seed):
     """Without bins CAP of inference is the CAP of attribution with unseen="nearest"."""
@@ -275,6 +277,7 @@ def by_name(found):
     return sorted(told(found), key=lambda r: (r["target"], r["variant"]))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_what_changes_no_digit(seed):
     tables = draw(seed)
@@ -331,6 +334,7 @@ def test_members_and_strangers_change_places():
             assert g.holdout == o.real
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_digit(way, monkeypatch):
     """Targets side by side, and the compiled search, in one thread and in several."""

@@ -194,6 +194,7 @@ def same(one, other, order=slice(None)):
     np.testing.assert_array_equal(one.sure[order], other.sure)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("target", ["t", "x"])
 @pytest.mark.parametrize("reference", [False, True])
 def test_the_order_of_rows_and_columns_changes_nothing(target, reference):
@@ -206,6 +207,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(target, reference):
     same(one, other, people)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("target", ["t", "x"])
 @pytest.mark.parametrize("reference", [False, True])
 def test_units_of_numbers_and_names_of_categories_change_nothing(target, reference):
@@ -228,6 +230,7 @@ def test_categories_are_numbered_without_their_names():
     assert ranks[0] == ranks[1]
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     given = tables(11, (2000, 2000, 10))
     found = []

@@ -7,6 +7,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,9 @@ SCHEMA = Schema(
 )
 SPLIT = (["x", "c"], ["y", "d"])
 # no shrinking: a failing table is small as it is
-few = settings(max_examples=60, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
+few = settings(
+    max_examples=tries(60), deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
 
 
 def frame(rows):
@@ -192,6 +195,7 @@ def half(rng, n, m):
     return ColumnHalf(ruler, synthetic, asked)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_compiled_walk_counts_as_the_matrices_do(seed, monkeypatch):
     rng = np.random.default_rng(seed)
@@ -209,6 +213,7 @@ def test_the_compiled_walk_counts_as_the_matrices_do(seed, monkeypatch):
     assert np.abs(turned - slow).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_large_table_with_large_ties():
     """Both engines where each class of one half has a thousand rows, each of the other two thirds of one."""
     rng = np.random.default_rng(3)
@@ -278,6 +283,7 @@ def both(tables, **options):
     ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_what_changes_no_digit(seed):
     tables = draw(seed, 90, 120, 70)

@@ -6,6 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,9 @@ from divulge.core.schema import Column, Schema
 INF = math.inf
 NUMERIC = Schema((Column("t", "numeric"),))
 
-few = settings(max_examples=80, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
+few = settings(
+    max_examples=tries(80), deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
 
 
 def secret(real, synthetic, holdout=None, tolerance=0.05, kind="numeric", **options):

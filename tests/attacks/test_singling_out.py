@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -323,7 +324,7 @@ def plain(synthetic, people, k):
     return out
 
 
-@settings(max_examples=80, deadline=None, derandomize=True, database=None)
+@settings(max_examples=tries(80), deadline=None, derandomize=True, database=None)
 @given(real=table, synthetic=table, holdout=table)
 def test_all_guesses_are_those_of_plain_python(real, synthetic, holdout):
     n, m = len(real), len(holdout)
@@ -468,6 +469,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("sizes", [(120, 120, 120), (150, 90, 60), (60, 90, 150)])
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_must_change_nothing(what, sizes):
@@ -657,6 +659,7 @@ def test_no_result_shows_a_data_value():
         assert secret not in str(told_so.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(400, 400), (1200, 300)])
 def test_what_a_full_copy_would_show(n, m):
     """Read off the strangers of a leak-free table, it is about the risk that copies of everybody have for the first few."""

@@ -48,6 +48,7 @@ def test_each_group_counts_its_own_people():
         assert group.risk.low_simultaneous < group.risk.low < group.risk.high < group.risk.high_simultaneous
 
 
+@pytest.mark.slow
 def test_noise_is_no_excess_for_any_group():
     """Dividing the hits of some strangers by the number of all strangers gave half of pure noise as risk."""
     sizes = {"a": 100, "b": 100}
@@ -100,6 +101,7 @@ def test_small_cohorts_are_never_shown_alone(real, holdout, expected):
         assert sum(g.holdout.n for g in parts.values()) == found.holdout.n
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("seed", range(30))
 def test_no_group_and_no_remainder_is_small(seed):
     rng = np.random.default_rng(seed)
@@ -218,6 +220,7 @@ def test_households_widen_the_limits_of_a_group():
         assert g.risk.high - g.risk.low > 1.5 * (by_row[name].risk.high - by_row[name].risk.low)
 
 
+@pytest.mark.slow
 def test_values_are_told_where_somebody_asked_for_them_and_the_report_says_so():
     sizes = {"ap\u202ePLE": 130, "<b>pear": 110, "plum": 90}
     real, synthetic, holdout = (people(sizes, i, s) for i, s in enumerate("rsh"))

@@ -87,6 +87,7 @@ def test_two_sets_are_both_found():
     assert {("age", "height", "rent"), ("rent", "town", "wage")} <= set(found)
 
 
+@pytest.mark.slow
 def test_dependent_columns_are_no_copies():
     """Columns that go together among people go together in an honest table too."""
     rng = np.random.default_rng(4)
@@ -114,6 +115,7 @@ def test_members_and_strangers_change_places_and_nothing_else():
 RENAMED = {"sex": {"f": "1", "m": "0"}, "school": {f"level{j}": f"{9 - j}x" for j in range(4)}}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("n_queries", [1_000, 120])
 @pytest.mark.parametrize("unit", [None, "home"])
 def test_order_names_and_units_change_nothing(monkeypatch, searched, n_queries, unit):

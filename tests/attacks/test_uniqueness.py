@@ -7,6 +7,7 @@ from fractions import Fraction as F
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ cell = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from("xyz"), st.s
 table = st.lists(cell, min_size=1, max_size=14)
 KEYS = ["A", "B"]
 AB = {"keys": KEYS, "target": "T"}
-many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 
 
 def frame(cells):

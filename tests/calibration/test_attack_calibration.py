@@ -177,6 +177,7 @@ def test_planted_copies_raise_the_risk_of_cap(runs, errors):
     assert ([m > 0.02 for m in means]) == [False, False, True, True, True, True]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("share", PLANTED)
 def test_copies_of_people_with_keys_of_their_own_are_counted_one_by_one(share):
     rng = np.random.default_rng(5)

@@ -92,6 +92,7 @@ def test_each_side_of_the_band_is_left_as_often_as_it_should(n, m, p):
         assert np.allclose((found.low, found.high), band_of(i, n, j, m, 1.959964))
 
 
+@pytest.mark.quick
 def test_a_leak_leaves_the_band():
     rng = np.random.default_rng(0)
     out = []

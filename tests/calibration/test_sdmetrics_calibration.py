@@ -82,6 +82,7 @@ TOGETHER = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("runs", SIZES_OF_COVERAGE)
 @pytest.mark.parametrize("design", TOGETHER)
 def test_scores_that_move_with_the_baseline_are_covered(design, runs):

@@ -53,6 +53,7 @@ def p_of(z):
     return min(1.0, 2 * float(ndtr(-z)))  # the larger of two folds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "errors"),
     [pytest.param(150, 3.0, id="quick"), pytest.param(2000, 1.96, id="full", marks=pytest.mark.full)],
@@ -71,6 +72,7 @@ def test_a_random_split_seldom_looks_uneven(units, runs, errors):
         assert (p <= level).mean() <= level + errors * math.sqrt(level * (1 - level) / runs)
 
 
+@pytest.mark.slow
 def test_households_taken_for_people_look_uneven():
     """Without the unit the halves share households, and the test is wrong: this is what `unit` is for."""
     rng = np.random.default_rng(2)
@@ -81,6 +83,7 @@ def test_households_taken_for_people_look_uneven():
     assert uneven > 30
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("shares", [(0.1, 0.3, 0.6), (0.7, 0.2, 0.1)])
 @pytest.mark.parametrize("units", [False, True])
 def test_a_shifted_holdout_is_found(shares, units):
@@ -190,6 +193,7 @@ def test_shared_rows_agree_with_a_plain_permutation_of_labels(n_real, n_holdout,
         assert found == pytest.approx(p, abs=error + (0.12 if draws > 999 else 0))  # few whole numbers are not normal
 
 
+@pytest.mark.slow
 def test_shared_rows_of_a_random_split_are_seldom_many():
     rng = np.random.default_rng(10)
     p = [shared_rows(*np.split(rng.integers(0, 400, 300), [200]), rng)[1] for _ in range(400)]

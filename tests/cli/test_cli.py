@@ -22,7 +22,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill")
+KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill", "--no-models")
 
 
 def test_assess_writes_the_documents_and_prints_a_summary(divulge, files):
@@ -54,6 +54,7 @@ def test_quiet_prints_nothing(divulge, files):
     assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q") == (0, "", "")
 
 
+@pytest.mark.slow
 def test_progress_goes_to_standard_error(divulge, files):
     _, out, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED)
     assert "divulge: checking preconditions" in err
@@ -66,6 +67,7 @@ def test_a_broken_rule_exits_with_1(divulge, files):
     assert "rule broken: copies: simultaneous upper limit of risk at most -1" in err
 
 
+@pytest.mark.slow
 def test_a_kept_rule_exits_with_0(divulge, files):
     assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--fail-on", "cap.high > 1", "-q")[0] == 0
 
@@ -109,7 +111,7 @@ def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
     code, out, _ = divulge("schema", "real.csv")
     assert code == 0
     (files / "schema.toml").write_text(out.replace("roles = []", 'roles = ["key"]', 1))
-    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--schema", "schema.toml", "-q")
+    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--schema", "schema.toml", "-q", "--no-models")
     assert code == 0
     data = json.loads((files / "divulge-report/assessment.json").read_text())
     assert data["schema"][0]["roles"] == ["key"]
@@ -117,7 +119,9 @@ def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
 
 
 def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
-    code, _, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full")
+    code, _, _ = divulge(
+        "assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full", "--no-models"
+    )
     assert code == 0
     data = json.loads((files / "divulge-report/assessment.json").read_text())
     assert {r["target"] for r in data["results"] if r["attack"] == "cap"} == {"age", "sex", "ill"}
@@ -125,7 +129,9 @@ def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
 
 
 def test_no_holdout_says_so_and_has_no_risk(divulge, files):
-    code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--keys", "age,sex", "--targets", "ill")
+    code, out, _ = divulge(
+        "assess", "real.csv", "synthetic.csv", "--keys", "age,sex", "--targets", "ill", "--no-models"
+    )
     assert code == 0
     assert "inference and disclosure are not separated" in " ".join(out.split())
     data = json.loads((files / "divulge-report/assessment.json").read_text())
@@ -133,6 +139,7 @@ def test_no_holdout_says_so_and_has_no_risk(divulge, files):
     assert "leak" not in out
 
 
+@pytest.mark.slow
 def test_standard_input_is_read(files):
     with open("real.csv") as real:
         run = subprocess.run(
@@ -167,6 +174,7 @@ def test_a_name_with_a_line_break_is_a_name(divulge, files):
     assert "no column" in err
 
 
+@pytest.mark.slow
 def test_quiet_still_tells_which_attack_failed(divulge, files, monkeypatch):
     import dataclasses
 
@@ -219,6 +227,7 @@ def test_importing_the_package_loads_nothing_heavy():
     assert run.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_file(divulge, tmp_path):
     code, out, _ = divulge("demo", "--out", tmp_path / "report")
     assert code == 0
@@ -226,6 +235,7 @@ def test_the_demo_needs_no_file(divulge, tmp_path):
     assert "vote" in out
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_for_any_number_of_threads(divulge, files):
     def content(jobs):
         divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--jobs", jobs)

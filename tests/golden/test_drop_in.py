@@ -151,7 +151,13 @@ def check(case: Case, name: str, golden: dict) -> None:
     assert warned == set(golden.get("warnings", []))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not c.raw], ids=lambda c: c.id)
+def metric_by_metric(cases):
+    """Each case as a parameter; behind the first of its metric it is slow."""
+    first = {c.metric: c for c in reversed(cases)}
+    return [pytest.param(c, id=c.id, marks=[] if c is first[c.metric] else [pytest.mark.slow]) for c in cases]
+
+
+@pytest.mark.parametrize("case", metric_by_metric([c for c in CASES if not c.raw]))
 def test_calls(case):
     for name in case.calls:
         check(case, name, GOLDEN[case.id][name])

@@ -51,12 +51,14 @@ def test_every_case_has_its_golden_values():
     assert len(AGREE) >= 8
 
 
+@pytest.mark.first(15)
 @pytest.mark.parametrize("unseen", WORDS)
 @pytest.mark.parametrize("name", AGREE)
 def test_cap_equals_the_categorical_metrics(name, unseen):
     assert same(cap_of(name, unseen).real.rate, GOLDEN[name]["Categorical"][unseen])
 
 
+@pytest.mark.first(15)
 @pytest.mark.parametrize("unseen", WORDS)
 @pytest.mark.parametrize("name", [*AGREE, *MISSING])
 def test_cap_equals_disclosure_protection(name, unseen):

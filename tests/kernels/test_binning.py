@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ def test_repeated_edges_are_merged():
     assert quantile_edges(numbers, counts, 10).tolist() == [0.0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=3, max_size=60), st.integers(2, 12))
 def test_bins_are_right_closed_and_hold_about_equal_shares(values, n_bins):
     numbers, counts = np.unique(np.array(values, dtype=float), return_counts=True)
@@ -30,7 +31,7 @@ def test_bins_are_right_closed_and_hold_about_equal_shares(values, n_bins):
 
 
 @given(st.floats(0.1, 100), st.floats(-50, 50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 def test_rescaling_a_number_changes_no_bin(scale, shift):
     numbers = np.array([0.0, 1, 2, 5, 9, 11, 12, 20, 30, 31, 40, 55])
     counts = np.arange(1, 13)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ def counted(real, synthetic, holdout, weights=(None, None, None)):
     return count([p[0] for p in parts], [4, 3], [p[1] for p in parts], 3, weights=weights)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(codes, codes, codes)
 def test_counts_equal_a_dictionary(real, synthetic, holdout):
     if not (real or synthetic or holdout):
@@ -35,7 +36,7 @@ def test_counts_equal_a_dictionary(real, synthetic, holdout):
     assert found == {k: tuple(v) for k, v in expected.items()}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(codes.filter(len), codes.filter(len))
 def test_margins_and_maxima_follow_from_the_cells(real, synthetic):
     table = counted(real, synthetic, [])

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,7 +99,7 @@ def compiled(monkeypatch, way):
         monkeypatch.setattr(hamming, name, value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(tasks())
 def test_votes_by_matrix_equal_plain_python(task):
     expected = brute(*task[:2])
@@ -106,9 +107,10 @@ def test_votes_by_matrix_equal_plain_python(task):
     assert {name: values.tolist() for name, values in dense(*task).items()} == expected
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_compiled_votes_equal_plain_python(way):
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=tries(30), deadline=None)
     @given(tasks())
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
@@ -121,7 +123,7 @@ def test_compiled_votes_equal_plain_python(way):
 
 @pytest.mark.parametrize("dense_up_to", [0, 2**20])
 def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=tries(100), deadline=None)
     @given(tasks())
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
@@ -137,7 +139,7 @@ def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
 
 @pytest.mark.parametrize("dense_up_to", [0, 2**20])
 def test_distances_grouped_in_numpy_equal_plain_python(dense_up_to):
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=tries(60), deadline=None)
     @given(tasks())
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
@@ -168,6 +170,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("way", ["chosen", "pairs of buckets", "groups, then all pairs"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_tables_of_many_shapes(monkeypatch, shape, way):
@@ -218,6 +221,7 @@ def test_equal_votes_share_the_commonest_target_across_groups(monkeypatch):
     assert [getattr(found, name).tolist() for name in ANSWERS] == [[1], [6], [3], [3], [2]]
 
 
+@pytest.mark.slow
 def test_a_million_levels_take_no_dense_table(monkeypatch):
     """Votes as a matrix of keys and targets would take 32 GB here."""
     rng = np.random.default_rng(7)

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from divulge.kernels.neighbours.gower import Field, Rows, fit_ruler, pairwise
 from divulge.kernels.neighbours.index import Index
 
 ENGINES = ("numpy", "boxes", "tiles")
-FUZZED = 2000
+FUZZED = tries(2000)
 
 
 def columns(rng, n, m):
@@ -108,6 +109,7 @@ def check_against_matrix(seed, engines):
             assert np.array_equal(ties.counts, tied.sum(1)), said
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("part", range(10))
 def test_two_thousand_fuzzed_tables(part):
     for seed in range(part * FUZZED // 10, (part + 1) * FUZZED // 10):
@@ -148,7 +150,7 @@ def check_reach(seed, engine, monkeypatch):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_all_rows_up_to_the_kth_distance_are_listed(engine, monkeypatch):
-    for seed in range(150):
+    for seed in range(tries(150)):
         check_reach(seed, engine, monkeypatch)
 
 
@@ -157,6 +159,7 @@ def test_new_tables_each_time(seed):
     check_against_matrix(seed, ENGINES)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("engine", ["boxes", "tiles", None])
 @pytest.mark.parametrize("kind", ["mixed", "numbers", "categories"])
 def test_larger_tables_as_scikit_learn_does(engine, kind):
@@ -250,6 +253,7 @@ def test_more_than_255_columns():
         assert np.array_equal(found.distances, np.sort(matrix, axis=1)[:, :2])
 
 
+@pytest.mark.slow
 def test_progress_and_interruption():
     rng = np.random.default_rng(2)
     x = rng.random((40_000, 25))
@@ -367,7 +371,7 @@ def test_ties_of_many_people_never_give_more_than_the_synthetic_rows(n):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_attraction_shares_ties(engine, monkeypatch):
     monkeypatch.setattr("divulge.kernels.neighbours.index._LISTED", 40)
-    for seed in range(60):
+    for seed in range(tries(60)):
         rng, ruler, reference, queries, _ = tables(seed)
         matrix = pairwise(ruler, queries, reference)
         tied = matrix == matrix.min(axis=1, keepdims=True)

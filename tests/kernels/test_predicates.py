@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from divulge.core.errors import SettingError
 from divulge.kernels.predicates.conditions import Predicates
 from divulge.kernels.predicates.predicates import Conjunctions, Matches
 
-FUZZED = 400
+FUZZED = tries(400)
 LARGEST = 2**31 - 1
 # What decides which way is taken; no way may change a digit.
 WAYS = {
@@ -147,6 +148,7 @@ def check_against_numpy(seed, ways):
                 assert table.count(asked, most).tolist() == expected.count.tolist(), said
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("part", range(5))
 def test_hundreds_of_fuzzed_tables(part):
     for seed in range(part * FUZZED // 5, (part + 1) * FUZZED // 5):
@@ -169,6 +171,7 @@ def census():
     return codes, some_predicates(rng, codes, 3000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_large_table(monkeypatch, census, way):
     codes, asked = census
@@ -186,7 +189,7 @@ def test_a_large_table(monkeypatch, census, way):
 
 def test_numpy_counts_as_plain_python_does():
     rng = np.random.default_rng(9)
-    for _ in range(30):
+    for _ in range(tries(30)):
         codes = tables(rng)[:70]
         asked = some_predicates(rng, codes, 30)
         expected = [

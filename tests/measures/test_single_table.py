@@ -120,6 +120,7 @@ def test_more_noise_keeps_less(noisy):
     assert (np.diff(lesson) < 0).all()
 
 
+@pytest.mark.slow
 def test_row_order_and_column_order_change_no_digit(tables, monkeypatch):
     monkeypatch.setattr("divulge.measures.single_table._PROPENSITY_ROWS", 150)
     monkeypatch.setattr("divulge.measures.single_table._TAUGHT_ROWS", 120)

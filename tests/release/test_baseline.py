@@ -1,6 +1,8 @@
 """The change since a previous run: worked limits, what is the same comparison, and how often it cries wolf."""
 
 import copy
+import json
+from statistics import NormalDist
 
 import jsonschema
 import numpy as np
@@ -15,11 +17,11 @@ from divulge.stats.two_sample import compare
 
 
 @pytest.fixture(scope="module")
-def runs():
-    real, leaky, holdout = tables()
+def runs(keyed):
+    real, _, holdout = tables()
     other = tables(seed=5)[1]
     given = {"holdout": holdout, "keys": ["age", "job"], "targets": ["income", "code"], "models": False, "jobs": 1}
-    return {"leaky": divulge.assess(real, leaky, **given).data, "clean": divulge.assess(real, other, **given).data}
+    return {"leaky": keyed.data, "clean": divulge.assess(real, other, **given).data}
 
 
 def test_the_limits_are_those_of_zou_and_donner():
@@ -31,12 +33,77 @@ def test_the_limits_are_those_of_zou_and_donner():
 
 
 def test_the_same_run_shows_no_change(runs):
-    found = change(runs["leaky"], runs["leaky"])
+    found = change(runs["leaky"], json.loads(json.dumps(runs["leaky"])))
     assert found["verdict"] == "no change found"
     assert found["same_people"]
     assert found["same_synthetic"]
     assert found["new"] == found["gone"] == 0
-    assert all(c["difference"] == 0 for c in found["comparisons"] if c["difference"] is not None)
+    risks = [r["risk"] for r in runs["leaky"]["results"] if r["risk"] and r["verdict"]]
+    assert len(found["comparisons"]) == len(risks) > 20
+    assert f"in {len(risks):,} comparisons" in found["sentence"]
+    told = [c for c in found["comparisons"] if c["verdict"] != "cannot compare"]
+    assert len(told) == sum(None not in (r["value"], r["low"], r["high"]) for r in risks) > 20
+    for c in told:
+        assert (c["difference"], c["p_adjusted"], c["verdict"]) == (0, 1, "no change found")
+        assert c["low_simultaneous"] <= c["low"] <= 0 <= c["high"] <= c["high_simultaneous"]
+    assert sum(c["low"] < 0 < c["high"] for c in told) > 20
+
+
+def run_of(runs, risks):
+    """A run of which each comparison is one of (attack, number, value), with limits .02 to either side."""
+    one = next(r for r in runs["clean"]["results"] if r["risk"] and r["verdict"] and r["keys"])
+    return runs["clean"] | {
+        "results": [
+            one
+            | {"attack": a, "variant": str(i), "risk": one["risk"] | {"value": v, "low": v - 0.02, "high": v + 0.02}}
+            for a, i, v in risks
+        ]
+    }
+
+
+def p_of(gap):
+    """Two-sided p-value of a change of two such risks."""
+    z = NormalDist().inv_cdf(0.975)
+    return 2 * NormalDist().cdf(-z * abs(gap) / np.hypot(0.02, 0.02))
+
+
+def changes(runs, gaps):
+    """The change of risks by so much, each gap one comparison of its attack; the size of gap comes first."""
+    before = [(a, i, 0.3) for a, own in gaps.items() for i in range(len(own))]
+    now = [(a, i, 0.3 + gap) for a, own in gaps.items() for i, gap in enumerate(own)]
+    return change(run_of(runs, now), run_of(runs, before))
+
+
+@pytest.mark.parametrize("tests", [1, 2, 9])
+def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(runs, tests):
+    found = changes(runs, {"cap": [0.01] * tests, "copies": [0.01] * 4})
+    half = np.hypot(0.02, 0.02)
+    wider = half * NormalDist().inv_cdf(1 - 0.025 / tests) / NormalDist().inv_cdf(0.975)
+    for c in found["comparisons"][:tests]:
+        assert (c["low"], c["high"]) == pytest.approx((0.01 - half, 0.01 + half))
+        assert (c["low_simultaneous"], c["high_simultaneous"]) == pytest.approx((0.01 - wider, 0.01 + wider))
+
+
+def test_p_values_are_adjusted_within_an_attack_and_its_best_among_the_attacks(runs):
+    gaps = [0.033, 0.005, 0.036, 0.0]
+    p = [p_of(g) for g in gaps]
+    found = changes(runs, {"cap": gaps})
+    adjusted = [3 * p[0], 2 * p[1], 4 * p[2], 2 * p[1]]
+    assert [c["p_adjusted"] for c in found["comparisons"]] == pytest.approx(np.minimum(1, adjusted))
+    # alone it would have risen
+    assert p[0] < 0.05 < 3 * p[0]
+    assert changes(runs, {"cap": [0.033]})["verdict"] == "rose"
+    assert changes(runs, {"cap": [0.033, 0.0, 0.0]})["verdict"] == "no change found"
+    # nor is one attack of three enough
+    assert changes(runs, {"cap": [0.033], "copies": [0.0], "tcap": [0.0]})["verdict"] == "no change found"
+    assert changes(runs, {"cap": [0.06], "copies": [0.0], "tcap": [0.0]})["verdict"] == "rose"
+
+
+def test_a_run_in_which_one_risk_rose_and_another_fell_has_risen(runs):
+    found = changes(runs, {"cap": [-0.2, 0.1, -0.2]})
+    assert [c["verdict"] for c in found["comparisons"]] == ["fell", "rose", "fell"]
+    assert found["verdict"] == "rose"
+    assert "rose in 1 of 3 comparisons and fell in 2, most in cap (1)" in found["sentence"]
 
 
 def test_a_table_that_starts_to_copy_rises_and_the_way_back_falls(runs):
@@ -53,6 +120,7 @@ def test_a_table_that_starts_to_copy_rises_and_the_way_back_falls(runs):
             assert c["p_adjusted"] <= 0.05
 
 
+@pytest.mark.slow
 def test_it_fits_the_published_schema(runs):
     data = runs["leaky"] | {"change": change(runs["leaky"], runs["clean"])}
     jsonschema.validate(data, assessment_schema())
@@ -111,6 +179,7 @@ def test_other_people_are_said_so(runs):
     assert "(of other people)" not in change(runs["leaky"], runs["clean"])["sentence"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs_made", [300, pytest.param(4000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("same_people", [True, False])
 def test_two_releases_that_leak_alike_differ_as_seldom_as_stated(runs_made, same_people):

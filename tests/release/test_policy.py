@@ -6,10 +6,9 @@ import re
 import sys
 
 import jsonschema
-import polars as pl
 import pytest
 
-from divulge import assess, cli
+from divulge import cli
 from divulge.core.errors import SettingError
 from divulge.release.conditions import broken, conditions, judge_policy
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml, read_policy
@@ -363,16 +362,10 @@ def test_an_external_edition_is_not_judged_by_its_rounded_numbers():
 # ---------------------------------------------------------------- the commands
 
 
-@pytest.fixture(scope="module")
-def report():
-    people = pl.DataFrame({"age": [i % 7 for i in range(120)], "ill\x1b[31mx": [i % 2 for i in range(120)]})
-    return assess(people[:60], people[30:90], holdout=people[60:], search="off", models=False)
-
-
 @pytest.fixture
-def divulge(monkeypatch, capsys, tmp_path, report):
+def divulge(monkeypatch, capsys, tmp_path, unsearched):
     """Run the command line in a folder with an assessment, and return exit status, output and errors."""
-    report.to_json(tmp_path / "assessment.json")
+    unsearched.to_json(tmp_path / "assessment.json")
     monkeypatch.chdir(tmp_path)
 
     def command(*arguments):

@@ -16,14 +16,15 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
 from divulge import cli
-from divulge.attacks.checks import judge, rate_of
+from divulge.attacks.checks import SHOWN, judge, rate_of
 from divulge.core.errors import DivulgeError, SettingError
-from divulge.core.result import Result
+from divulge.core.result import TOWARDS, Result
 from divulge.core.threat_model import Attacker, Decision, Threat
 from divulge.release.baseline import change
 from divulge.release.conditions import broken, conditions, judge_policy
@@ -35,6 +36,7 @@ from divulge.report.external.rounding import count, few_hidden, places, rounded,
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema, fault
 from divulge.stats import Outcomes, compare
+from divulge.stats.intervals import mover_residual
 
 VALUE, NAME, FILE = "zqxw", "vwjk", "kpqf"
 """Letters that stand in every text cell, every column name, every file name, and nowhere else."""
@@ -182,6 +184,7 @@ def test_no_canary_is_in_any_part_of_an_external_edition(report):
     assert {part: leaks(text) for part, text in texts(report.external()).items() if leaks(text)} == {}
 
 
+@pytest.mark.slow
 def test_revealed_columns_bring_their_names_and_nothing_else(report):
     shown = texts(report.external(["columns"]))
     assert NAME in shown["json"]
@@ -194,6 +197,7 @@ def test_a_custodians_edition_holds_no_cell_value(report):
     assert {part: f for part, f in found.items() if f} == {}
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_nothing_in_external_mode(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     code, told = run_cli(
@@ -305,6 +309,7 @@ def test_an_external_edition_says_so_and_keeps_to_the_published_schema(report, s
             assert hashes == {"real": None, "holdout": None, "synthetic": one.data["tables"]["synthetic"]["sha256"]}
 
 
+@pytest.mark.slow
 def test_the_published_schema_takes_both_editions(small):
     for data in (small.data, small.external().data):
         jsonschema.validate(json.loads(json.dumps(data)), assessment_schema())
@@ -350,7 +355,7 @@ def test_names_that_contain_each_other_or_quotes_are_replaced_whole():
     assert names.several(["real", "it's", "age"]) == ["column 1", "column 3", "column 5"]
 
 
-@settings(max_examples=30)
+@settings(max_examples=tries(30))
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6, unique=True), st.text(max_size=20))
 def test_no_quoted_name_survives(columns, rest):
     names = Names.of([f"{NAME}{c}" for c in columns], reveal=False)
@@ -442,6 +447,7 @@ def compared(hits, n, other, m):
     return judge(plain, compare(*sides, level=0.95, rng=np.random.default_rng(0), draws=0), 0.95).to_dict()
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("of", ["members", "strangers"])
 @pytest.mark.parametrize(("n", "many"), list(product((30, 120, 5000), (0, 12, 0.5, 0.9))))
 def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(small, of, n, many):
@@ -457,6 +463,51 @@ def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(
         made = external(data)["results"][0]
         shown.setdefault(made["verdict"], set()).add(json.dumps(made))
     assert [len(outputs) for outputs in shown.values()] == [1] * len(shown)
+
+
+def between(low, high, n, other, m, level):
+    """The widest limits of risk for members' counts from low to high, and strangers' that are shown like `other`."""
+    corners = [mover_residual(a, n, b, m, level) for a in (low, high) for b in (other - 2.5, other + 2.5)]
+    return min(c.low for c in corners), max(c.high for c in corners)
+
+
+@pytest.mark.parametrize(("hits", "low", "high"), [(9, 0, 10), (20, 17.5, 22.5)], ids=["withheld", "shown"])
+@pytest.mark.parametrize("tests", [1, 8])
+def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, low, high, tests):
+    one = compared(hits, 60, 15, 60)
+    assert one["verdict"] == "cannot tell"
+    table = {"rows": 60, "columns": 3, "sha256": "", "hashed": "file"}
+    another = one | {"attack": "copies"}  # of another attack, and so of another family
+    tables = dict.fromkeys(("real", "synthetic", "holdout"), table)
+    risk = external(small.data | {"results": [one] * tests + [another] * 3, "tables": tables})["results"][0]["risk"]
+    for kind, level in (("", 0.95), ("_simultaneous", 1 - 0.05 / tests)):
+        under, over = between(low, high, 60, 15, 60, level)
+        assert risk[f"low{kind}"] == rounded(under, 2, "down")
+        assert risk[f"high{kind}"] == rounded(over, 2, "up")
+
+
+def test_the_size_of_a_part_is_rounded_as_counts_are(report):
+    rows = {t["rows"] for t in report.data["tables"].values()}
+    odd = 0
+    for own, shown in rates((in_schema_order(report.data), report.external().data)):
+        if own["n"] in rows:
+            assert shown["n"] == own["n"]
+        else:
+            odd += own["n"] % 5 != 0
+            assert shown["n"] is None or (shown["n"] >= 10 and shown["n"] % 5 == 0)
+            assert shown["n"] is None or abs(shown["n"] - own["n"]) <= 2.5
+    assert odd > 5
+
+
+def test_of_a_withheld_result_no_further_number_is_shown_that_rests_on_people(report):
+    # of these the level, or all the data, decides
+    harmless = {TOWARDS, SHOWN, "fdr"}
+    gone = 0
+    for own, shown in zip(own_order(report), report.external().data["results"], strict=True):
+        if any(shown[role] and shown[role]["hits"] is None for role in ("real", "holdout")):
+            assert shown["context"].keys() <= harmless
+            gone += len(own["context"].keys() - harmless)
+    assert gone > 20
 
 
 def test_an_interval_is_rounded_to_what_it_supports_and_still_covers(report, small):
@@ -578,6 +629,7 @@ def hostile():
     return found
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("edition", ["custodian", "external", "external with names"])
 def test_hostile_names_stay_text_in_every_document(hostile, edition):
     one = hostile if edition == "custodian" else hostile.external(["columns"] if "names" in edition else ())
@@ -727,6 +779,7 @@ def renamed(data, names):
     return json.loads(text)
 
 
+@pytest.mark.slow
 def test_the_names_of_columns_decide_nothing_in_an_external_edition(worded):
     expected = external(worded)
     words = our_words()
@@ -737,6 +790,7 @@ def test_the_names_of_columns_decide_nothing_in_an_external_edition(worded):
         assert external(renamed(worded, words[start : start + 9])) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [
     ["risk", "of", "the", "share", "rows", "real", "found", "column", "people"],
     ["copies", "near", "exact", "above", "withheld", "at", "most", "comparisons", "any"],
@@ -755,6 +809,7 @@ def test_documents_of_columns_called_like_our_words_show_numbers_in_their_places
     assert [t for t in rest if re.search(r"column \d", t)] == []
 
 
+@pytest.mark.slow
 def test_dates_and_limits_of_a_policy_are_never_rounded(worded):
     data = external(worded)
     assert "since the run of 2026-11-22, in" in data["change"]["sentence"]
@@ -766,6 +821,7 @@ def test_dates_and_limits_of_a_policy_are_never_rounded(worded):
     assert "no column of units was named" in [c["found"] for c in data["policy"]["conditions"]]
 
 
+@pytest.mark.slow
 def test_a_variant_that_no_comparison_has_is_not_repeated(worded):
     made = judge_policy(worded, None, [f"any[{TOKENS[0]} secret].high > 0.5", "copies[exact].high > 0.5"])
     asked = [c["condition"] for c in external(worded | {"policy": made})["policy"]["conditions"]]
@@ -777,6 +833,7 @@ def test_a_variant_that_no_comparison_has_is_not_repeated(worded):
     assert "Ann" not in json.dumps(external(worded | {"policy": made})["policy"])
 
 
+@pytest.mark.slow
 def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
     shown = external(worded)
     hidden = {i for i, r in enumerate(shown["results"]) if r["risk"] and r["risk"]["value"] is None}
@@ -807,6 +864,7 @@ def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
     assert seen > 10
 
 
+@pytest.mark.slow
 def test_no_list_is_in_the_order_of_names(worded):
     # the same data, its names in another order of the alphabet, give the same lists
     backwards = [f"{c}w" for c in "zyxvutsrq"]

@@ -227,6 +227,7 @@ def test_markdown_tables_stay_whole(hostile):
             assert len(re.findall(r"(?<!\\)\|", before)) == len(re.findall(r"(?<!\\)\|", after))
 
 
+@pytest.mark.first(1)
 @EACH
 def test_words_that_promise_too_much_are_absent(reports, which):
     for text in (Page(reports[which].to_html()).text, reports[which].to_markdown(), summary(reports[which].data)):
@@ -503,6 +504,7 @@ def test_what_was_run_is_not_among_what_was_not_tested(full):
     ]
 
 
+@pytest.mark.first(1)
 @EACH
 def test_numbers_that_are_missing_render(reports, which):
     data = copy.deepcopy(reports[which].data)

@@ -109,13 +109,15 @@ def test_to_frame_has_a_row_for_each_result(demo):
     assert frame["members"].max() <= 1
 
 
+@pytest.mark.slow
 def test_copied_people_are_found_without_naming_keys():
     rng = np.random.default_rng(1)
     tables = [t.with_columns(e=pl.Series(rng.integers(0, 9, 200))) for t in independent(1)]
     leaky = pl.concat([tables[0][:60], tables[1][60:]])
-    assert divulge.assess(tables[0], leaky, holdout=tables[2]).verdict == "excess found"
+    assert divulge.assess(tables[0], leaky, holdout=tables[2], models=False).verdict == "excess found"
 
 
+@pytest.mark.slow
 def test_a_full_search_lists_minimal_sets_without_a_verdict():
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 10, 300), rng.integers(0, 10, 300)
@@ -126,27 +128,30 @@ def test_a_full_search_lists_minimal_sets_without_a_verdict():
     assert report.data["minimal_key_sets"][0]["share"] == 1
 
 
+@pytest.mark.slow
 def test_the_search_looks_at_the_synthetic_table_only():
     real, synthetic, holdout = independent(2)
-    one = divulge.assess(real, synthetic, holdout=holdout)
-    other = divulge.assess(holdout, synthetic, holdout=real)
+    one = divulge.assess(real, synthetic, holdout=holdout, models=False)
+    other = divulge.assess(holdout, synthetic, holdout=real, models=False)
     assert one.data["key_sets"] == other.data["key_sets"]
 
 
+@pytest.mark.slow
 def test_keys_without_targets_take_every_other_column():
     real, synthetic, holdout = independent(3)
-    report = divulge.assess(real, synthetic, holdout=holdout, keys=["a"])
+    report = divulge.assess(real, synthetic, holdout=holdout, keys=["a"], models=False)
     assert {r.target for r in report.results if r.attack == "cap"} == {"b", "c", "d"}
 
 
 def test_search_off_tests_no_key_set():
     real, synthetic, holdout = independent(4)
-    report = divulge.assess(real, synthetic, holdout=holdout, search="off")
+    report = divulge.assess(real, synthetic, holdout=holdout, search="off", models=False)
     assert all(not r.keys for r in report.results if r.attack != "copies")
     assert {"copies", "dcr", "exposure"} <= {r.attack for r in report.results}
     assert not {"cap", "disco", "replicated_uniques"} & {r.attack for r in report.results}
 
 
+@pytest.mark.slow
 def test_duckdb_relations_give_the_digits_of_polars():
     import duckdb
 
@@ -157,7 +162,7 @@ def test_duckdb_relations_give_the_digits_of_polars():
     other = divulge.cap(real, synthetic, holdout=holdout, **settings).to_dict()
     del one["seconds"], other["seconds"]
     assert one == other
-    report = divulge.assess(there[0], there[1], holdout=there[2])
+    report = divulge.assess(there[0], there[1], holdout=there[2], models=False)
     assert any("read into memory" in n for n in report.data["notes"])
 
 

@@ -79,6 +79,7 @@ def planned(whole, told):
     return {t.attack: t.n for t in told}
 
 
+@pytest.mark.slow
 def test_a_huge_budget_changes_no_digit_and_no_order(whole):
     assert timeless(assess(budget=1e9)) == timeless(whole)
     assert whole.data["left_out"] == []

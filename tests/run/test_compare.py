@@ -240,6 +240,28 @@ def test_limits_of_single_comparisons_allow_for_all_tables(found):
             assert band["high"] > alone or alone == 1
 
 
+def test_intervals_of_singling_out_hold_together_with_all_the_rest(found):
+    # four attacks with person scores and this one, four tables
+    level = 1 - 0.05 / ((4 + 1) * 4)
+    ranked = next(a for a in found.data["attacks"] if a["attack"] == "singling_out")
+    shown = {c["label"]: c for c in ranked["candidates"]}
+    for name, table in (("half", copying(1, 0.5)), (EVIL, copying(2, 0.0))):
+        own = divulge.singling_out(REAL, table, holdout=HOLDOUT, level=level)
+        risk = next(r.risk for r in own if r.variant == "3 columns")
+        assert (shown[name]["low"], shown[name]["high"]) == pytest.approx((risk.low, risk.high))
+
+
+@pytest.mark.slow
+def test_an_attack_that_always_hits_strangers_is_left_out_and_the_others_are_ranked():
+    everybody = pl.concat([REAL, HOLDOUT])
+    ranked = run({"everybody": everybody, "made up": people(9, 160)})
+    why = {n["what"]: n["why"] for n in ranked.data["not_compared"]}
+    assert "strangers are always hit" in why["copies"]
+    assert "copies" not in {a["attack"] for a in ranked.data["attacks"]}
+    assert {"linkability", "singling_out"} <= {a["attack"] for a in ranked.data["attacks"]}
+    assert len(ranked.order) == 2
+
+
 def test_utility_stands_beside_risk(found):
     for candidate in found.data["candidates"]:
         assert len(candidate["utility"]) == 4
@@ -349,6 +371,7 @@ def test_a_candidate_that_fails_leaves_the_others(alone):
     assert "could not be attacked" in alone.to_markdown()
 
 
+@pytest.mark.slow
 def test_rows_of_one_unit_are_one_person(monkeypatch):
     given = {}
 

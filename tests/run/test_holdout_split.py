@@ -89,6 +89,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_others():
     assert first != other
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("share", [0.25, 0.3, 0.5])
 def test_each_units_chance_is_the_share(share):
     # strata of 1 to 7 units, where a fixed rounding would always draw the same ones
@@ -100,6 +101,7 @@ def test_each_units_chance_is_the_share(share):
     assert (z**2).sum() < 28 + 6 * np.sqrt(2 * 28)
 
 
+@pytest.mark.slow
 def test_each_rows_chance_is_the_share():
     frame = pl.DataFrame({"row": np.arange(12), "household": np.arange(12) // 3})
     draws = 400

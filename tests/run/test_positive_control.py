@@ -6,6 +6,7 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
+from amount import models
 
 import divulge
 from divulge.attacks.membership.exposure import people_of
@@ -163,6 +164,7 @@ def test_identifiers_units_and_ignored_columns_stay(tables):
     assert (rows(other, 1, ["c0", "c1"]) != rows(case, 1, ["c0", "c1"])).any()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_case_stays_as_it_was(tables, kind):
     case, fresh = build_case(*tables), build_case(*tables)
@@ -232,7 +234,8 @@ def test_a_holdout_is_needed(tables):
 
 @pytest.fixture(scope="module")
 def report(tables):
-    return divulge.assess(*tables[:2], holdout=tables[2], keys=["c0", "job"], targets=["town"], positive_control=0.2)
+    asked = {"holdout": tables[2], "keys": ["c0", "job"], "targets": ["town"], "models": models()}
+    return divulge.assess(*tables[:2], positive_control=0.2, **asked)
 
 
 def test_all_kinds_are_run_and_copies_are_seen(report):
@@ -252,6 +255,7 @@ def test_all_kinds_are_run_and_copies_are_seen(report):
         assert "linear in the share" in c["method"]
 
 
+@pytest.mark.slow
 def test_the_run_itself_is_as_without_a_control(report, tables):
     plain = divulge.assess(*tables[:2], holdout=tables[2], keys=["c0", "job"], targets=["town"])
     one, other = (

@@ -114,6 +114,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(folder, made, whole):
     assert made == []
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_control_are_kept_apart(folder, made):
     n = {"calls": 0}
 
@@ -133,6 +134,7 @@ def test_the_runs_of_a_control_are_kept_apart(folder, made):
     assert timeless(resumed) == timeless(assess(**settings))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("settings", [{"holdout": None}, {"keys": None, "targets": None, "search": "full"}], ids=str)
 def test_bins_and_searches_are_told_as_if_nothing_had_happened(folder, settings):
     with pytest.raises(Interrupted):
@@ -157,6 +159,7 @@ def test_without_resume_nothing_is_taken(folder, quick):
         {"real": REAL.with_columns(a=pl.col("a").shuffle(seed=1))},
         {"real": REAL.reverse()},
         {"ignore": ["x"]},
+        {"reveal": ["values"]},
         {"holdout": HOLDOUT.with_columns(b=2 - pl.col("b"))},
         {"schema": divulge.schema_from_toml('[columns.x]\nkind = "categorical"\n', "s.toml")},
     ],
@@ -180,6 +183,19 @@ def test_a_resumed_run_makes_only_what_another_setting_asks(folder, quick):
     assert sum(t.kept for t in told) == sum(t.n for t in told) - 1
 
 
+def test_a_key_set_that_was_searched_is_attacked_anew_when_it_is_named(folder):
+    # among the sets that were found it was tested with them, without a p-value of its own
+    searched = {"keys": None, "targets": ["c"]}
+    found = assess(keep=folder, **searched).data["key_sets"][0]["keys"]
+    named = searched | {"keys": found}
+    told = []
+    resumed = assess(keep=folder, resume=True, finished=told.append, **named)
+    assert timeless(resumed) == timeless(assess(**named))
+    assert next(t.kept for t in told if t.attack == "cap") == 0
+    assert sum(t.kept for t in told) > 0
+
+
+@pytest.mark.slow
 def test_every_attack_can_be_kept(folder):
     real, synthetic, holdout = demo_tables()
     part = [t.head(150) for t in (real, synthetic, holdout)]
@@ -200,6 +216,7 @@ def test_every_attack_can_be_kept(folder):
 # ---------------------------------------------------------------- threads
 
 
+@pytest.mark.slow
 def test_tests_in_threads_are_dropped_when_the_run_is_interrupted(folder, made, monkeypatch):
     monkeypatch.setattr(kernels, "THREADS_FROM", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)

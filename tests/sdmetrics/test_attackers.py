@@ -96,6 +96,7 @@ def oracle_score(model, real, synthetic, keys, sensitive):
     return 1 - sum(hits) / len(hits)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("attacker", SKLEARN)
 @pytest.mark.parametrize("kind", ["text", "mixed", "gaps"])
 @pytest.mark.parametrize("sensitive", [["c3"], ["c2", "c3"]])
@@ -114,6 +115,7 @@ def test_neighbours_at_one_distance_are_the_same_in_a_batch_and_alone():
     assert score["score"] == oracle_score(oracle_of(CategoricalKNNAttacker, 0), real, synthetic, keys, sensitive)
 
 
+@pytest.mark.slow
 def test_blocks_change_nothing(monkeypatch):
     real, synthetic = table(5, 30), table(6, 60)
     metrics = [categorical_adapter(a) for a in SKLEARN]

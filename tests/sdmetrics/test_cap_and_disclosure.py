@@ -55,6 +55,7 @@ def drawn(rng, n, kinds):
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("method", CAPS)
 def test_equal_to_the_plain_version(method):
     rng = np.random.default_rng(5)

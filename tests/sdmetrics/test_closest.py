@@ -243,6 +243,7 @@ def test_ties_fall_as_in_sdmetrics(seed):
     assert shares["closer_to_training"] == (a < b).sum() / n
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sizes", [(1, 1), (1001, 1001), (1001, 30), (900, 1500)])
 def test_rows_that_pandas_adds_up_by_halves(sizes):
     # twelve columns: where a chunk holds a nan, or is one pair of rows, numpy adds up in another order

@@ -144,6 +144,7 @@ def by_query(real, synthetic, tolerance, numbers):
     return n_new
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("tolerance", [0.01, 0.1, 1 / 3, 1, -0.05, 0])
 def test_ends_of_intervals_round_as_a_query_does(seed, tolerance):
@@ -158,6 +159,7 @@ def test_ends_of_intervals_round_as_a_query_does(seed, tolerance):
     assert found["num_new_rows"] == by_query(real, frame, tolerance, ["x"])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_many_columns_as_a_query_does(seed):
     rng = np.random.default_rng(seed)

@@ -60,6 +60,7 @@ def regression(make, synthetic, keys, sensitive, each=False):
     return lambda key: np.concatenate([np.ravel(m.predict([key])) for m in models])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("keys", "sensitive"), [(["a", "b"], ["c"]), (["b"], ["c", "d"])])
 def test_regressions_are_those_of_sklearn_row_by_row(keys, sensitive):
     from sklearn.linear_model import LinearRegression
@@ -77,12 +78,14 @@ def test_regressions_are_those_of_sklearn_row_by_row(keys, sensitive):
         assert score == pytest.approx(oracle(predict, real, keys, sensitive), abs=1e-9), name
 
 
+@pytest.mark.slow
 def test_the_seed_moves_the_network_alone():
     real, synthetic = table(1, 30), table(2, 40)
     scores = [METRIC["NumericalMLP"](real, synthetic, None, None, ["a"], ["c"], seed=s)["score"] for s in (0, 0, 1)]
     assert scores[0] == scores[1] != scores[2]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("keys", "sensitive"), [(["a"], ["b"]), (["b"], ["c"]), (["a", "b"], ["c", "d"])])
 def test_radius_divides_the_sum_of_all_by_the_number_of_near_rows(keys, sensitive):
     real, synthetic = table(3, 12), table(4, 40)
@@ -118,6 +121,7 @@ def test_the_cutoff_itself_is_outside():
     assert weight.measure_many(np.array([[0.0], [0.0]]), np.array([[0.5], [0.25]])).tolist() == [0.0, 1.0]
 
 
+@pytest.mark.slow
 def test_blocks_change_nothing(monkeypatch):
     real, synthetic = table(5, 15), table(6, 30)
     radius = METRIC["NumericalRadiusNearestNeighbor"]
@@ -141,6 +145,7 @@ def test_loss_by_hand():
         loss.measure((1,), (1, 2))
 
 
+@pytest.mark.slow
 def test_powers_of_the_loss():
     real, synthetic = table(1, 30), table(2, 40)
     for p in (1, 3):
@@ -216,6 +221,7 @@ def test_families_and_their_order():
     assert list(FAMILIES) == ["beta", "gamma", "norm", "gaussian_kde", "loglaplace", "t", "truncnorm", "uniform"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("draw", "families"),
     [
@@ -259,6 +265,7 @@ def test_fits_of_scipy():
     assert FAMILIES["gaussian_kde"](values)(x) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.first(3)
 # cdf at the points, by copulas 0.14.1 with scipy 1.17.1:
 # u = Univariate(); u.fit(values); u.cdf(np.array(points, dtype=float))
 @pytest.mark.parametrize(
@@ -340,6 +347,7 @@ def test_one_key_is_answered_as_among_many(attacker):
     assert [model.predict(tuple(k)) for k in keys] == [pytest.approx(tuple(g)) for g in model.predict_many(keys)]
 
 
+@pytest.mark.slow
 def test_frames_of_other_kinds():
     real, synthetic = table(1, 20), table(2, 30)
     expected = METRIC["NumericalLR"](real, synthetic, key_fields=["a", "b"], sensitive_fields=["c"])
@@ -348,6 +356,7 @@ def test_frames_of_other_kinds():
     assert METRIC["NumericalLR"]({"t": real}, {"t": synthetic}, None, None, ["a", "b"], ["c"]) == expected
 
 
+@pytest.mark.slow
 def test_errors():
     real, synthetic = table(1, 20), table(2, 30)
 

@@ -37,6 +37,7 @@ FIELDS = {"key_fields": ["c0", "c1"], "sensitive_fields": ["c4"]}
 METADATA = {"columns": {c: {"sdtype": "categorical"} for c in REAL}}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("unseen", CAPS)
 def test_with_strangers_it_is_one_less_the_risk_of_cap(unseen):
     found = CAPS[unseen].compute_breakdown(REAL, SYNTHETIC, **FIELDS, mode="sound", real_validation_data=STRANGERS)
@@ -101,6 +102,7 @@ def test_a_copy_with_unique_keys_is_no_nan_where_no_stranger_matches():
     assert CategoricalZeroCAP.compute(real, real, **args) == 0.0
 
 
+@pytest.mark.slow
 def test_a_limit_that_does_not_exist_is_the_end_of_the_scale():
     real, strangers = people(60, 14, levels=30), people(60, 15, levels=30)
     args = {"key_fields": ["c0", "c1"], "sensitive_fields": ["c4"], "mode": "sound"}
@@ -181,6 +183,7 @@ def test_overfitting_is_one_less_the_copied_fraction():
     assert found["low"] <= found["score"] <= found["high"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("columns", [2, 3, 6])
 def test_a_full_copy_of_coarse_data_is_never_safe(columns):
     """Ties go to the holdout as released; divided by what would show, the fraction copied is 1."""

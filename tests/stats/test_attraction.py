@@ -6,6 +6,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -102,7 +103,7 @@ def test_shares_that_are_large_gain_what_the_other_loses():
     assert found.risk.high == pytest.approx(value + distance(one.high - 0.59, 3 * (0.2 - two.low)))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=tries(150), deadline=None, derandomize=True, database=None)
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=12),
     st.lists(st.integers(0, 6), min_size=1, max_size=12),

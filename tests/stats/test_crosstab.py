@@ -246,6 +246,7 @@ def all_tables(total, shape):
         yield np.array([b - a - 1 for a, b in itertools.pairwise(edges)]).reshape(shape)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("shape", "n", "m"), [((2, 2), 6, 4), ((3, 2), 4, 3), ((2, 3), 4, 3)])
 def test_theorems_hold_for_every_small_table(shape, n, m):
     originals, synthetics = list(all_tables(n, shape)), list(all_tables(m, shape))
@@ -328,6 +329,7 @@ def test_number_of_tables_and_chance_of_an_empty_key():
     assert round(math.comb(905, 5) / math.comb(908, 8) * 1e7, 2) == 4.50
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "share", "sd"),
     [("O1", 1, 0), ("O2", 1, 0.1393), ("O3", 0.99560, 0.0539), ("O4", 0.99363, 0.0637)],

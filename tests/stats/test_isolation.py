@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from divulge.core.errors import SettingError
 from divulge.stats.intervals import mover_residual, newcombe
 from divulge.stats.isolation import Fits, chance, fit_alone, isolations, right, singled_out, thinned
 
-some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+some = settings(max_examples=tries(60), deadline=None, derandomize=True, database=None)
 
 
 def fits_of(guesses, most=64, record=None, groups=None):
@@ -137,6 +138,7 @@ def test_rates_are_those_of_plain_python(case, most):
 GUESSES = [{0}, {1}, {0, 1}, {2, 5}, {3}, {1, 2, 3}, {6, 0}, {2}, {0, 3, 5, 6}, {2, 4}]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("n", "m"), [(4, 4), (6, 2), (2, 6), (7, 1)])
 def test_the_permutation_test_is_that_of_all_labellings(n, m):
     """The p-value, the spread and the rate by chance of many draws, against every way to choose the members."""

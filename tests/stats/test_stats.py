@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from amount import tries
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -205,8 +206,9 @@ def test_every_interval_has_width_and_contains_its_value(n_a, n_b, data):
 # --- many p-values and sizes ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 def test_adjusted_p_values_agree_with_statsmodels(p):
     exact = {"rtol": 1e-12, "atol": 1e-300}  # below that, floats have few digits
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], **exact)
@@ -636,7 +638,7 @@ def quick(members, strangers):
 
 
 @given(rows, rows, st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 def test_row_order_and_cluster_names_change_no_digit(one, two, random):
     names = random.sample(range(1000), 13)
     moved = [(v, names[c]) for v, c in random.sample(one, len(one))]
@@ -645,7 +647,7 @@ def test_row_order_and_cluster_names_change_no_digit(one, two, random):
 
 
 @given(rows, rows, st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 def test_merging_equal_rows_changes_no_digit(one, two, random):
     written = []
     for drawn in (one, two):
@@ -655,7 +657,7 @@ def test_merging_equal_rows_changes_no_digit(one, two, random):
 
 
 @given(rows, rows)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 def test_swapping_members_and_strangers_negates_the_difference(one, two):
     for build in (clustered, counted):
         there, back = quick(build(one), build(two)), quick(build(two), build(one))
@@ -665,7 +667,7 @@ def test_swapping_members_and_strangers_negates_the_difference(one, two):
 
 
 @given(rows, rows)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 def test_intervals_have_width_and_higher_levels_contain_lower_ones(one, two):
     for build in (clustered, counted):
         found = quick(build(one), build(two))
@@ -740,7 +742,7 @@ def test_tests_without_spread_or_people_stay_out():
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20), deadline=None)
 def test_max_t_forgets_row_order_and_cluster_names(seed, skip):
     g = rng(seed)
     a, b = g.choice([0.0, 0.1, 0.7, 1.0], (40, 4)), g.choice([0.0, 0.1, 0.7, 1.0], (30, 4))

@@ -18,6 +18,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -182,7 +183,7 @@ def canonical(value):
     return value + 0.0 if isinstance(value, float) else value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.lists(COLUMNS, min_size=1, max_size=1).flatmap(lambda c: st.tuples(st.just(c[0]), st.permutations(c[0]))))
 def test_pool_counts_as_a_dictionary_does(lists):
     lists = [values for values in lists if values]
@@ -198,7 +199,7 @@ def test_pool_counts_as_a_dictionary_does(lists):
         assert [[None, *result.levels.to_list()][c] for c in own] == [canonical(v) for v in values]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.one_of(st.none(), st.floats(width=64), st.integers(-5, 5).map(float)), min_size=1))
 def test_pandas_polars_and_pyarrow_floats_pool_alike(values):
     expected = codes(pl.Series("x", values, dtype=pl.Float64))
@@ -207,7 +208,7 @@ def test_pandas_polars_and_pyarrow_floats_pool_alike(values):
     assert codes(pa.array(values, pa.float64())) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.one_of(st.integers(-50, 50), st.integers(-(2**62), 2**62)), min_size=1, max_size=30))
 def test_whole_numbers_keep_their_order_and_identity(values):
     assert levels(values) == sorted(set(values))
@@ -300,6 +301,7 @@ def test_lazy_tables_count_columns_of_any_name(name):
         assert pool([table], table.columns[1]).counts[0].tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_pandas_works_where_pyarrow_is_not_installed():
     script = """
         import sys

@@ -12,6 +12,7 @@ from datetime import datetime
 
 import polars as pl
 import pytest
+from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -127,7 +128,7 @@ def test_quotes_across_blocks_of_the_check_are_followed(write, monkeypatch):
 FIELD = st.text(st.sampled_from(["a", "1", ",", '"', "\n", " ", ";"]), max_size=4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(FIELD, min_size=n, max_size=n), min_size=1, max_size=6)))
 def test_whatever_is_written_is_read_back(tmp_path_factory, table):
     names = [f"n{i}" for i in range(len(table[0]))]
@@ -142,7 +143,7 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, table):
             assert found.to_list() == [float(v) if v else None for v in wanted]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(FIELD, min_size=2, max_size=2), st.integers(1, 40))
 def test_the_fast_and_the_slow_way_agree(pair, block):
     text = pl.DataFrame([pair, ["x", "y"], pair[::-1]], schema=["a", "b"], orient="row").write_csv(include_header=False)
