@@ -461,7 +461,7 @@ def test_an_assessment_forgets_the_number_of_jobs():
     assert one == two
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [False, True])
 def test_an_assessment_forgets_the_order_of_columns(units):
     (real, synthetic, holdout), options, expected = base(units)

@@ -115,7 +115,7 @@ def test_members_and_strangers_change_places_and_nothing_else():
 RENAMED = {"sex": {"f": "1", "m": "0"}, "school": {f"level{j}": f"{9 - j}x" for j in range(4)}}
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [1_000, 120])
 @pytest.mark.parametrize("unit", [None, "home"])
 def test_order_names_and_units_change_nothing(monkeypatch, searched, n_queries, unit):

@@ -248,6 +248,7 @@ def test_same_seed_same_bytes_for_any_number_of_threads(divulge, files):
     assert content(1) == content(2)
 
 
+@pytest.mark.slow
 def test_hostile_column_names_cannot_steer_the_terminal(divulge, files):
     frame = pl.read_csv("real.csv").rename({"sex": "\x1b[31mred\x1b]0;title\x07"})
     for name in ("a", "b", "c"):
@@ -307,6 +308,7 @@ def test_a_baseline_tells_what_changed_and_a_policy_what_is_kept(divulge, files)
     assert "What was not tested counts as not kept" in page
 
 
+@pytest.mark.slow
 def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
     quick = (*KEYED, "--no-models", "--no-utility", "-q")
     assert divulge("assess", "real.csv", "synthetic.csv", *quick)[0] == 0

@@ -193,7 +193,7 @@ def test_an_external_file_renders_as_what_it_is(folder, tmp_path, command):
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -492,6 +492,7 @@ def test_measures_that_need_strangers_are_not_counted_without_them(pages, alone)
     assert "dcr" not in words(section(pages["alone"].html, "risks"))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("missing", [["distance"], ["exposure"], ["distance", "exposure"]])
 def test_families_that_were_not_run_are_left_out(pages, keyed, missing):
     data = copy.deepcopy(keyed.data)
