@@ -86,6 +86,7 @@ _LINKABILITY_WORDS = Words(
         "share of people whose link is drawn from ties": Share("real"),
     },
     notes=(
+        "k above # was left out: there are no more synthetic rows",
         "left out of both lists: '…'",
         "links were searched on whole halves: copies of one half alone do not show, and copies of a few columns "
         "of each half need not",
