@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from report_helpers import AVOIDED, HOSTILE, Page, section, tables_of, width, words
 
 import divulge
+from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
+from divulge.attacks.registry import worded
 from divulge.case.preconditions import Check
 from divulge.core.result import Baseline, Group, Rate, Result, Risk
 from divulge.core.schema import Column, Schema
@@ -48,7 +50,8 @@ def compared(attack, value, *, strangers=True, n=500, **fields):
     if strangers:
         found |= {"holdout": rate(40, n), "risk": risk(value), "score": 100 * (1 - max(0.0, value + 0.02))}
         found |= {"smallest_detectable": 0.031}
-    return Result(attack=attack, verdict=verdict if strangers else "no holdout", **found, **fields)
+    made = Result(attack=attack, verdict=verdict if strangers else "no holdout", **found, **fields)
+    return worded(made, CATALOGUE[attack])
 
 
 def results(names=NAMES, strangers=True, attacks=("singling_out", "linkability", "inference")):

@@ -29,7 +29,7 @@ from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -104,19 +104,16 @@ def _timed(entry: Attack) -> Run:
         found = entry.run(case, **settings)
         results = (found,) if isinstance(found, Result) else found
         seconds = (time.perf_counter() - began) / max(1, len(results))
-        told = tuple(
-            replace(
-                r,
-                seconds=seconds,
-                counts=entry.counts,
-                hit=hit_words(entry.hit, r.variant),
-                measured=entry.values.get(r.variant, ""),
-            )
-            for r in results
-        )
+        told = tuple(replace(worded(r, entry), seconds=seconds) for r in results)
         return told[0] if isinstance(found, Result) else told
 
     return run
+
+
+def worded(result: Result, entry: Attack) -> Result:
+    """Return the result with the words of its entry, by which it prints itself."""
+    hit, measured = hit_words(entry.hit, result.variant), entry.values.get(result.variant, "")
+    return replace(result, counts=entry.counts, hit=hit, measured=measured)
 
 
 def _public(entry: Attack) -> Any:
