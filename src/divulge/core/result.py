@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -61,9 +62,9 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 class Value(msgspec.Struct, frozen=True, kw_only=True):
     """A measure that is no rate, on each table."""
 
-    real: float | None = None
-    holdout: float | None = None
-    synthetic: float | None = None
+    real: int | float | None = None
+    holdout: int | float | None = None
+    synthetic: int | float | None = None
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,7 +174,31 @@ def jsonable(value: Any) -> Any:
     return value
 
 
-def label(result: Result) -> str:
+class Labelled(Protocol):
+    """What names a comparison."""
+
+    @property
+    def attack(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+    @property
+    def target(self) -> str | None: ...
+
+
+class Counted(Protocol):
+    """What says of whom, or of what, the rates of a result are."""
+
+    @property
+    def attack(self) -> str: ...
+    @property
+    def real(self) -> object: ...
+    @property
+    def context(self) -> Mapping[str, float | None]: ...
+
+
+def label(result: Labelled) -> str:
     """Return the attack, its variant, keys and target in one line.
 
     Examples
@@ -202,12 +227,12 @@ TOWARDS = "leak-free share towards members"
 """Key of the context of results whose rates are of synthetic rows, by whose person is nearest, and not of people."""
 
 
-def counts_rows(result: Result) -> bool:
+def counts_rows(result: Counted) -> bool:
     """Return whether the rates are of synthetic rows, by whose person is nearest, and not of people."""
     return result.real is not None and TOWARDS in result.context
 
 
-def counts_guesses(result: Result) -> bool:
+def counts_guesses(result: Counted) -> bool:
     """Return whether the rates are of guesses, each of which fits one person alone or not, and not of people."""
     return result.attack == "singling_out"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.core.result import Result, label
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.model import Utility
 from divulge.report.report import Report
 from divulge.run.assess import assess
 from divulge.stats.intervals import Interval
@@ -76,7 +78,7 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
         run.units = case.units("real"), case.units("holdout")
         if run.utility and not kept:
             kept = [u.to_dict() for u in utility_of(case, targets=run.targets)]
-    report.data["utility"] = kept
+    report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
     scores = {
         (r.attack, label(r)): (r.individual.real, r.individual.holdout)
@@ -192,7 +194,7 @@ def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dic
     shared = set.intersection(*(set(a.scores) for a in assessed))
     for attack, what, _ in _CHOSEN:
         made = sorted(name for of, name in shared if of == attack)
-        if not made or (attack in _NEED_KEYS and any(a.report.data["key_sets"] for a in assessed)):
+        if not made or (attack in _NEED_KEYS and any(a.report.assessment.key_sets for a in assessed)):
             continue
         rates = [mean_of(row) for row in mean_scores(assessed, attack, made, 0)]
         cells = [
