@@ -1,10 +1,28 @@
 """What tests of reports share: hostile names, tables, and a page as a browser reads it."""
 
+import dataclasses
 import re
+from functools import wraps
 from html.parser import HTMLParser
+from types import SimpleNamespace, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 import numpy as np
 import polars as pl
+
+from divulge.core.result import Risk, counts_rows, jsonable
+from divulge.release import baseline, conditions, rules
+from divulge.report import formatting, model
+from divulge.report.content import content_of
+from divulge.report.documents import html, terminal
+from divulge.report.documents import junit as _junit
+from divulge.report.documents import markdown as _markdown
+from divulge.report.external import edition
+from divulge.report.model import FORMAT, Assessment, ResultRecord
+from divulge.report.prose import distances as _distances
+from divulge.report.prose import statement as _statement
+from divulge.report.prose import wp216 as _wp216
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -84,3 +102,111 @@ def section(text, name):
 
 def words(html):
     return " ".join(re.sub("<[^>]+>", "", html).replace("&#39;", "'").split())
+
+
+# ---------------------------------------------------------------- the typed report, from and to dictionaries
+
+_FILLED = {"format": FORMAT, "level": 0.95, "acceptable": 0.05, "jobs": 1, "share": 0.01}
+
+
+def typed(data, kind):
+    """The struct, or list of structs, of a dictionary: nothing is checked, and fields that it lacks are empty."""
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    parts = [k for k in get_args(kind) if k is not type(None)]
+    if isinstance(kind, list):
+        return [typed(d, kind[0]) for d in data]
+    if data is None or kind is Any:
+        return data
+    if get_origin(kind) in (Union, UnionType):
+        return typed(data, parts[0]) if len(parts) == 1 else data
+    if get_origin(kind) is tuple:
+        return tuple(typed(d, parts[0]) for d in data)
+    if get_origin(kind) is dict:
+        return {k: typed(d, parts[1]) for k, d in data.items()}
+    if not isinstance(data, dict):
+        return data
+    hints = get_type_hints(kind, include_extras=True)
+    return kind(**{f: typed(data[f], hint) if f in data else _empty(f, hint) for f, hint in hints.items()})
+
+
+def assessment(data):
+    return typed(data, Assessment)
+
+
+def replaced(report, **parts):
+    """The report with other parts, which are dictionaries."""
+    return dataclasses.replace(report, assessment=assessment(report.data | parts))
+
+
+def _empty(name, kind):
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if name in _FILLED:
+        return _FILLED[name]
+    if type(None) in get_args(kind):
+        return None
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return typed({}, kind)
+    return (get_origin(kind) or kind)()
+
+
+def plain(value):
+    """What a function gave, with dictionaries for structs."""
+    if isinstance(value, Assessment):
+        return content_of(value)
+    if isinstance(value, msgspec.Struct):
+        return jsonable(msgspec.to_builtins(value))
+    if isinstance(value, _wp216.Part):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(plain(v) for v in value)
+    return value
+
+
+def on(function, *kinds):
+    """The function for dictionaries: its first arguments are made structs of these kinds, and structs dictionaries."""
+
+    @wraps(function)
+    def call(*given, **more):
+        made = [typed(g, kind) if kind else g for g, kind in zip(given, kinds, strict=False)]
+        return plain(function(*made, *given[len(kinds) :], **more))
+
+    return call
+
+
+page = on(html.page, Assessment)
+markdown = on(_markdown.markdown, Assessment)
+summary = on(terminal.summary, Assessment)
+junit = on(_junit.junit, Assessment)
+external = on(edition.external, Assessment)
+in_schema_order = on(edition.in_schema_order, Assessment)
+change = on(baseline.change, Assessment, Assessment)
+judge_policy = on(conditions.judge_policy, Assessment)
+broken = on(conditions.broken, model.Policy)
+judge_rule = on(rules.judge_rule, Assessment)
+breaches = on(rules.breaches, Assessment)
+unfinished = on(rules.unfinished, Assessment)
+judged = on(formatting.judged, [ResultRecord])
+by_attack = on(formatting.by_attack, Assessment)
+controls = on(formatting.controls, Assessment)
+flags = on(formatting.flags, model.Records)
+interval = on(formatting.interval, Risk)
+of_rows = on(counts_rows, ResultRecord)
+in_question = on(formatting.in_question, ResultRecord)
+on_part = on(formatting.on_part, ResultRecord)
+share_seen = on(formatting.share_seen, model.Smallest)
+telling_notes = on(formatting.telling_notes, ResultRecord)
+distances = SimpleNamespace(
+    sentences=on(_distances.sentences, Assessment),
+    values=on(_distances.values, Assessment),
+    control_tables=on(_distances.control_tables, Assessment),
+)
+statement = SimpleNamespace(evidence=on(_statement.evidence, Assessment))
+wp216 = SimpleNamespace(
+    answers=on(_wp216.answers, Assessment),
+    listed=on(_wp216.listed, None, [ResultRecord]),
+    first_cell=on(_wp216.first_cell, ResultRecord),
+)

@@ -9,6 +9,7 @@ from typing import Any
 
 from divulge.release.conditions import broken, judge_policy
 from divulge.release.policy import Policy, read_policy
+from divulge.report.content import assessment_of
 from divulge.report.report import Report
 
 __all__ = ["assert_policy"]
@@ -54,9 +55,9 @@ def assert_policy(
     __tracebackhide__ = True  # pytest then shows the caller's line, and not this function
     if isinstance(report, str | PathLike):
         report = Report.from_json(Path(report))
-    data = report.data if isinstance(report, Report) else report
+    data = report.assessment if isinstance(report, Report) else assessment_of(report)
     if policy is None and not fail_on:
         policy = Policy()
     judged = judge_policy(data, read_policy(policy) if isinstance(policy, str | PathLike) else policy, fail_on)
-    if not judged["kept"]:
-        raise AssertionError("\n- ".join([f"the policy «{judged['name']}» is broken:", *broken(judged)]))
+    if not judged.kept:
+        raise AssertionError("\n- ".join([f"the policy «{judged.name}» is broken:", *broken(judged)]))

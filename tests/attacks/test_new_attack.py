@@ -38,8 +38,9 @@ def people(rng, n):
 def tables():
     rng = np.random.default_rng(1)
     real, holdout, fresh = (people(rng, n) for n in (400, 400, 400))
-    backwards = real["code"].gather(range(160)).str.reverse()
-    synthetic = fresh.with_columns(code=pl.concat([backwards, fresh["code"][160:]]))
+    # some strangers too, so that no count is too small for an external edition
+    backwards = pl.concat([real["code"][:160], holdout["code"][:20]]).str.reverse()
+    synthetic = fresh.with_columns(code=pl.concat([backwards, fresh["code"][180:]]))
     return real, synthetic, holdout
 
 

@@ -11,7 +11,7 @@ import pytest
 import divulge
 from divulge import cli
 from divulge.core.errors import DivulgeError, SettingError, TableError
-from divulge.report.formatting import LATER
+from divulge.report.content import LATER
 from divulge.report.report import Report, other_edition
 
 DOCUMENTS = ("assessment.json", "report.html", "report.md", "junit.xml")

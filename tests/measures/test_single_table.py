@@ -9,7 +9,7 @@ from divulge.case.case import build_case
 from divulge.core.errors import ColumnError
 from divulge.core.schema import Column
 from divulge.measures.single_table import MEASURES, Utility, utility
-from divulge.report.schema import Utility as Written
+from divulge.report.model import Utility as Written
 
 
 def people(rng, n):

@@ -7,10 +7,10 @@ from statistics import NormalDist
 import jsonschema
 import numpy as np
 import pytest
-from report_helpers import tables
+from report_helpers import change, tables
 
 import divulge
-from divulge.release.baseline import change, difference
+from divulge.release.baseline import difference
 from divulge.report.schema import assessment_schema
 from divulge.stats.outcomes import Outcomes
 from divulge.stats.two_sample import compare

@@ -7,10 +7,11 @@ import sys
 
 import jsonschema
 import pytest
+from report_helpers import broken, judge_policy
 
 from divulge import cli
 from divulge.core.errors import SettingError
-from divulge.release.conditions import broken, conditions, judge_policy
+from divulge.release.conditions import conditions
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml, read_policy
 from divulge.report.schema import assessment_schema
 

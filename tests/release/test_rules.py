@@ -1,7 +1,8 @@
 import pytest
+from report_helpers import breaches, judge_rule, unfinished
 
 from divulge.core.errors import SettingError
-from divulge.release.rules import Judged, breaches, in_words, judge_rule, parse_rule, unfinished
+from divulge.release.rules import Judged, in_words, parse_rule
 
 KNOWN = ["cap", "copies"]
 

@@ -19,6 +19,7 @@ import pytest
 from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_helpers import broken, change, external, in_schema_order, judge_policy, replaced
 
 import divulge
 from divulge import cli
@@ -26,10 +27,8 @@ from divulge.attacks.checks import SHOWN, judge, rate_of
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.result import TOWARDS, Result
 from divulge.core.threat_model import Attacker, Decision, Threat
-from divulge.release.baseline import change
-from divulge.release.conditions import broken, conditions, judge_policy
+from divulge.release.conditions import conditions
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml
-from divulge.report.external.edition import external, in_schema_order
 from divulge.report.external.known_sentences import WORDS, is_ours
 from divulge.report.external.masking import Names, masked
 from divulge.report.external.rounding import count, few_hidden, places, rounded, share, to_step
@@ -98,7 +97,7 @@ def report(folder):
         tables[0], tables[1], holdout=tables[2], unit=f"{NAME}_house", subgroups=[f"{NAME} sex"], models=False,
         missing=[f"{VALUE}-8"], search="full", jobs=1,
     )  # fmt: skip
-    data = found.data
+    data = dict(found.data)
     data["command"] = f"divulge assess '{FILE} real.csv'"
     data["threat"] = msgspec.to_builtins(THREAT)
     data["failed"] = [
@@ -109,7 +108,7 @@ def report(folder):
                      f"holdout: 1 column(s) that not all tables have are left out: '{NAME}_extra'"]  # fmt: skip
     data["policy"] = judge_policy(data, Policy(name=f"{FILE} policy.toml"), ["cap.high > 0.01", "any.high > 0.01"])
     data["change"] = change(data, copy.deepcopy(data))
-    return found
+    return replaced(found, **data)
 
 
 @pytest.fixture(scope="module")
@@ -625,8 +624,8 @@ def hostile():
     found = divulge.assess(
         real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:4], models=False, jobs=1
     )
-    found.data["failed"] = [{"attack": "rapid", "why": f"KeyError inside the attack ({HOSTILE[4]} -> {HOSTILE[3]})"}]
-    return found
+    why = f"KeyError inside the attack ({HOSTILE[4]} -> {HOSTILE[3]})"
+    return replaced(found, failed=[{"attack": "rapid", "why": why}])
 
 
 @pytest.mark.first(2)

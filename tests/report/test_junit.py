@@ -4,8 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-
-from divulge.report.documents.junit import junit
+from report_helpers import junit
 
 NASTY = "a<b>&\"'\x00\x0b\x1b\u202e\ud800\ufffe\n]]>é"
 """A column name with markup and characters that XML 1.0 forbids."""

@@ -8,31 +8,35 @@ import amount
 import jsonschema
 import pytest
 from amount import models
-from report_helpers import AVOIDED, HOSTILE, Page, section, tables, tables_of, width, words
-
-import divulge
-from divulge.core.result import number, percent
-from divulge.report.documents.html import page
-from divulge.report.documents.html_charts import Series, cumulative
-from divulge.report.documents.markdown import escaped, markdown
-from divulge.report.documents.terminal import summary
-from divulge.report.formatting import (
-    brief,
+from report_helpers import (
+    AVOIDED,
+    HOSTILE,
+    Page,
     by_attack,
-    compact,
-    distance,
+    distances,
     flags,
     in_question,
     interval,
     judged,
-    limit,
+    markdown,
     of_rows,
     on_part,
-    p_text,
+    page,
+    section,
     share_seen,
+    summary,
+    tables,
+    tables_of,
     telling_notes,
-)
-from divulge.report.prose import distances
+    width,
+    words,
+)  # fmt: skip
+
+import divulge
+from divulge.core.result import number, percent
+from divulge.report.documents.html_charts import Series, cumulative
+from divulge.report.documents.markdown import escaped
+from divulge.report.formatting import brief, compact, distance, limit, p_text
 from divulge.report.schema import assessment_schema, schema_text
 
 

@@ -62,10 +62,9 @@ def violations(tmp_path, axe, html, *flags):
 @pytest.fixture(scope="module")
 def pages(request, tmp_path_factory):
     """The report with everything in it, hostile names included, and one without strangers."""
-    from report_helpers import tables
+    from report_helpers import change, replaced, tables
 
     import divulge
-    from divulge.release.baseline import change
 
     real, synthetic, holdout = tables(names=tuple(HOSTILE))
     given = {"models": False, "jobs": 1, "seed": 1}
@@ -73,18 +72,18 @@ def pages(request, tmp_path_factory):
         real, synthetic, holdout=holdout, search="full", subgroups=[HOSTILE[0]], positive_control=0.1, **given
     )
     other = divulge.assess(real, holdout, holdout=synthetic, **given)
-    full.data["change"] = change(full.data, other.data)
-    full.data["policy"] = {
+    policy = {
         "name": HOSTILE[0], "sha256": "0" * 64, "kept": False,
         "conditions": [
             {"condition": "any: simultaneous lower limit of risk at most 0", "found": "0.2", "kept": False, "why": "it is"},
             {"condition": "copies must have run", "found": "it ran", "kept": True, "why": ""},
         ],
     }  # fmt: skip
-    full.data["utility"] = [
+    utility = [
         {"measure": "propensity AUC", "value": 0.61, "reference": 0.5, "better": "lower", "about": "a.", "notes": ["b"]}
     ]
-    full.data["left_out"] = [{"attack": "cap", "n": 2, "of": 3, "why": "the time was up"}]
+    left_out = [{"attack": "cap", "n": 2, "of": 3, "why": "the time was up"}]
+    full = replaced(full, change=change(full.data, other.data), policy=policy, utility=utility, left_out=left_out)
     names = [*HOSTILE, "k" * 300, *NAMES[:5]]
     return {
         "full": full.to_html(),

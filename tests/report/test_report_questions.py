@@ -9,7 +9,20 @@ import jsonschema
 import polars as pl
 import pytest
 from msgspec.structs import replace
-from report_helpers import AVOIDED, HOSTILE, Page, section, tables_of, width, words
+from report_helpers import (
+    AVOIDED,
+    HOSTILE,
+    Page,
+    markdown,
+    page,
+    section,
+    statement,
+    summary,
+    tables_of,
+    width,
+    words,
+    wp216,
+)  # fmt: skip
 
 import divulge
 from divulge.attacks import CATALOGUE
@@ -19,11 +32,8 @@ from divulge.case.preconditions import Check
 from divulge.core.result import Baseline, Group, Rate, Result, Risk
 from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat
-from divulge.report.documents.html import page
 from divulge.report.documents.html_charts import Rung, ladder
-from divulge.report.documents.markdown import escaped, markdown
-from divulge.report.documents.terminal import summary
-from divulge.report.prose import statement, wp216
+from divulge.report.documents.markdown import escaped
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
 from divulge.run.verdict import overall

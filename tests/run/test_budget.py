@@ -11,7 +11,7 @@ import divulge
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
-from divulge.report.schema import LeftOut
+from divulge.report.model import LeftOut
 from divulge.run import assess as assessment
 from divulge.run import budget, runner
 from divulge.run.runner import Finished

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from amount import models
+from report_helpers import controls, markdown, summary
 
 import divulge
 from divulge.attacks.membership.exposure import people_of
@@ -14,8 +15,6 @@ from divulge.case.case import build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Difference, Result
 from divulge.report import formatting
-from divulge.report.documents.markdown import markdown
-from divulge.report.documents.terminal import summary
 from divulge.report.schema import assessment_schema
 from divulge.run.positive_control import KINDS, _moved, _smallest_shares, check_share, planted, positive_control
 
@@ -270,7 +269,7 @@ def test_the_run_itself_is_as_without_a_control(report, tables):
     )
     assert one == other
     assert plain.data["positive_control"] == []
-    assert formatting.controls(plain.data) == []
+    assert controls(plain.data) == []
     assert "Positive control" not in summary(plain.data) + markdown(plain.data)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from report_helpers import assessment, plain
 
 import divulge
 from divulge.attacks.membership.exposure import people_of
@@ -167,7 +168,7 @@ def test_without_a_holdout_there_are_no_flags(tables):
     assert frame["flagged"].null_count() == frame["p_value"].null_count() == 200
     assert frame["hit_score"].is_sorted(descending=True)
     assert "flagged" not in " ".join(frame["reasons"])
-    summary = _records_summary(frame, None, results)
+    summary = plain(_records_summary(frame, None, results))
     assert (summary["flagged"], summary["fdr"], summary["smallest_flaggable"]) == (None, None, None)
 
 
@@ -176,11 +177,11 @@ def test_without_exposure_its_columns_are_absent(case):
     frame = per_record(case, results)
     assert frame.columns == [*ALWAYS, "reasons"]
     assert frame.filter("copied")["reasons"].to_list() == ["whole record copied"] * 20
-    assert _records_summary(frame, 0.0, results)["flagged"] is None
+    assert plain(_records_summary(frame, 0.0, results))["flagged"] is None
 
 
 def test_the_summary_counts_flags_and_says_how_few_could_be_flagged(case, results, frame):
-    summary = _records_summary(frame, 0.0, results)
+    summary = plain(_records_summary(frame, 0.0, results))
     assert summary["flagged"] == frame["flagged"].sum() == people_of(case).n_flagged
     assert (summary["n"], summary["fdr"], summary["smallest_flaggable"]) == (200, 0.1, 10)
 
@@ -209,9 +210,10 @@ def test_row_order_changes_only_row_numbers(tables):
 
 
 def test_a_report_carries_them(case, results, frame):
+    empty = plain(assessment({}))
     report = Report.build(
-        version="0", settings={}, started="", seconds=0, tables={}, schema=Schema(()), bins={}, checks=[],
-        results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict={"verdict": "cannot tell"},
+        version="0", settings=empty["settings"], started="", seconds=0, tables=empty["tables"], schema=Schema(()), bins={}, checks=[],
+        results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict={"verdict": "cannot tell", "sentence": ""},
         records=frame, exposed_strangers=0.0,
     )  # fmt: skip
     assert report.records() is frame

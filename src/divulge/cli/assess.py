@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from divulge.cli.options import FILE, names, run_options, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import check_file, check_folder, command_line, deliver, finished_shown, progress_shown
 from divulge.core.errors import DivulgeError, SettingError
+
+if TYPE_CHECKING:
+    from divulge.report.model import Assessment
 
 __all__ = ["assess", "demo"]
 
@@ -104,26 +107,26 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
             reveal=() if external else reveal,
             **({"finished": finished_shown} if options["verbose"] else {}),
         )  # fmt: skip
-    report.data["command"] = command_line()
+    report = report.replaced(command=command_line())
     if previous is not None:
         from divulge.release.baseline import change
 
-        report.data["change"] = change(report.data, previous)
+        report = report.replaced(change=change(report.assessment, previous))
     if policy or options["fail_on"]:
-        report.data["policy"] = judge_policy(report.data, policy, options["fail_on"])
+        report = report.replaced(policy=judge_policy(report.assessment, policy, options["fail_on"]))
     if external:
         report = report.external(reveal)
     deliver(report, folder, quiet=options["quiet"])
     if options["junit"]:
         from divulge.cli.gate import write_junit
 
-        write_junit(options["junit"], report.data)
+        write_junit(options["junit"], report.assessment)
     if keep is not None:
         discard(keep)
-    judged = report.data["policy"]
+    judged = report.assessment.policy
     for sentence in broken(judged) if judged else ():
         click.echo(f"divulge: rule broken: {clean(sentence)}", err=True)
-    if judged and not judged["kept"]:
+    if judged and not judged.kept:
         sys.exit(1)
     if report.failed:
         sys.exit(3)
@@ -143,14 +146,14 @@ def _attacks() -> list[str]:
     return sorted(CATALOGUE)
 
 
-def _previous(path: str | None) -> dict[str, Any] | None:
+def _previous(path: str | None) -> Assessment | None:
     """Return an earlier assessment, read before the run; None when none was given."""
     if path is None:
         return None
     from divulge.report.report import Report
 
     try:
-        return Report.from_json(path).data
+        return Report.from_json(path).assessment
     except DivulgeError as error:
         raise SettingError(f"--baseline: {error}") from None
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,9 @@ from divulge.cli.options import FILE
 from divulge.cli.root import cli
 from divulge.cli.show import check_file
 from divulge.core.errors import SettingError
+
+if TYPE_CHECKING:
+    from divulge.report.model import Assessment, Policy
 
 __all__ = ["gate", "write_junit"]
 
@@ -34,6 +37,8 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
     Exit status: 0 all conditions are met, 1 a condition is broken, 2 unusable input.
     """
+    from msgspec.structs import replace
+
     from divulge.release.conditions import broken, judge_policy
     from divulge.release.policy import read_policy
     from divulge.report.documents.terminal import clean
@@ -43,18 +48,18 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
         raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
     check_file("--junit", junit, [assessment, policy_file or None], Path(assessment).parent)
     policy = read_policy(policy_file) if policy_file else None
-    data = Report.from_json(assessment).data
+    data = Report.from_json(assessment).assessment
     judged = judge_policy(data, policy, fail_on)
     if junit:
-        write_junit(junit, {**data, "policy": judged})
+        write_junit(junit, replace(data, policy=judged))
     if not quiet:
         click.echo(_table(judged))
     for sentence in broken(judged):
         click.echo(f"divulge: not kept: {clean(sentence)}", err=True)
-    sys.exit(0 if judged["kept"] else 1)
+    sys.exit(0 if judged.kept else 1)
 
 
-def write_junit(path: str, data: Mapping[str, Any]) -> None:
+def write_junit(path: str, data: Assessment) -> None:
     """Write an assessment as JUnit XML, to a temporary name first."""
     from divulge.report.documents.junit import junit
 
@@ -69,7 +74,7 @@ def write_junit(path: str, data: Mapping[str, Any]) -> None:
         raise SettingError(f"--junit: cannot write there ({why}). hint: name another file.") from None
 
 
-def _table(judged: Mapping[str, Any]) -> str:
+def _table(judged: Policy) -> str:
     import io
     import shutil
 
@@ -83,12 +88,12 @@ def _table(judged: Mapping[str, Any]) -> str:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for head in ("condition", "found", "kept"):
         table.add_column(head, overflow="fold")
-    for c in judged["conditions"]:
-        cells = (c["condition"], c["found"], "yes" if c["kept"] else "NO")
+    for c in judged.conditions:
+        cells = (c.condition, c.found, "yes" if c.kept else "NO")
         table.add_row(*(Text(clean(cell)) for cell in cells))
     stream = io.StringIO()
     width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
     console = Console(file=stream, width=max(width, 60), no_color=True, highlight=False, legacy_windows=False)
-    console.print(Text(f"{clean(judged['name'])}: {'kept' if judged['kept'] else 'NOT KEPT'}"))
+    console.print(Text(f"{clean(judged.name)}: {'kept' if judged.kept else 'NOT KEPT'}"))
     console.print(table)
     return stream.getvalue().rstrip()

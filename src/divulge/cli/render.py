@@ -49,7 +49,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     from divulge.report.report import Report, other_edition
 
     report = Report.from_json(assessment)
-    has = report.data["edition"]
+    has = report.assessment.edition
     wanted = edition or has
     if has == "external" and wanted == "custodian":
         raise SettingError(
@@ -58,7 +58,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
         )
     if reveal and wanted == "custodian":
         raise SettingError("--reveal: a custodian's edition shows everything. hint: add --edition external.")
-    if wanted == "external" and (has == "custodian" or list(reveal) != report.data["revealed"]):
+    if wanted == "external" and (has == "custodian" or tuple(reveal) != report.assessment.revealed):
         report = report.external(reveal)
     source = Path(assessment)
     folder = Path(out) if out else source.parent / "external" if wanted != has else source.parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,7 +87,7 @@ def written(report: Report | ComparisonReport, folder: Path) -> None:
         raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
 
 
-def printed(data: Mapping[str, Any], summary: Callable[..., str]) -> None:
+def printed(data: Any, summary: Callable[..., str]) -> None:
     """Print a summary in the width and colours of the terminal."""
     import shutil
 
@@ -105,8 +105,8 @@ def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
         for failure in report.failed:
             click.echo(f"divulge: {failure['attack']} failed: {failure['why']}", err=True)
         return
-    printed(report.data, summary)
-    if report.data["edition"] == "custodian":
+    printed(report.assessment, summary)
+    if report.assessment.edition == "custodian":
         click.echo(f"\nReport: {folder / 'report.html'}")
 
 

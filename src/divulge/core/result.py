@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -66,9 +67,9 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 class Value(msgspec.Struct, frozen=True, kw_only=True):
     """A measure that is not a rate, for each table."""
 
-    real: float | None = None
-    holdout: float | None = None
-    synthetic: float | None = None
+    real: int | float | None = None
+    holdout: int | float | None = None
+    synthetic: int | float | None = None
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +185,31 @@ def jsonable(value: Any) -> Any:
     return value
 
 
-def label(result: Result) -> str:
+class Labelled(Protocol):
+    """What names a comparison."""
+
+    @property
+    def attack(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+    @property
+    def target(self) -> str | None: ...
+
+
+class Counted(Protocol):
+    """What says of whom, or of what, the rates of a result are."""
+
+    @property
+    def attack(self) -> str: ...
+    @property
+    def real(self) -> object: ...
+    @property
+    def context(self) -> Mapping[str, float | None]: ...
+
+
+def label(result: Labelled) -> str:
     """Return the attack, its variant, keys and target in one line.
 
     Examples
@@ -213,7 +238,7 @@ TOWARDS = "leak-free share towards members"
 """Context key of results whose rates are shares of synthetic rows, by their nearest person, not of people."""
 
 
-def counts_rows(result: Result) -> bool:
+def counts_rows(result: Counted) -> bool:
     """Return whether the rates are shares of synthetic rows, by their nearest person, not of people."""
     return result.real is not None and TOWARDS in result.context
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from scipy.special import ndtr
 
 from divulge.core.errors import SettingError
 from divulge.core.result import number
 from divulge.report import formatting
+from divulge.report.model import Assessment, Change, Changed, Moved, ResultRecord
 from divulge.stats.intervals import holm, normal_quantile
 
 __all__ = ["change", "difference"]
 
-Json = Mapping[str, Any]
 Limits = tuple[float, float, float]
 
-_TABLES = ("real", "holdout")
+_MOVED = ("rose", "fell")
 
 
 def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
@@ -51,7 +52,7 @@ def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
     return value, value - stretch * below, value + stretch * above
 
 
-def change(data: Json, previous: Json) -> dict[str, Any]:
+def change(data: Assessment, previous: Assessment) -> Change:
     """Return what changed since a previous run, as `change` of assessment.json.
 
     Comparisons are the same when attack, variant, keys and target are; of whole records also the columns have to be.
@@ -61,7 +62,7 @@ def change(data: Json, previous: Json) -> dict[str, Any]:
     Parameters
     ----------
     data, previous
-        The content of assessment.json of this run and of the earlier one.
+        The assessment of this run and of the earlier one.
 
     Raises
     ------
@@ -70,72 +71,72 @@ def change(data: Json, previous: Json) -> dict[str, Any]:
         column of this one: it is about other data.
     """
     _check(data, previous)
-    level = float(data["settings"]["level"])
-    alike = {c["name"] for c in data["schema"]} == {c["name"] for c in previous["schema"]}
+    level = float(data.settings.level)
+    alike = {c.name for c in data.schema} == {c.name for c in previous.schema}
     now, before = _by_name(data, alike), _by_name(previous, alike)
     both = [k for k in now if k in before]
-    rows: list[dict[str, Any]] = []
+    rows: list[Changed] = []
     smallest: list[float] = []
     for attack in dict.fromkeys(k[0] for k in both):
         family = _family([(now[k], before[k]) for k in both if k[0] == attack], level)
         rows += family
-        smallest.append(min((r["p_adjusted"] for r in family if r["p_adjusted"] is not None), default=1.0))
+        smallest.append(min((r.p_adjusted for r in family if r.p_adjusted is not None), default=1.0))
     of_attack = dict(zip(dict.fromkeys(k[0] for k in both), holm(np.array(smallest)), strict=True)) if both else {}
-    kept = [r for r in rows if r["verdict"] in ("rose", "fell") and of_attack[r["attack"]] <= 1 - level]
-    for r in rows:
-        if r["verdict"] in ("rose", "fell") and not any(r is k for k in kept):
-            r["verdict"] = "no change found"
+    rows = [
+        replace(r, verdict="no change found") if r.verdict in _MOVED and not of_attack[r.attack] <= 1 - level else r
+        for r in rows
+    ]
     verdict = _overall(rows)
-    same = {t: _same_table(data, previous, t) for t in (*_TABLES, "synthetic")}
-    return {
-        "previous_started": previous["started"],
-        "previous_divulge": previous["divulge"],
-        "previous_verdict": previous["verdict"]["verdict"],
-        "same_people": same["real"] and same["holdout"],
-        "same_synthetic": same["synthetic"],
-        "level": level,
-        "new": sum(map(_carries_risk, data["results"])) - len(both),
-        "gone": sum(map(_carries_risk, previous["results"])) - len(both),
-        "comparisons": rows,
-        "verdict": verdict,
-        "sentence": _sentence(rows, verdict, previous, same["real"] and same["holdout"]),
-    }
+    same = {t: _same_table(data, previous, t) for t in ("real", "holdout", "synthetic")}
+    return Change(
+        previous_started=previous.started,
+        previous_divulge=previous.divulge,
+        previous_verdict=previous.verdict.verdict,
+        same_people=same["real"] and same["holdout"],
+        same_synthetic=same["synthetic"],
+        level=level,
+        new=sum(map(_carries_risk, data.results)) - len(both),
+        gone=sum(map(_carries_risk, previous.results)) - len(both),
+        comparisons=tuple(rows),
+        verdict=verdict,
+        sentence=_sentence(rows, verdict, previous, same["real"] and same["holdout"]),
+    )
 
 
-def _check(data: Json, previous: Json) -> None:
-    if previous.get("edition") == "external" and "columns" not in previous.get("revealed", ()):
+def _check(data: Assessment, previous: Assessment) -> None:
+    if previous.edition == "external" and "columns" not in previous.revealed:
         raise SettingError(
             "baseline: an external edition, which numbers its columns. hint: give the custodian's assessment.json."
         )
-    one, other = (d["settings"]["level"] for d in (data, previous))
+    one, other = (d.settings.level for d in (data, previous))
     if one != other:
         raise SettingError(
             f"baseline: its level is {other:g}, that of this run {one:g}. hint: run with --level {other:g}."
         )
-    if not {c["name"] for c in data["schema"]} & {c["name"] for c in previous["schema"]}:
+    if not {c.name for c in data.schema} & {c.name for c in previous.schema}:
         raise SettingError(
             "baseline: it has no column of these tables. hint: give the assessment.json of an earlier release of the "
             "same data."
         )
 
 
-def _carries_risk(r: Json) -> bool:
-    return r["risk"] is not None and r["verdict"] is not None
+def _carries_risk(r: ResultRecord) -> bool:
+    return r.risk is not None and r.verdict is not None
 
 
-def _by_name(data: Json, alike: bool) -> dict[tuple[Any, ...], Json]:
+def _by_name(data: Assessment, alike: bool) -> dict[tuple[Any, ...], ResultRecord]:
     """Return the results that carry a risk, by what they compare; of several with one name the first.
 
     Without the same columns in both runs, comparisons of whole records are of different things and left out.
     """
-    out: dict[tuple[Any, ...], Json] = {}
-    for r in data["results"]:
-        if _carries_risk(r) and (alike or r["keys"]):
-            out.setdefault((r["attack"], r["variant"], tuple(r["keys"]), r["target"]), r)
+    out: dict[tuple[Any, ...], ResultRecord] = {}
+    for r in data.results:
+        if _carries_risk(r) and (alike or r.keys):
+            out.setdefault((r.attack, r.variant, tuple(r.keys), r.target), r)
     return out
 
 
-def _family(pairs: Sequence[tuple[Json, Json]], level: float) -> list[dict[str, Any]]:
+def _family(pairs: Sequence[tuple[ResultRecord, ResultRecord]], level: float) -> list[Changed]:
     """Return the changes of the comparisons of one attack, corrected for their number."""
     limits = [(_limits(a), _limits(b)) for a, b in pairs]
     p = np.array([math.nan if a is None or b is None else _p_value(a, b, level) for a, b in limits])
@@ -148,9 +149,9 @@ def _family(pairs: Sequence[tuple[Json, Json]], level: float) -> list[dict[str, 
     ]
 
 
-def _limits(r: Json) -> Limits | None:
-    found = [r["risk"][k] for k in ("value", "low", "high")]
-    return None if any(v is None for v in found) else (float(found[0]), float(found[1]), float(found[2]))
+def _limits(r: ResultRecord) -> Limits | None:
+    value, low, high = (formatting.risk_value(r, which) for which in ("value", "low", "high"))
+    return None if value is None or low is None or high is None else (value, low, high)
 
 
 def _p_value(now: Limits, before: Limits, level: float) -> float:
@@ -163,52 +164,57 @@ def _p_value(now: Limits, before: Limits, level: float) -> float:
 
 
 def _row(
-    r: Json, pair: tuple[Json, Json], limits: tuple[Limits | None, Limits | None], adjusted: float, stretch: float,
-    level: float,
-) -> dict[str, Any]:  # fmt: skip
-    row = {k: r[k] for k in ("attack", "variant", "keys", "target")}
-    row |= {"now": formatting.risk_value(pair[0]), "before": formatting.risk_value(pair[1])}
-    fields = ("difference", "low", "high", "low_simultaneous", "high_simultaneous", "p_adjusted")
+    r: ResultRecord, pair: tuple[ResultRecord, ResultRecord], limits: tuple[Limits | None, Limits | None],
+    adjusted: float, stretch: float, level: float,
+) -> Changed:  # fmt: skip
+    row = Changed(
+        attack=r.attack, variant=r.variant, keys=r.keys, target=r.target, now=formatting.risk_value(pair[0]),
+        before=formatting.risk_value(pair[1]), difference=None, low=None, high=None, low_simultaneous=None,
+        high_simultaneous=None, p_adjusted=None, verdict="cannot compare",
+    )  # fmt: skip
     if limits[0] is None or limits[1] is None:
-        return row | dict.fromkeys(fields) | {"verdict": "cannot compare"}
+        return row
     value, low, high = difference(limits[0], limits[1])
     _, under, over = difference(limits[0], limits[1], stretch)
     verdict = "no change found"
     if adjusted <= 1 - level:
         verdict = "rose" if value > 0 else "fell"
-    return row | dict(zip(fields, (value, low, high, under, over, adjusted), strict=True)) | {"verdict": verdict}
+    return replace(
+        row, difference=value, low=low, high=high, low_simultaneous=under, high_simultaneous=over,
+        p_adjusted=adjusted, verdict=verdict,
+    )  # fmt: skip
 
 
-def _overall(rows: Sequence[Json]) -> str:
-    verdicts = {r["verdict"] for r in rows}
+def _overall(rows: Sequence[Changed]) -> Moved:
+    verdicts = {r.verdict for r in rows}
     return next((v for v in ("rose", "fell", "no change found") if v in verdicts), "cannot compare")
 
 
-def _same_table(data: Json, previous: Json, role: str) -> bool:
-    one, other = (d["tables"].get(role) for d in (data, previous))
+def _same_table(data: Assessment, previous: Assessment, role: str) -> bool:
+    one, other = (d.tables.by_role()[role] for d in (data, previous))
     if one is None or other is None:
         return one is other
-    return bool(one["sha256"]) and (one["sha256"], one["hashed"]) == (other["sha256"], other["hashed"])
+    return bool(one.sha256) and (one.sha256, one.hashed) == (other.sha256, other.hashed)
 
 
-def _sentence(rows: Sequence[Json], verdict: str, previous: Json, same: bool = True) -> str:
-    since = f"the run of {str(previous['started'])[:10]}{'' if same else ' (of other people)'}"
-    moved = [r for r in rows if r["verdict"] == verdict]
+def _sentence(rows: Sequence[Changed], verdict: str, previous: Assessment, same: bool = True) -> str:
+    since = f"the run of {str(previous.started)[:10]}{'' if same else ' (of other people)'}"
+    moved = [r for r in rows if r.verdict == verdict]
     if verdict == "cannot compare":
         return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
     if verdict == "no change found":
-        most = max(moved, key=lambda r: r["high_simultaneous"])
+        most = max(moved, key=lambda r: r.high_simultaneous or 0.0)
         return (
             f"No risk changed for certain since {since}, in {len(moved):,} comparisons; the largest rise that the "
-            f"simultaneous limits leave room for is {number(most['high_simultaneous'])} "
+            f"simultaneous limits leave room for is {number(most.high_simultaneous)} "
             f"({formatting.label(most, '->')})."
         )
-    most = max(moved, key=lambda r: abs(r["difference"]))
-    least = most["low_simultaneous"] if verdict == "rose" else -most["high_simultaneous"]
-    fell = sum(r["verdict"] == "fell" for r in rows) if verdict == "rose" else 0
+    most = max(moved, key=lambda r: abs(r.difference or 0.0))
+    least = (most.low_simultaneous or 0.0) if verdict == "rose" else -(most.high_simultaneous or 0.0)
+    fell = sum(r.verdict == "fell" for r in rows) if verdict == "rose" else 0
     return (
         f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
         f"{f' and fell in {fell:,}' if fell else ''}, most in "
-        f"{formatting.label(most, '->')}: from {number(most['before'])} to {number(most['now'])}, a change "
+        f"{formatting.label(most, '->')}: from {number(most.before)} to {number(most.now)}, a change "
         f"{f'of at least {number(least)}' if least >= 0.0005 else 'above 0'}."
     )

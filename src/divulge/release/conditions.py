@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
-from divulge.release.policy import Control, Json, Policy
+from divulge.release.policy import Control, Policy
 from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, unfinished
-from divulge.report import formatting
+from divulge.report import formatting, model
+from divulge.report.model import Assessment, Change, ResultRecord
 from divulge.report.prose.wp216 import HEADLINE
 
 __all__ = ["broken", "conditions", "judge_policy"]
@@ -24,7 +24,7 @@ _UNTESTED = "not tested"
 @dataclass(frozen=True, slots=True)
 class _Condition:
     words: str
-    judge: Callable[[Json], Judged]
+    judge: Callable[[Assessment], Judged]
 
 
 def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
@@ -38,13 +38,13 @@ def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
     return [c.words for c in _conditions(policy, fail_on)]
 
 
-def judge_policy(data: Json, policy: Policy | None, fail_on: Sequence[str] = ()) -> dict[str, Any]:
+def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str] = ()) -> model.Policy:
     """Return whether an assessment keeps a policy and further rules, condition by condition.
 
     Parameters
     ----------
     data
-        Content of assessment.json.
+        The assessment, custodian's edition.
     policy
         None where there are rules alone; they make a policy named "--fail-on".
     fail_on
@@ -52,7 +52,7 @@ def judge_policy(data: Json, policy: Policy | None, fail_on: Sequence[str] = ())
 
     Returns
     -------
-    dict
+    Policy
         As in `policy` of assessment.json: name, sha256, kept, conditions. What was not tested is not kept.
 
     Raises
@@ -60,28 +60,28 @@ def judge_policy(data: Json, policy: Policy | None, fail_on: Sequence[str] = ())
     SettingError
         A rule cannot be read or names no attack; an external edition, whose numbers are rounded.
     """
-    if data.get("edition") == "external":
+    if data.edition == "external":
         raise SettingError(
             "policy: an external edition is not judged, as its numbers are rounded. hint: judge the custodian's "
             "assessment.json."
         )
     judged = [(c.words, c.judge(data)) for c in _conditions(policy, fail_on)]
-    return {
-        "name": policy.name if policy else "--fail-on",
-        "sha256": policy.sha256 if policy else None,
-        "kept": all(j.kept for _, j in judged),
-        "conditions": [
-            {"condition": words, "found": j.found or _UNTESTED, "kept": j.kept, "why": j.why} for words, j in judged
-        ],
-    }
+    return model.Policy(
+        name=policy.name if policy else "--fail-on",
+        sha256=policy.sha256 if policy else None,
+        kept=all(j.kept for _, j in judged),
+        conditions=tuple(
+            model.Condition(condition=words, found=j.found or _UNTESTED, kept=j.kept, why=j.why) for words, j in judged
+        ),
+    )
 
 
-def broken(judged: Json) -> list[str]:
+def broken(judged: model.Policy) -> list[str]:
     """Return a sentence for each condition that is not kept, of what `judge_policy` returns."""
     return [
-        f"{c['condition']}: " + ("" if c["found"] == _UNTESTED else f"found {c['found']}, ") + c["why"]
-        for c in judged["conditions"]
-        if not c["kept"]
+        f"{c.condition}: " + ("" if c.found == _UNTESTED else f"found {c.found}, ") + c.why
+        for c in judged.conditions
+        if not c.kept
     ]
 
 
@@ -107,8 +107,8 @@ def _of_policy(policy: Policy) -> list[_Condition]:
 
 
 def _verdict(allowed: Sequence[str]) -> _Condition:
-    def judge(data: Json) -> Judged:
-        verdict = data["verdict"]["verdict"]
+    def judge(data: Assessment) -> Judged:
+        verdict = data.verdict.verdict
         return _judged(f"«{verdict}»", "" if verdict in allowed else "not allowed")
 
     return _Condition(f"overall verdict: {' or '.join(allowed)}", judge)
@@ -124,14 +124,14 @@ def _rule(rule: str) -> _Condition:
 
 
 def _precondition(check: str) -> _Condition:
-    def judge(data: Json) -> Judged:
-        made = [c for c in data["preconditions"] if c["check"] == check]
+    def judge(data: Assessment) -> Judged:
+        made = [c for c in data.preconditions if c.check == check]
         if made:
-            detail = formatting.tidy("; ".join(c["detail"] for c in made))
-            return _judged(detail, "" if all(c["ok"] for c in made) else "it fails")
+            detail = formatting.tidy("; ".join(c.detail for c in made))
+            return _judged(detail, "" if all(c.ok for c in made) else "it fails")
         if check in _REPORTED_IF_BROKEN:
             return _judged("nothing against it", "")
-        if check == "units apart" and data["settings"]["unit"] is None:
+        if check == "units apart" and data.settings.unit is None:
             return _judged("no column of units was named", "")
         return _judged("", "was not tested")
 
@@ -139,49 +139,49 @@ def _precondition(check: str) -> _Condition:
 
 
 def _required(attack: str) -> _Condition:
-    def judge(data: Json) -> Judged:
+    def judge(data: Assessment) -> Judged:
         reached = _with_strangers(data, attack)
         n = len(reached)
         missing = unfinished(data, attack)
-        asked = {r["target"] for r in data["results"] if r["attack"] == attack and attack in HEADLINE}
-        silent = len(asked - {r["target"] for r in reached})
+        asked = {r.target for r in data.results if r.attack == attack and attack in HEADLINE}
+        silent = len(asked - {r.target for r in reached})
         if n and silent and not missing:
             missing = of_all(silent, len(asked), "target{s} {were} compared with nobody")
         if n:
             return _judged(f"{n} {'comparison' if n == 1 else 'comparisons'} with strangers", missing)
-        if missing or not any(r["attack"] == attack for r in data["results"]):
+        if missing or not any(r.attack == attack for r in data.results):
             return _judged("", missing or "it did not run")
         return _judged("", "it ran, and nothing was compared with strangers")
 
     return _Condition(f"{attack}: was run and compared with strangers", judge)
 
 
-def _with_strangers(data: Json, attack: str) -> list[Json]:
+def _with_strangers(data: Assessment, attack: str) -> list[ResultRecord]:
     """Return the results of an attack, or of "any", that reached members and strangers."""
     return [
         r
-        for r in data["results"]
-        if attack in ("any", r["attack"])
-        and r["verdict"] is not None
-        and all(r[side] and r[side]["n"] for side in ("real", "holdout"))
+        for r in data.results
+        if attack in ("any", r.attack)
+        and r.verdict is not None
+        and all(side and side.n for side in (r.real, r.holdout))
     ]
 
 
 def _power(attack: str, most: float) -> _Condition:
-    def judge(data: Json) -> Judged:
+    def judge(data: Assessment) -> Judged:
         compared = _with_strangers(data, attack)
-        own = [r for name in dict.fromkeys(r["attack"] for r in compared) for r in _headline(name, compared)]
-        names = dict.fromkeys(r["attack"] for r in data["results"] if r["verdict"] is not None)
-        silent = [a for a in names if attack in ("any", a) and all(r["attack"] != a for r in own)]
+        own = [r for name in dict.fromkeys(r.attack for r in compared) for r in _headline(name, compared)]
+        names = dict.fromkeys(r.attack for r in data.results if r.verdict is not None)
+        silent = [a for a in names if attack in ("any", a) and all(r.attack != a for r in own)]
         if not own or silent:
             nobody = f"no headline comparison of {silent[0]} reached anybody" if silent else ""
             return _judged("", unfinished(data, attack) or nobody or "no headline comparison was made")
-        lacking = [r for r in own if r["smallest_detectable"] is None]
+        found = [(r.smallest_detectable, r) for r in own if r.smallest_detectable is not None]
+        lacking = [r for r in own if r.smallest_detectable is None]
         if lacking:
             some = of_all(len(lacking), len(own), "comparison{s} {have} none")
             return _judged("", f"{some}, as {named(lacking[0])}")
-        worst = max(own, key=lambda r: float(r["smallest_detectable"]))
-        least = worst["smallest_detectable"]
+        least, worst = max(found, key=lambda f: f[0])
         why = f"above {most:.12g}" if least > most else unfinished(data, attack)
         return _judged(f"{least:.4g} ({named(worst)})", why)
 
@@ -189,11 +189,11 @@ def _power(attack: str, most: float) -> _Condition:
     return _Condition(f"{who}: smallest detectable excess of the headline comparison at most {most:.12g}", judge)
 
 
-def _headline(attack: str, results: Sequence[Json]) -> list[Json]:
+def _headline(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord]:
     """Return the comparisons that stand for an attack: of its headline variant, else of the first in the report."""
-    own = [r for r in results if r["attack"] == attack]
-    variant = HEADLINE.get(attack, own[0]["variant"])
-    return [r for r in own if r["variant"] == variant or r["variant"].endswith(f", {variant}")]
+    own = [r for r in results if r.attack == attack]
+    variant = HEADLINE.get(attack, own[0].variant)
+    return [r for r in own if r.variant == variant or r.variant.endswith(f", {variant}")]
 
 
 def _control(asked: Control) -> list[_Condition]:
@@ -207,59 +207,59 @@ def _control(asked: Control) -> list[_Condition]:
     return out
 
 
-def _not_planted(data: Json) -> str:
+def _not_planted(data: Assessment) -> str:
     """Return why the positive control says nothing, "" where every kind was planted."""
-    if not data["positive_control"]:
+    if not data.positive_control:
         return "no positive control was run"
-    return "; ".join(f"{c['kind']}: could not be planted" for c in data["positive_control"] if c["verdict"] is None)
+    return "; ".join(f"{c.kind}: could not be planted" for c in data.positive_control if c.verdict is None)
 
 
-def _all_seen(data: Json) -> Judged:
+def _all_seen(data: Assessment) -> Judged:
     if why := _not_planted(data):
         return _judged("", why)
-    without = data["verdict"]["verdict"]
+    without = data.verdict.verdict
     unseen = [
-        c["kind"]
-        for c in data["positive_control"]
+        c.kind
+        for c in data.positive_control
         # an excess that is there without the plant too does not show that the plant is seen
-        if c["verdict"] != "excess found"
-        or (without == "excess found" and not any(f["without"] is False for f in c["found"]))
+        if c.verdict != "excess found" or (without == "excess found" and not any(f.without is False for f in c.found))
     ]
-    kinds = [c["kind"] for c in data["positive_control"] if c["kind"] not in unseen]
+    kinds = [c.kind for c in data.positive_control if c.kind not in unseen]
     return _judged(f"seen: {', '.join(kinds) or 'none'}", f"not seen: {', '.join(unseen)}" if unseen else "")
 
 
-def _smallest_share(data: Json, most: float) -> Judged:
+def _smallest_share(data: Assessment, most: float) -> Judged:
     if why := _not_planted(data):
         return _judged("", why)
     found, unseen = [], []
-    for control in data["positive_control"]:
-        least = min((s for a in control["attacks"] if (s := formatting.share_seen(a)) is not None), default=None)
-        found.append(f"{control['kind']}: {'none' if least is None else f'{least:.4g}'}")
+    for control in data.positive_control:
+        least = min((s for a in control.attacks if (s := formatting.share_seen(a)) is not None), default=None)
+        found.append(f"{control.kind}: {'none' if least is None else f'{least:.4g}'}")
         if least is None or least > most:
-            unseen.append(control["kind"])
+            unseen.append(control.kind)
     return _judged("; ".join(found), f"not so small: {', '.join(unseen)}" if unseen else "")
 
 
-def _changed(data: Json) -> Judged:
-    change = data.get("change")
+def _changed(data: Assessment) -> Judged:
+    change = data.change
     if change is None:
         return _judged("", "no previous run was given")
-    verdict = change["verdict"]
+    verdict = change.verdict
     why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
     return _judged(
-        f"«{verdict}»: {formatting.tidy(change['sentence'])}", why or unfinished(data, "any") or _not_compared(data)
+        f"«{verdict}»: {formatting.tidy(change.sentence)}",
+        why or unfinished(data, "any") or _not_compared(data, change),
     )
 
 
-def _not_compared(data: Json) -> str:
+def _not_compared(data: Assessment, change: Change) -> str:
     """Return what a verdict on the change leaves out and must not: headline attacks, and findings that are new."""
-    rows = {(c["attack"], c["variant"], tuple(c["keys"]), c["target"]): c for c in data["change"]["comparisons"]}
-    judged = [r for r in data["results"] if r["verdict"] is not None]
+    rows = {(c.attack, c.variant, tuple(c.keys), c.target): c for c in change.comparisons}
+    judged = [r for r in data.results if r.verdict is not None]
     for attack in (*HEADLINE, "copies"):
-        made = any(r["attack"] == attack for r in judged)
-        if made and all(c["attack"] != attack or c["verdict"] == "cannot compare" for c in rows.values()):
+        made = any(r.attack == attack for r in judged)
+        if made and all(c.attack != attack or c.verdict == "cannot compare" for c in rows.values()):
             return f"nothing of {attack} could be compared"
-    found = (r for r in judged if r["verdict"] == "excess found")
-    new = [r for r in found if (r["attack"], r["variant"], tuple(r["keys"]), r["target"]) not in rows]
+    found = (r for r in judged if r.verdict == "excess found")
+    new = [r for r in found if (r.attack, r.variant, tuple(r.keys), r.target) not in rows]
     return f"an excess was found where the previous run made no comparison ({named(new[0])})" if new else ""

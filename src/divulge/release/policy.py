@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -21,7 +21,6 @@ from divulge.release.rules import parse_rule
 
 __all__ = ["TEMPLATE", "Change", "Control", "Limits", "Policy", "policy_from_toml", "read_policy"]
 
-Json = Mapping[str, Any]
 Share = Annotated[float, Meta(gt=0, le=1)]
 Risk = Annotated[float, Meta(ge=-1, le=1)]
 Name = Annotated[str, Meta(min_length=1)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 from divulge.core.errors import SettingError
 from divulge.report import formatting
+from divulge.report.model import Assessment, ResultRecord
 
 __all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "of_all", "parse_rule", "unfinished"]
 
@@ -31,8 +31,6 @@ _NAMES = {
 }
 _KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
 _BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
-
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +105,13 @@ def in_words(rule: str, known: Sequence[str]) -> str:
     return f"{who}: {one}{_NAMES[field]} {_KEPT[operator]} {limit:.12g}"
 
 
-def breaches(data: Json, rules: Sequence[str], known: Sequence[str]) -> list[str]:
+def breaches(data: Assessment, rules: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return a sentence for each rule that the assessment breaks (see `judge_rule`)."""
     judged = ((rule.strip(), judge_rule(data, rule, known)) for rule in rules)
     return [f"{rule}: {f'found {j.found}' if j.found else j.why}" for rule, j in judged if not j.kept]
 
 
-def judge_rule(data: Json, rule: str, known: Sequence[str]) -> Judged:
+def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
     """Return what was found about a rule, and whether the assessment keeps it.
 
     The largest bound over the results of the attack, or of its variant, is compared, and of scores the smallest. A rule
@@ -130,22 +128,22 @@ def judge_rule(data: Json, rule: str, known: Sequence[str]) -> Judged:
     """
     parsed = parse_rule(rule, known)
     if isinstance(parsed, str):
-        verdict = data["verdict"]["verdict"]
+        verdict = data.verdict.verdict
         kept = verdict not in ("excess found", "no holdout")
         return Judged(f"«{verdict}»", kept, "" if kept else "not allowed")
     attack, variant, field, operator, limit = parsed
-    own = [r for r in data["results"] if attack in ("any", r["attack"]) and variant in ("", r["variant"])]
+    own = [r for r in data.results if attack in ("any", r.attack) and variant in ("", r.variant)]
     judged = _compared(own, field, operator, limit)
     missing = unfinished(data, attack)
     return Judged("", False, missing) if judged.kept and missing else judged
 
 
-def _compared(results: Sequence[Json], field: str, operator: str, limit: float) -> Judged:
+def _compared(results: Sequence[ResultRecord], field: str, operator: str, limit: float) -> Judged:
     if field == "score":
-        found = [(r["score"], r) for r in results if r["score"] is not None]
+        found = [(r.score, r) for r in results if r.score is not None]
         lacking = []
     else:
-        bounds = [(r["risk"][_FIELDS[field]], r) for r in results if r["risk"] is not None]
+        bounds = [(formatting.risk_value(r, _FIELDS[field]), r) for r in results if r.risk is not None]
         found = [(bound, r) for bound, r in bounds if bound is not None]
         lacking = [r for bound, r in bounds if bound is None and not _strangers_always_hit(r)]
     if not found and not lacking:
@@ -162,18 +160,12 @@ def _compared(results: Sequence[Json], field: str, operator: str, limit: float) 
     return Judged(f"{text} ({named(result)})", not why, why)
 
 
-def unfinished(data: Json, attack: str) -> str:
-    """Return which tests of an attack, or of "any", failed or were left out; "" when all were made.
-
-    Examples
-    --------
-    >>> unfinished({"failed": [{"attack": "cap", "why": "..."}]}, "any")
-    'cap failed'
-    """
-    failed = dict.fromkeys(f["attack"] for f in data.get("failed", ()) if attack in ("any", f["attack"]))
-    late = [o for o in data.get("left_out", ()) if attack in ("any", o["attack"])]
+def unfinished(data: Assessment, attack: str) -> str:
+    """Return which tests of an attack, or of "any", failed or were left out; "" when all were made."""
+    failed = dict.fromkeys(f.attack for f in data.failed if attack in ("any", f.attack))
+    late = [o for o in data.left_out if attack in ("any", o.attack)]
     parts = [f"{name} failed" for name in failed]
-    parts += [of_all(o["n"], o["of"], "test{s} of {what} {were} left out", what=o["attack"]) for o in late]
+    parts += [of_all(o.n, o.of, "test{s} of {what} {were} left out", what=o.attack) for o in late]
     return "; ".join(parts)
 
 
@@ -189,11 +181,11 @@ def of_all(n: int, of: int, words: str, **names: str) -> str:
     return (f"{n:,} of {of:,} " if of > 1 else "the one ") + words.format(s="s" if of > 1 else "", **one, **names)
 
 
-def _strangers_always_hit(result: Json) -> bool:
-    rate = (result["holdout"] or {}).get("rate")
+def _strangers_always_hit(result: ResultRecord) -> bool:
+    rate = formatting.rate_of(result.holdout)
     return rate is not None and rate >= 1 - 1e-12
 
 
-def named(result: Json) -> str:
+def named(result: ResultRecord) -> str:
     """Return attack, variant, keys and target of a result in one line, without control characters."""
     return formatting.tidy(formatting.label(result, "->"))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
+from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
-from divulge.core.result import TOWARDS, number, percent, tidy
+from divulge.core.result import TOWARDS, Baseline, number, percent, tidy
+from divulge.report.model import Assessment, Changed, Group, PositiveControl, Rate, Records, ResultRecord, Smallest
 
 __all__ = [
     "BANNER",
     "CONTROL",
     "DEFINITIONS",
     "GLOSSARY",
-    "LATER",
     "LIMITS",
     "QUESTIONS",
     "ROWS_RISK",
@@ -62,8 +63,6 @@ __all__ = [
     "withheld",
     "worst_first",
 ]
-
-Json = Mapping[str, Any]
 
 _ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
 _LONGEST_NAME = 80
@@ -126,13 +125,6 @@ ROWS_RISK = (
 )
 """What the rates and the risk of measures are that count synthetic rows."""
 
-
-LATER: dict[str, Any] = {
-    "edition": "custodian", "revealed": [], "left_out": [], "utility": [], "policy": None, "change": None,
-    "machine": "", "versions": {},
-}  # fmt: skip
-"""What fields stand for that a file of an earlier version does not have."""
-
 GLOSSARY = (
     ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
     ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
@@ -143,7 +135,7 @@ GLOSSARY = (
     ("holdout", "people of the same population whom the synthesizer never saw, the strangers; elsewhere: control, test "
      "or reference data."),
     ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
-    ("interval", "a range that contains the true number in the stated share of repetitions; simultaneous intervals "
+    ("interval", "a range that contains the true number in the stated share of repetitions; those called simultaneous "
      "hold for all comparisons of an attack together."),
     ("key", "a column whose value the attacker knows; elsewhere: quasi-identifier, auxiliary data."),
     ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
@@ -194,12 +186,12 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def label(result: Json, arrow: str = "→") -> str:
+def label(result: ResultRecord | Changed, arrow: str = "→") -> str:
     """Return attack, variant, keys and target in one line."""
-    text = str(result["attack"]) + (f" ({result['variant']})" if result["variant"] else "")
-    if result["keys"]:
-        text += ": " + " + ".join(map(name, result["keys"]))
-    return text + (f" {arrow} {name(result['target'])}" if result["target"] else "")
+    text = str(result.attack) + (f" ({result.variant})" if result.variant else "")
+    if result.keys:
+        text += ": " + " + ".join(map(name, result.keys))
+    return text + (f" {arrow} {name(result.target)}" if result.target else "")
 
 
 # ---------------------------------------------------------------- numbers
@@ -212,49 +204,93 @@ def compact(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
-def rated(rate: Json | None) -> str:
+def rated(rate: Rate | None) -> str:
     """Return a rate in percent, "-" when there is none."""
-    return percent(rate["rate"]) if rate else "-"
+    return percent(rate.rate) if rate else "-"
 
 
-def counted(rate: Json | None) -> str:
+def counted(rate: Rate | None) -> str:
     """Return the counts behind a rate, "" when there are none."""
-    if not rate or rate["n"] is None:
+    if not rate or rate.n is None:
         return ""
-    if rate["hits"] is None:
-        return f"a withheld number of {rate['n']:,}"
-    return f"{compact(rate['hits'])} of {rate['n']:,}"
+    if rate.hits is None:
+        return f"a withheld number of {rate.n:,}"
+    return f"{compact(rate.hits)} of {rate.n:,}"
 
 
-def withheld(rate: Json | None) -> bool:
+def withheld(rate: Rate | None) -> bool:
     """Return whether a rate was taken out of an external edition, as few people are behind it."""
-    return bool(rate) and rate["hits"] is None  # type: ignore[index] # a rate that is true is a mapping
+    return rate is not None and rate.hits is None
 
 
-def of_rows(result: Json) -> bool:
+def rate_of(part: Rate | Baseline | None) -> float | None:
+    """Return a rate, None where there is none."""
+    return None if part is None else part.rate
+
+
+def side_of(result: ResultRecord | Group, role: str) -> Rate | None:
+    """Return the rate of members ("real") or of strangers ("holdout")."""
+    return result.holdout if role == "holdout" else result.real
+
+
+def value_of(result: ResultRecord, role: str) -> float | None:
+    """Return the measure of a result on one table, None where there is none."""
+    value = None if result.value is None else getattr(result.value, role)
+    return None if value is None else float(value)
+
+
+def rows_of(data: Assessment, role: str) -> int | None:
+    """Return the number of rows of a table, None where there is no such table."""
+    table = data.tables.by_role()[role]
+    return None if table is None else table.rows
+
+
+def of_rows(result: ResultRecord) -> bool:
     """Return whether the rates of a result count synthetic rows, by their nearest person, and not people."""
-    return bool(result["real"]) and TOWARDS in result["context"]
+    return bool(result.real) and TOWARDS in result.context
 
 
-def side(result: Json, role: str) -> str:
+def of_guesses(attack: str) -> bool:
+    """Return whether the rates of an attack are shares of guesses and not of people, as its entry says."""
+    return attack in CATALOGUE and CATALOGUE[attack].counts == "guesses"
+
+
+def side(result: ResultRecord, role: str) -> str:
     """Return the counts behind the rate of members ("real") or of strangers ("holdout"), in words."""
-    text = counted(result[role])
-    if result["attack"] == "singling_out":
+    text = counted(side_of(result, role))
+    if result.attack == "singling_out":
         return f"{text} guesses" if text else ""
     if not text or not of_rows(result):
         return text
     if role == "holdout":
         return f"{text} synthetic rows nearest to a stranger"
-    null, share = (result["context"].get(n, 1.0) for n in (TOWARDS, "share of synthetic rows counted"))
+    null, share = (result.context.get(n, 1.0) for n in (TOWARDS, "share of synthetic rows counted"))
     leak_free = None if null is None or share is None else null * share
     return f"{text} synthetic rows nearest to a member (leak-free: {percent(leak_free)})"
 
 
-def interval(risk: Json | None, kind: str = "_simultaneous") -> str:
+class Limited(Protocol):
+    """What has two limits: a risk, or the change of one."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def low_simultaneous(self) -> float | None: ...
+    @property
+    def high_simultaneous(self) -> float | None: ...
+
+
+def interval(risk: Limited | None, kind: str = "_simultaneous") -> str:
     """Return the two limits of a risk, simultaneous or (with kind="") pointwise; "-" when there are none."""
-    if not risk or (risk[f"low{kind}"] is None and risk[f"high{kind}"] is None):
-        return "-"
-    return f"{limit(risk[f'low{kind}'])} to {limit(risk[f'high{kind}'])}"
+    low, high = (None, None) if risk is None else limits_of(risk, kind)
+    return "-" if low is None and high is None else f"{limit(low)} to {limit(high)}"
+
+
+def limits_of(risk: Limited, kind: str = "_simultaneous") -> tuple[float | None, float | None]:
+    """Return the two limits of a risk, simultaneous or (with kind="") pointwise."""
+    return (risk.low_simultaneous, risk.high_simultaneous) if kind else (risk.low, risk.high)
 
 
 def limit(value: float | None) -> str:
@@ -303,13 +339,13 @@ def p_text(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def risk_value(result: Json, which: str = "value") -> float | None:
+def risk_value(result: ResultRecord, which: str = "value") -> float | None:
     """Return one number of the risk of a result, None when there is none."""
-    value = (result["risk"] or {}).get(which)
+    value = None if result.risk is None else getattr(result.risk, which)
     return None if value is None else float(value)
 
 
-def leak_free(result: Json) -> tuple[float | None, float | None]:
+def leak_free(result: ResultRecord) -> tuple[float | None, float | None]:
     """Return the band in which the risks of an attack lie together if nothing leaked; None where it has no ends."""
     return risk_value(result, "leak_free_low"), risk_value(result, "leak_free_high")
 
@@ -317,35 +353,35 @@ def leak_free(result: Json) -> tuple[float | None, float | None]:
 # ---------------------------------------------------------------- order and counts
 
 
-def has_holdout(data: Json) -> bool:
+def has_holdout(data: Assessment) -> bool:
     """Return whether there were strangers to compare with."""
-    return data["tables"].get("holdout") is not None
+    return data.tables.holdout is not None
 
 
-def judged(results: Iterable[Json]) -> list[Json]:
+def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:
     """Return the results that carry a verdict, worst first; without a holdout those that have a rate."""
     return worst_first(r for r in results if _compared(r))
 
 
-def _compared(result: Json) -> bool:
-    return result["verdict"] is not None and (result["verdict"] != "no holdout" or bool(result["real"]))
+def _compared(result: ResultRecord) -> bool:
+    return result.verdict is not None and (result.verdict != "no holdout" or bool(result.real))
 
 
-def on_part(result: Json) -> bool:
+def on_part(result: ResultRecord) -> bool:
     """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
-    return result["attack"] == "copies" and bool(result["keys"])
+    return result.attack == "copies" and bool(result.keys)
 
 
 QUESTIONS = ("singling_out", "linkability", "inference")
 """The attacks that ask the three questions; there can be dozens of results of each, in a section of their own."""
 
 
-def in_question(result: Json) -> bool:
+def in_question(result: ResultRecord) -> bool:
     """Return whether a result answers one of the three questions."""
-    return result["attack"] in QUESTIONS
+    return result.attack in QUESTIONS
 
 
-def few_parts(results: Iterable[Json], most: int) -> list[Json]:
+def few_parts(results: Iterable[ResultRecord], most: int) -> list[ResultRecord]:
     """Return results without all but the first few copies on part of the columns."""
     out, seen = [], 0
     for r in results:
@@ -355,44 +391,44 @@ def few_parts(results: Iterable[Json], most: int) -> list[Json]:
     return out
 
 
-def shared_keys(results: Iterable[Json]) -> list[str]:
+def shared_keys(results: Iterable[ResultRecord]) -> list[str]:
     """Return the key set that all results have which have any, [] when they differ; columns of copies are no keys."""
-    sets = {tuple(r["keys"]) for r in results if r["keys"] and not on_part(r)}
+    sets = {tuple(r.keys) for r in results if r.keys and not on_part(r)}
     return list(sets.pop()) if len(sets) == 1 else []
 
 
-def worst_first(results: Iterable[Json]) -> list[Json]:
+def worst_first(results: Iterable[ResultRecord]) -> list[ResultRecord]:
     """Return results by verdict, then by the limit that decided it, then by the rate of members."""
     return sorted(results, key=_badness)
 
 
-def _badness(result: Json) -> tuple[int, float, float]:
-    found = result["verdict"] == "excess found"
+def _badness(result: ResultRecord) -> tuple[int, float, float]:
+    found = result.verdict == "excess found"
     bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
-    rate = (result["real"] or {}).get("rate")
+    rate = rate_of(result.real)
     return (
-        _ORDER.get(result["verdict"], 4),
+        _ORDER.get(result.verdict or "", 4),
         float("inf") if bound is None else -bound,
         float("inf") if rate is None else -float(rate),
     )
 
 
-def verdict_counts(results: Iterable[Json]) -> list[tuple[str, int]]:
+def verdict_counts(results: Iterable[ResultRecord]) -> list[tuple[str, int]]:
     """Return how many results have each verdict, in the order of concern."""
-    counts = Counter(r["verdict"] for r in results if r["verdict"] is not None)
+    counts = Counter[str](r.verdict for r in results if r.verdict is not None)
     return [(v, counts[v]) for v in _ORDER if counts[v]]
 
 
-def by_attack(data: Json) -> list[dict[str, Any]]:
+def by_attack(data: Assessment) -> list[dict[str, Any]]:
     """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
     rows = []
-    compared = [r for r in data["results"] if _compared(r)]
-    for attack in dict.fromkeys(r["attack"] for r in compared):
-        own = [r for r in compared if r["attack"] == attack]
+    compared = [r for r in data.results if _compared(r)]
+    for attack in dict.fromkeys(r.attack for r in compared):
+        own = [r for r in compared if r.attack == attack]
         rows.append(
             {
                 "attack": attack,
-                "question": data["attacks"].get(attack, {}).get("question", ""),
+                "question": question_of(data, attack),
                 "n": len(own),
                 "counts": dict(verdict_counts(own)),
                 "low": _largest(own, "low_simultaneous"),
@@ -402,37 +438,42 @@ def by_attack(data: Json) -> list[dict[str, Any]]:
     return rows
 
 
-def _largest(results: Sequence[Json], which: str) -> float | None:
+def question_of(data: Assessment, attack: str) -> str:
+    """Return the question of an attack, "" for one that the assessment does not know."""
+    return data.attacks[attack].question if attack in data.attacks else ""
+
+
+def _largest(results: Sequence[ResultRecord], which: str) -> float | None:
     return max((v for r in results if (v := risk_value(r, which)) is not None), default=None)
 
 
-def sentence(data: Json) -> str:
+def sentence(data: Assessment) -> str:
     """Return the verdict in one sentence, without the word that stands above it."""
-    verdict = data["verdict"]
-    text = str(verdict["sentence"])
-    if text.lower().startswith(f"{verdict['verdict']}: "):
-        text = text[len(verdict["verdict"]) + 2 :]
+    verdict = data.verdict
+    text = str(verdict.sentence)
+    if text.lower().startswith(f"{verdict.verdict}: "):
+        text = text[len(verdict.verdict) + 2 :]
     return capitalized(spoken(data, text))
 
 
-def spoken(data: Json, text: str) -> str:
+def spoken(data: Assessment, text: str) -> str:
     """Return text in which the first name of an attack is written in words, as for "singling_out"."""
-    attacks = "|".join(sorted({re.escape(r["attack"]) for r in data["results"] if "_" in r["attack"]}))
+    attacks = "|".join(sorted({re.escape(r.attack) for r in data.results if "_" in r.attack}))
     return re.sub(rf"\b({attacks})\b", lambda m: m[0].replace("_", " "), text, count=1) if attacks else text
 
 
-def meaning(data: Json) -> str:
+def meaning(data: Assessment) -> str:
     """Return what the verdict of the whole means, in words."""
-    failing = [c["check"] for c in data["preconditions"] if c["check"] in CRITICAL and not c["ok"]]
-    if data["verdict"]["verdict"] == "cannot tell" and failing:
+    failing = [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
+    if data.verdict.verdict == "cannot tell" and failing:
         return f"{UNFAIR} What fails: {', '.join(failing)}."
-    return BANNER.get(data["verdict"]["verdict"], "")
+    return BANNER.get(data.verdict.verdict, "")
 
 
-def unchanged_verdicts(data: Json) -> str:
+def unchanged_verdicts(data: Assessment) -> str:
     """Return why single results can say "excess found" when the whole does not; "" when that is not so."""
-    n = sum(r["verdict"] == "excess found" for r in data["results"])
-    if not n or data["verdict"]["verdict"] == "excess found":
+    n = sum(r.verdict == "excess found" for r in data.results)
+    if not n or data.verdict.verdict == "excess found":
         return ""
     return (
         f"{n} of the comparisons show an excess within the family of their own attack. Corrected for the number of "
@@ -447,15 +488,15 @@ SAID_ELSEWHERE = (
 """Beginnings of notes that stand once for a whole section, or in the words of the counts, and not on every line."""
 
 
-def telling_notes(result: Json) -> list[str]:
+def telling_notes(result: ResultRecord) -> list[str]:
     """Return the notes of a result that belong beside its verdict.
 
     How columns were binned stands in the schema; what a variant counts, and what each key alone implies, stand
     among the notes at the end.
     """
     notes = []
-    defined = (f"{result['variant']}:", f"{result['attack']} ({result['variant']})")
-    for note in result["notes"]:
+    defined = (f"{result.variant}:", f"{result.attack} ({result.variant})")
+    for note in result.notes:
         if note.lower().startswith(tuple(d.lower() for d in defined)) or "that alone implies" in note:
             continue
         if note.startswith(SAID_ELSEWHERE):
@@ -469,15 +510,15 @@ def telling_notes(result: Json) -> list[str]:
     return notes
 
 
-def further(result: Json) -> str:
+def further(result: ResultRecord) -> str:
     """Return the further numbers of a result, by name."""
-    known = ((name_, value) for name_, value in result["context"].items() if value is not None)
+    known = ((name_, value) for name_, value in result.context.items() if value is not None)
     return ", ".join(f"{name_} {measured(value)}" for name_, value in known)
 
 
-def methods(data: Json) -> list[str]:
+def methods(data: Assessment) -> list[str]:
     """Return the names of the interval methods that were used."""
-    return sorted({r["risk"]["method"] for r in data["results"] if r["risk"] and r["risk"].get("method")})
+    return sorted({r.risk.method for r in data.results if r.risk and r.risk.method})
 
 
 # ---------------------------------------------------------------- people
@@ -490,29 +531,30 @@ _SIGNS = (
 )
 
 
-def standing_out(records: Json) -> str:
+def standing_out(records: Records) -> str:
     """Return how many real records stand out, among strangers too, by which signs, and which were not looked for."""
-    strangers = records.get("exposed_share_strangers")
+    strangers = records.exposed_share_strangers
     beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
-    found = [f"{compact(records[k])} {words}" for k, words in _SIGNS if records[k] is not None]
-    missing = [words for k, words in _SIGNS if records[k] is None]
+    signs = [(getattr(records, k), words) for k, words in _SIGNS]
+    found = [f"{compact(n)} {words}" for n, words in signs if n is not None]
+    missing = [words for n, words in signs if n is None]
     text = (
-        f"{compact(records['exposed'])} of {compact(records['n'])} real records ({percent(records['exposed_share'])}"
+        f"{compact(records.exposed)} of {compact(records.n)} real records ({percent(records.exposed_share)}"
         f"{beside}) stand out: {', '.join(found) or 'no sign was looked for'}."
     )
     return text + (f" Not looked for: records {'; records '.join(missing)}." if missing else "")
 
 
-def flags(records: Json) -> str:
+def flags(records: Records | None) -> str:
     """Return how many people were flagged, and how few could be; "" when nobody was asked."""
-    if records.get("flagged") is None:
+    if records is None or records.flagged is None:
         return ""
     text = (
-        f"{records['flagged']:,} of {records['n']:,} real records are flagged as having a synthetic row closer than "
-        f"strangers have (false discovery rate {records['fdr']:g})."
+        f"{records.flagged:,} of {records.n:,} real records are flagged as having a synthetic row closer than "
+        f"strangers have (false discovery rate {records.fdr:g})."
     )
-    least = records["smallest_flaggable"]
-    if least is not None and least > records["n"]:
+    least = records.smallest_flaggable
+    if least is not None and least > records.n:
         return f"{text} This holdout is too small to flag anybody."
     return (
         text
@@ -524,10 +566,10 @@ def flags(records: Json) -> str:
 # ---------------------------------------------------------------- the positive control
 
 
-def controls(data: Json) -> list[tuple[str, str]]:
+def controls(data: Assessment) -> list[tuple[str, str]]:
     """Return what the run said once copies were planted: each kind, and what was seen, in words."""
-    n = data["tables"]["synthetic"]["rows"]
-    return [(str(c["kind"]), _seen(c, n)) for c in data.get("positive_control", ())]
+    n = data.tables.synthetic.rows
+    return [(str(c.kind), _seen(c, n)) for c in data.positive_control]
 
 
 CONTROL = (
@@ -539,27 +581,27 @@ CONTROL = (
 """What the positive control is, in words."""
 
 
-def _seen(control: Json, n_rows: int) -> str:
-    if control["verdict"] is None:
-        return f"could not be planted. {control['note']}"
-    found = control["found"]
-    parts = [f"{control['n_planted']:,} of {n_rows:,} synthetic rows replaced: {control['verdict']}"]
+def _seen(control: PositiveControl, n_rows: int) -> str:
+    if control.verdict is None:
+        return f"could not be planted. {control.note}"
+    found = control.found
+    parts = [f"{control.n_planted:,} of {n_rows:,} synthetic rows replaced: {control.verdict}"]
     if found:
-        more = sum(f["without"] is False for f in found)
-        clearest = next((f for f in found if f["without"] is False), found[0])
-        parts[0] += f" in {len(found):,} of {control['n_judged']:,} comparisons"
+        more = sum(f.without is False for f in found)
+        clearest = next((f for f in found if f.without is False), found[0])
+        parts[0] += f" in {len(found):,} of {control.n_judged:,} comparisons"
         parts[0] += f", {more:,} of which show none without the plant" if more else ""
         parts.append(
-            f"{'clearest of these' if more else 'clearest'}: {brief(_worded(clearest['attack']), 160)}, "
-            f"risk {number(clearest['risk'])} ({limit(clearest['low'])} to {limit(clearest['high'])})"
+            f"{'clearest of these' if more else 'clearest'}: {brief(_worded(clearest.attack), 160)}, "
+            f"risk {number(clearest.risk)} ({limit(clearest.low)} to {limit(clearest.high)})"
         )
-    people = control["people"]
+    people = control.people
     if people:
         parts.append(
-            f"{people['flagged']:,} of the {people['planted']:,} planted people flagged, and "
-            f"{people['others_flagged']:,} others ({people['flagged_without']:,} are flagged without the plant)"
+            f"{people.flagged:,} of the {people.planted:,} planted people flagged, and "
+            f"{people.others_flagged:,} others ({people.flagged_without:,} are flagged without the plant)"
         )
-    seen = [(least, a["attack"]) for a in control["attacks"] if (least := share_seen(a)) is not None]
+    seen = [(least, a.attack) for a in control.attacks if (least := share_seen(a)) is not None]
     if seen:
         least, by = min(seen)
         parts.append(f"smallest share that would be seen: about {share(least)} ({brief(_worded(by), 160)})")
@@ -573,13 +615,13 @@ def _worded(label: str) -> str:
     return re.sub(r"^\w+", lambda m: m[0].replace("_", " "), label)
 
 
-def share_seen(smallest: Json) -> float | None:
+def share_seen(smallest: Smallest) -> float | None:
     """Return the smallest share of planted rows that a comparison would see.
 
     None above 1, where it would see none, and at 0, where nobody was hit without the plant, so that nothing tells how
     much chance moves it.
     """
-    least = smallest["smallest_share"]
+    least = smallest.smallest_share
     return float(least) if least is not None and 0 < least <= 1 else None
 
 
@@ -591,32 +633,33 @@ def share(value: float | None) -> str:
 # ---------------------------------------------------------------- the attacker
 
 
-def knowledge(data: Json) -> dict[str, str]:
+def knowledge(data: Assessment) -> dict[str, str]:
     """Return what the attacker knows, wants and sees, one sentence each."""
-    keys, targets = data["settings"].get("keys"), data["settings"].get("targets")
-    pairs = data["key_sets"]
-    tried = any(r["keys"] for r in data["results"] if not in_question(r))
+    keys, targets = data.settings.keys, data.settings.targets
+    pairs = data.key_sets
+    tried = any(r.keys for r in data.results if not in_question(r))
     if keys:
         known = ", ".join(map(name, keys))
     elif pairs:
-        longest = max(len(k["keys"]) for k in pairs)
+        longest = max(len(k.keys) for k in pairs)
         known = (
             f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the "
             f"best ones were tested: {len(pairs):,} pairs of key set and target."
         )
     else:
         known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
-    if any(r["attack"] == "inference" and not r["keys"] for r in data["results"]):
+    if any(r.attack == "inference" and not r.keys for r in data.results):
         known = f"{known.removesuffix('.')}. For inference: all columns but the target."
     if targets:
         wanted = ", ".join(map(name, targets))
     else:
-        tested = list(dict.fromkeys(r["target"] for r in data["results"] if r["target"]))
+        tested = list(dict.fromkeys(r.target for r in data.results if r.target))
         names = ", ".join(map(name, tested))
         wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
-    who = ((data.get("threat") or {}).get("attacker") or {}).get("who") or []
-    rows = data["tables"]["real"]["rows"]
-    strangers = f", and as a check {data['tables']['holdout']['rows']:,} strangers" if has_holdout(data) else ""
+    who = data.threat.attacker.who
+    rows = data.tables.real.rows
+    n = rows_of(data, "holdout")
+    strangers = "" if n is None else f", and as a check {n:,} strangers"
     return {
         "who": "; ".join(map(prose, who)) or "Anybody who holds the synthetic table.",
         "about": f"{rows:,} rows of the real table{strangers}.",

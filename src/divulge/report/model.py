@@ -1,13 +1,51 @@
-"""What a report is made of."""
+"""The typed content of assessment.json: one frozen struct for each part, from which every document is drawn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Annotated, Any, Literal
 
-if TYPE_CHECKING:
-    pass
+import msgspec
+from msgspec import Meta
 
-__all__ = ["FORMAT", "NOT_TESTED"]
+from divulge.core.result import Baseline, Difference, Risk, Value, Verdict
+from divulge.core.threat_model import Threat
+
+__all__ = [
+    "ANY_COUNT",
+    "FORMAT",
+    "NOT_TESTED",
+    "About",
+    "Assessment",
+    "Change",
+    "Changed",
+    "Column",
+    "Condition",
+    "Failure",
+    "Found",
+    "Group",
+    "KeySet",
+    "LeftOut",
+    "MinimalKeySet",
+    "Moved",
+    "NotTested",
+    "Number",
+    "Overall",
+    "Planted",
+    "Policy",
+    "PositiveControl",
+    "Precondition",
+    "Rate",
+    "Records",
+    "ResultRecord",
+    "Settings",
+    "Smallest",
+    "Table",
+    "Tables",
+    "Utility",
+]
+
+ANY_COUNT = "of any count shown like these"
+"""Method of a risk in an external edition whose limits are those of all counts that would be shown alike."""
 
 FORMAT = "divulge-assessment/1"
 NOT_TESTED = (
@@ -17,3 +55,366 @@ NOT_TESTED = (
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
 """What is said not to be tested, unless an attack of that name is among the results."""
+
+Moved = Literal["rose", "fell", "no change found", "cannot compare"]
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Number = int | float
+"""A number that is written as it is: a whole one without a decimal point."""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the three tables; an external edition has no hash of real and holdout."""
+
+    rows: Count
+    columns: Count
+    sha256: str | None
+    hashed: Literal["file", "canonical columns"]
+    missing: Annotated[float | None, Meta(description="Share of cells without a value.")] = None
+    repeated: Annotated[Count | None, Meta(description="Rows that repeat another one.")] = None
+    units: Annotated[Count | None, Meta(description="People or households, where a column tells them apart.")] = None
+
+
+class Tables(msgspec.Struct, frozen=True, kw_only=True):
+    """The three tables; holdout is null when none was given."""
+
+    real: Table
+    synthetic: Table
+    holdout: Table | None
+
+    def by_role(self) -> dict[str, Table | None]:
+        """Return the tables by their role, in this order."""
+        return {"real": self.real, "synthetic": self.synthetic, "holdout": self.holdout}
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """How a column was read."""
+
+    name: str
+    kind: str
+    roles: tuple[str, ...]
+    why: str
+    bins: str
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of the run; `missing` is the number of texts taken as missing, never the texts."""
+
+    seed: int
+    level: Annotated[float, Meta(gt=0, lt=1)]
+    jobs: Annotated[int, Meta(ge=1)]
+    acceptable: Annotated[float, Meta(gt=0, lt=1)]
+    search: Literal["default", "full", "off"]
+    models: bool | None
+    keys: tuple[str, ...] | None
+    targets: tuple[str, ...] | None
+    subgroups: tuple[str, ...]
+    unit: str | None
+    ignore: tuple[str, ...]
+    missing: int
+
+
+class Overall(msgspec.Struct, frozen=True, kw_only=True):
+    """The worst result by simultaneous bound, in one sentence."""
+
+    verdict: Verdict
+    sentence: str
+
+
+class Precondition(msgspec.Struct, frozen=True, kw_only=True):
+    """One check that was made before any attack."""
+
+    check: str
+    ok: bool
+    detail: str
+
+
+class KeySet(msgspec.Struct, frozen=True, kw_only=True):
+    """A key set that was tested, and the share of synthetic rows in classes of one target value."""
+
+    keys: tuple[str, ...]
+    target: str
+    share: float
+
+
+class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
+    """A key set that discloses a target for some people, none of whose subsets does.
+
+    An external edition withholds counts below 10, here and elsewhere.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    n_disclosed: int | None
+    share: float | None
+    synthetic_share: float
+
+
+class Records(msgspec.Struct, frozen=True, kw_only=True):
+    """How many real records stand out; the scores of each are in the file. Null: nothing asked for this sign."""
+
+    n: int
+    flagged: int | None
+    fdr: float | None
+    smallest_flaggable: int | None
+    file: str | None
+    copied: int | None
+    replicated_unique: int | None
+    disclosed: int | None
+    exposed: int
+    exposed_share: float
+    exposed_share_strangers: float | None
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A comparison that shows an excess once people are planted.
+
+    `without`: it does so without the plant too; null where the run without the plant did not make it.
+    """
+
+    attack: str
+    risk: float | None
+    low: float | None
+    high: float | None
+    without: bool | None
+
+
+class Smallest(msgspec.Struct, frozen=True, kw_only=True):
+    """The comparison of an attack that would see the smallest share of planted rows; above 1 it would see none."""
+
+    attack: str
+    difference_without: float
+    difference_with: float
+    smallest_detectable: float
+    smallest_share: float
+
+
+class Planted(msgspec.Struct, frozen=True, kw_only=True):
+    """People that `exposure` flags: planted ones, others, and how many without the plant."""
+
+    planted: int
+    flagged: int
+    others_flagged: int
+    flagged_without: int
+
+
+class PositiveControl(msgspec.Struct, frozen=True, kw_only=True):
+    """One rerun of all attacks with copies of real people in a share of the synthetic rows.
+
+    A kind that could not be planted has no verdict and says why in its note.
+    """
+
+    kind: Literal["random people", "unusual people", "near copies"]
+    share: Annotated[float, Meta(gt=0, le=0.5)]
+    n_planted: int
+    verdict: Verdict | None
+    n_judged: int
+    found: tuple[Found, ...]
+    people: Planted | None
+    attacks: tuple[Smallest, ...]
+    smallest_share: float | None
+    method: str
+    note: str
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """An attack that failed, and why."""
+
+    attack: str
+    why: str
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """Tests of an attack that were planned and not made, as the time was up."""
+
+    attack: str
+    n: int
+    of: int
+    why: str
+
+
+class NotRun(msgspec.Struct, frozen=True, kw_only=True):
+    """An attack of the catalogue of which no test was planned."""
+
+    attack: str
+    why: str
+
+
+class Utility(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of the real table the synthetic one keeps by one measure.
+
+    `reference`: the same measure of the holdout, what another sample of the population keeps.
+    """
+
+    measure: str
+    value: float | None
+    reference: float | None
+    better: Literal["higher", "lower"]
+    about: str
+    notes: tuple[str, ...]
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True):
+    """One condition of a policy: what was asked, what was found, whether it is kept."""
+
+    condition: str
+    found: str
+    kept: bool
+    why: str
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """The conditions that the run had to keep, from --policy and --fail-on."""
+
+    name: str
+    sha256: str | None
+    kept: bool
+    conditions: tuple[Condition, ...]
+
+
+class Changed(msgspec.Struct, frozen=True, kw_only=True):
+    """One comparison then and now; `difference` is now less then, of the risk."""
+
+    attack: str
+    variant: str
+    keys: tuple[str, ...]
+    target: str | None
+    before: float | None
+    now: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    low_simultaneous: float | None
+    high_simultaneous: float | None
+    p_adjusted: float | None
+    verdict: Moved
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed since a previous run.
+
+    `same_people`: real and holdout are the same tables as then; the intervals are then cautious.
+    `new`, `gone`: comparisons that only one of the two runs made.
+    """
+
+    previous_started: str
+    previous_divulge: str
+    previous_verdict: Verdict
+    same_people: bool
+    same_synthetic: bool
+    level: float
+    new: int
+    gone: int
+    comparisons: tuple[Changed, ...]
+    verdict: Moved
+    sentence: str
+
+
+class NotTested(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that this run does not answer."""
+
+    what: str
+    question: str
+
+
+class Rate(msgspec.Struct, frozen=True, kw_only=True):
+    """How often the attack was right on one group of people.
+
+    In an external edition hits and rate are null where fewer than 10 people are hit, or all but fewer than 10.
+    """
+
+    hits: Number | None
+    n: Annotated[int, Meta(ge=0)] | None
+    rate: float | None
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
+
+    of: str
+    name: str
+    real: Rate
+    holdout: Rate | None
+    risk: Risk | None
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """An attack of the catalogue."""
+
+    family: str
+    question: str
+    needs: str
+    reference: str
+
+
+class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One attack with one setting."""
+
+    attack: Annotated[str, Meta(description="Name of the attack, a function of divulge.")]
+    variant: Annotated[str, Meta(description="What distinguishes the results of one attack.")]
+    keys: Annotated[tuple[str, ...], Meta(description="Columns that the attacker knows.")]
+    target: Annotated[str | None, Meta(description="Column that he wants.")]
+    settings: Annotated[dict[str, Any], Meta(description="Settings of the attack.")]
+    real: Annotated[Rate | None, Meta(description="Members: people in the real table.")]
+    holdout: Annotated[Rate | None, Meta(description="Strangers: people whom the synthesizer never saw.")]
+    baseline: Annotated[Baseline | None, Meta(description="The rate without the synthetic table.")]
+    difference: Annotated[Difference | None, Meta(description="Members less strangers.")]
+    value: Annotated[Value | None, Meta(description="A measure that is no rate, on each table.")]
+    risk: Annotated[
+        Risk | None,
+        Meta(description="The residual over the holdout, (p_T - p_C) / (1 - p_C); null for absolute measures."),
+    ]
+    score: Annotated[
+        float | None,
+        Meta(
+            description="100 (1 - min(1, max(0, risk.high / shown))), shown being the part of a full copy of the real "
+            "table that would show here (in context, 1 where it is not); 100 is least risk, null where shown is not "
+            "above 0."
+        ),
+    ]
+    p_value: Annotated[float | None, Meta(description="Two-sided, of the difference.")]
+    p_adjusted: Annotated[float | None, Meta(description="Corrected within the family of the attack.")]
+    smallest_detectable: Annotated[
+        float | None, Meta(description="Excess in rate that is found with 80% power by the one-sided 5% test.")
+    ]
+    verdict: Annotated[Verdict | None, Meta(description="Null for absolute measures.")]
+    context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name.")]
+    curves: Annotated[dict[str, list[float | None]], Meta(description="Lists of equal length, by name.")]
+    groups: Annotated[
+        tuple[Group, ...], Meta(description="Parts of the result: column sets, or numbered subgroups of people.")
+    ]
+    notes: Annotated[tuple[str, ...], Meta(description="Sentences that belong to the numbers.")]
+    seconds: Annotated[float, Meta(description="Time taken.")]
+
+
+class Assessment(msgspec.Struct, frozen=True, kw_only=True):
+    """What divulge found. Rates are fractions in [0, 1]; no data value is in this file."""
+
+    format: Annotated[str, Meta(pattern=f"^{FORMAT}$")]
+    divulge: Annotated[str, Meta(description="Version of divulge.")]
+    command: str
+    edition: Literal["custodian", "external"]
+    revealed: Annotated[tuple[str, ...], Meta(description="What --reveal let through.")]
+    settings: Settings
+    started: Annotated[str, Meta(description="ISO 8601, UTC.")]
+    seconds: float
+    verdict: Overall
+    tables: Tables
+    schema: tuple[Column, ...]
+    preconditions: tuple[Precondition, ...]
+    results: tuple[ResultRecord, ...]
+    key_sets: tuple[KeySet, ...]
+    minimal_key_sets: tuple[MinimalKeySet, ...]
+    records: Records | None
+    positive_control: tuple[PositiveControl, ...]
+    failed: tuple[Failure, ...]
+    left_out: tuple[LeftOut, ...]
+    not_run: tuple[NotRun, ...]
+    utility: tuple[Utility, ...]
+    policy: Policy | None
+    change: Change | None
+    not_tested: tuple[NotTested, ...]
+    threat: Threat
+    versions: Annotated[dict[str, str], Meta(description="Of Python and of the packages that compute.")]
+    machine: Annotated[str, Meta(description="System and processors; they change times alone.")]
+    attacks: dict[str, About]
+    notes: tuple[str, ...]

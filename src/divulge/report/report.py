@@ -1,14 +1,16 @@
-"""The report: one dictionary is the truth, and every document is drawn from it."""
+"""The report: one typed assessment is the truth, and every document is drawn from it."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import polars as pl
@@ -17,11 +19,13 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.key_sets import Disclosing, KeySet
 from divulge.case.preconditions import CRITICAL, Check
-from divulge.core.errors import SettingError, TableError
+from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema
+from divulge.report import model
+from divulge.report.content import RECORDS, assessment_of, content_of, read_assessment, read_records
 from divulge.report.environment import machine_words, package_versions
-from divulge.report.model import FORMAT, NOT_TESTED
+from divulge.report.model import FORMAT, NOT_TESTED, Assessment, ResultRecord
 
 if TYPE_CHECKING:
     from divulge.report.documents.figure import Figure
@@ -29,15 +33,12 @@ if TYPE_CHECKING:
 __all__ = ["Report", "other_edition"]
 
 
-_RECORDS = "records.parquet"
-
-
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Report:
     """What `divulge.assess` found."""
 
-    data: dict[str, Any]
-    """The content of assessment.json."""
+    assessment: Assessment
+    """The content of assessment.json, typed."""
     results: tuple[Result, ...]
     """As the attacks gave them; empty in a report that was read again, and in an external edition."""
     record_frame: pl.DataFrame | None
@@ -70,44 +71,45 @@ class Report:
     ) -> Report:
         """Return the report of one run."""
         columns = [
-            {"name": c.name, "kind": c.kind, "roles": list(c.roles), "why": c.why, "bins": bins.get(c.name, "")}
+            {"name": c.name, "kind": c.kind, "roles": c.roles, "why": c.why, "bins": bins.get(c.name, "")}
             for c in schema.columns
         ]
-        data = {
-            "format": FORMAT,
-            "divulge": version,
-            "command": "",
-            "edition": "custodian",
-            "revealed": list(revealed),
-            "settings": dict(settings),
-            "started": started,
-            "seconds": seconds,
-            "verdict": dict(verdict),
-            "tables": dict(tables),
-            "schema": columns,
-            "preconditions": [msgspec.to_builtins(c) for c in checks],
-            "results": [r.to_dict() for r in results],
-            "key_sets": [asdict(k) for k in key_sets],
-            "minimal_key_sets": [asdict(d) for d in minimal],
-            "records": _records_summary(records, exposed_strangers, results),
-            "positive_control": [dict(c) for c in positive_control],
-            "failed": [dict(f) for f in failed],
-            "left_out": [dict(o) for o in left_out],
-            "utility": [dict(u) for u in utility],
-            "policy": None,
-            "change": None,
-            "not_tested": _not_tested({r.attack for r in results}),
-            "threat": msgspec.to_builtins(schema.threat),
-            "versions": package_versions(),
-            "machine": machine_words(),
-            "attacks": {
-                name: {"family": a.family, "question": a.question, "needs": a.needs, "reference": a.reference}
-                for name, a in CATALOGUE.items()
-                if any(r.attack == name for r in results)
+        about = {n: a for n, a in CATALOGUE.items() if any(r.attack == n for r in results)}
+        assessment = Assessment(
+            format=FORMAT,
+            divulge=version,
+            command="",
+            edition="custodian",
+            revealed=tuple(revealed),
+            settings=_typed(settings, model.Settings),
+            started=started,
+            seconds=seconds,
+            verdict=_typed(verdict, model.Overall),
+            tables=_typed(tables, model.Tables),
+            schema=_each(columns, model.Column),
+            preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
+            results=_each((r.to_dict() for r in results), ResultRecord),
+            key_sets=_each(map(dataclasses.asdict, key_sets), model.KeySet),
+            minimal_key_sets=_each(map(dataclasses.asdict, minimal), model.MinimalKeySet),
+            records=_records_summary(records, exposed_strangers, results),
+            positive_control=_each(positive_control, model.PositiveControl),
+            failed=_each(failed, model.Failure),
+            left_out=_each(left_out, model.LeftOut),
+            not_run=_each(not_run, model.NotRun),
+            utility=_each(utility, model.Utility),
+            policy=None,
+            change=None,
+            not_tested=_not_tested({r.attack for r in results}),
+            threat=schema.threat,
+            versions=package_versions(),
+            machine=machine_words(),
+            attacks={
+                n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)
+                for n, a in about.items()
             },
-            "notes": list(notes),
-        }
-        return cls(jsonable(data), tuple(results), records)
+            notes=tuple(notes),
+        )
+        return cls(assessment, tuple(results), records)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], record_frame: pl.DataFrame | None = None) -> Report:
@@ -127,9 +129,7 @@ class Report:
         SettingError
             It is not of the format of this version, or a field is absent or of the wrong kind.
         """
-        from copy import deepcopy
-
-        return cls(_checked(deepcopy(dict(data)), "assessment"), (), record_frame)
+        return cls(assessment_of(deepcopy(dict(data))), (), record_frame)
 
     @classmethod
     def from_json(cls, path: str | Path) -> Report:
@@ -143,10 +143,19 @@ class Report:
             The records.parquet beside it cannot be read, or is of another run.
         """
         path = Path(path)
-        data = _checked(_read_json(path), "assessment")
-        records = path.with_name(_RECORDS)
-        frame = _read_records(records, data["records"]) if data["records"] and records.exists() else None
-        return cls(data, (), frame)
+        assessment = read_assessment(path)
+        records = path.with_name(RECORDS)
+        frame = read_records(records, assessment.records) if assessment.records and records.exists() else None
+        return cls(assessment, (), frame)
+
+    def replaced(self, **parts: Any) -> Report:
+        """Return the report with other parts of its assessment, such as command, policy and change."""
+        return dataclasses.replace(self, assessment=msgspec.structs.replace(self.assessment, **parts))
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The content of assessment.json as plain dictionaries; what is changed there changes no document."""
+        return content_of(self.assessment)
 
     def external(self, reveal: Sequence[str] = ()) -> Report:
         """Return the report for the recipient of the synthetic table (see `divulge.report.external.edition`).
@@ -166,17 +175,17 @@ class Report:
         """
         from divulge.report.external.edition import external
 
-        return Report(external(self.data, reveal=reveal), (), None)
+        return Report(external(self.assessment, reveal=reveal), (), None)
 
     @property
     def verdict(self) -> str:
         """The overall verdict: excess found, none found, cannot tell, or no holdout."""
-        return str(self.data["verdict"]["verdict"])
+        return str(self.assessment.verdict.verdict)
 
     @property
     def failed(self) -> list[dict[str, str]]:
         """Attacks that failed, and why."""
-        return list(self.data["failed"])
+        return [{"attack": f.attack, "why": f.why} for f in self.assessment.failed]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of assessment.json."""
@@ -184,7 +193,7 @@ class Report:
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row for each result."""
-        return pl.DataFrame([_row(r) for r in self.data["results"]], infer_schema_length=None)
+        return pl.DataFrame([_row(r) for r in self.assessment.results], infer_schema_length=None)
 
     def records(self) -> pl.DataFrame:
         """Return one row for each real record, most exposed first (see `divulge.run.records`)."""
@@ -208,19 +217,19 @@ class Report:
         """Return the report as Markdown, and write it when a path is given."""
         from divulge.report.documents.markdown import markdown
 
-        return _written(markdown(self.data), path)
+        return _written(markdown(self.assessment), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one offline HTML page, and write it when a path is given."""
         from divulge.report.documents.html import page
 
-        return _written(page(self.data, _worst_records(self.record_frame)), path)
+        return _written(page(self.assessment, _worst_records(self.record_frame)), path)
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the report as JUnit XML, and write it when a path is given."""
         from divulge.report.documents.junit import junit
 
-        return _written(junit(self.data), path)
+        return _written(junit(self.assessment), path)
 
     def write(self, folder: str | Path, only: Sequence[str] | None = None) -> Path:
         """Write the documents into a folder, each renamed into place, and return the folder.
@@ -238,16 +247,16 @@ class Report:
             The folder holds documents of the other edition (see `other_edition`).
         """
         folder = Path(folder)
-        if why := other_edition(folder, self.data["edition"]):
+        if why := other_edition(folder, self.assessment.edition):
             raise SettingError(f"the folder holds {why}. hint: name another folder.")
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in _DOCUMENTS.items():
             if only is None or name in only:
                 _replace(folder / name, text(self).encode())
-        if self.record_frame is not None and (only is None or _RECORDS in only):
-            temporary = folder / f".{_RECORDS}.tmp"
+        if self.record_frame is not None and (only is None or RECORDS in only):
+            temporary = folder / f".{RECORDS}.tmp"
             self.record_frame.write_parquet(temporary)
-            temporary.replace(folder / _RECORDS)
+            temporary.replace(folder / RECORDS)
         return folder
 
     # ------------------------------------------------------------ in the manner of SDMetrics' reports
@@ -260,9 +269,9 @@ class Report:
         without a holdout, and where a precondition fails without which strangers are no fair comparison. The worst
         comparison decides: it is no mean over properties.
         """
-        if any(c["check"] in CRITICAL and not c["ok"] for c in self.data["preconditions"]):
+        if any(c.check in CRITICAL and not c.ok for c in self.assessment.preconditions):
             return math.nan
-        return _score(self.data["results"])
+        return _score(self.assessment.results)
 
     def get_properties(self) -> pl.DataFrame:
         """Return one row for each attack that was compared with strangers: Property, Score, Verdict, worst first.
@@ -270,8 +279,8 @@ class Report:
         Property is the name of the attack, Score as of `get_score` over its comparisons, Verdict its worst one.
         """
         rows = []
-        for attack in _attacks(self.data):
-            own = [r for r in self.data["results"] if r["attack"] == attack]
+        for attack in _attacks(self.assessment.results):
+            own = [r for r in self.assessment.results if r.attack == attack]
             rows.append({"Property": attack, "Score": _score(own), "Verdict": _worst(own)})
         schema = {"Property": pl.String, "Score": pl.Float64, "Verdict": pl.String}
         return pl.DataFrame(rows, schema=schema).sort("Score", maintain_order=True, nulls_last=True)
@@ -287,7 +296,7 @@ class Report:
         frame = self.to_frame()
         if property_name is None:
             return frame
-        _known(property_name, list(dict.fromkeys(r["attack"] for r in self.data["results"])))
+        _known(property_name, list(dict.fromkeys(r.attack for r in self.assessment.results)))
         return frame.filter(pl.col("attack") == property_name)
 
     def get_visualization(self, property_name: str) -> Figure:
@@ -302,22 +311,22 @@ class Report:
         """
         from divulge.report.documents.figure import drawable, figure
 
-        _known(property_name, list(dict.fromkeys(r["attack"] for r in drawable(self.data))))
-        return figure(self.data, property_name)
+        _known(property_name, list(dict.fromkeys(r.attack for r in drawable(self.assessment))))
+        return figure(self.assessment, property_name)
 
     def get_info(self) -> dict[str, Any]:
         """Return what the report is: report_type, version, edition, generated_date, seconds, num_rows of each table."""
-        d = self.data
-        rows = {role: table["rows"] for role, table in d["tables"].items() if table}
+        d = self.assessment
+        rows = {role: table.rows for role, table in d.tables.by_role().items() if table}
         return {
-            "report_type": "divulge assessment", "version": d["divulge"], "edition": d["edition"],
-            "generated_date": d["started"], "seconds": d["seconds"], "num_rows": rows,
+            "report_type": "divulge assessment", "version": d.divulge, "edition": d.edition,
+            "generated_date": d.started, "seconds": d.seconds, "num_rows": rows,
         }  # fmt: skip
 
     def __repr__(self) -> str:
         from divulge.report.documents.terminal import summary
 
-        return summary(self.data)
+        return summary(self.assessment)
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -345,8 +354,8 @@ def other_edition(folder: str | Path, edition: str) -> str:
     ''
     """
     folder = Path(folder)
-    if edition == "external" and (folder / _RECORDS).exists():
-        return f"{_RECORDS} of a custodian's report"
+    if edition == "external" and (folder / RECORDS).exists():
+        return f"{RECORDS} of a custodian's report"
     try:
         data = json.loads((folder / "assessment.json").read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
@@ -366,74 +375,41 @@ _DOCUMENTS: dict[str, Callable[[Report], str]] = {
 }
 
 
-def _read_json(path: Path) -> Any:
-    try:
-        # NaN and Infinity are no JSON, and no number of ours
-        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
-    except OSError as error:
-        raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
-    except (ValueError, RecursionError):
-        raise SettingError("assessment: no JSON. hint: name the assessment.json that `divulge assess` wrote.") from None
+Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
-def _no_number(text: str) -> float:
-    raise ValueError(text)
+def _typed(part: Any, kind: type[Kind]) -> Kind:
+    """Return one part of what a run found, nan as None and numbers of numpy as Python's."""
+    return msgspec.convert(jsonable(dict(part)), kind)
 
 
-def _checked(data: Any, what: str) -> dict[str, Any]:
-    """Return the content of an assessment, fields of a later version added; refuse what is none."""
-    from divulge.report.formatting import LATER
-    from divulge.report.schema import fault
-
-    if not isinstance(data, dict) or not str(data.get("format", "")).startswith("divulge-assessment/"):
-        raise SettingError(f"{what}: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
-    if data["format"] != FORMAT:
-        raise SettingError(
-            f"{what}: of another format than {FORMAT}. hint: read it with the version of divulge that wrote it."
-        )
-    data |= {field: default for field, default in LATER.items() if field not in data}
-    where = fault(data)
-    if where:
-        raise SettingError(f"{what}: damaged at {where}. hint: run `divulge assess` again, or restore the file.")
-    return data
+def _each(parts: Iterable[Any], kind: type[Kind]) -> tuple[Kind, ...]:
+    return tuple(_typed(part, kind) for part in parts)
 
 
-def _read_records(path: Path, summary: Mapping[str, Any]) -> pl.DataFrame:
-    try:
-        frame = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError):
-        raise TableError(f"{_RECORDS}: cannot be read. hint: run `divulge assess` again.") from None
-    if len(frame) != summary["n"]:
-        raise TableError(
-            f"{_RECORDS}: {len(frame):,} records, where the assessment has {summary['n']:,}. hint: it is of another "
-            "run; remove it, or put the right one there."
-        )
-    return frame
-
-
-def _score(results: Sequence[Mapping[str, Any]]) -> float:
+def _score(results: Sequence[ResultRecord]) -> float:
     known = [
-        r["risk"]["high_simultaneous"] / shown
+        r.risk.high_simultaneous / shown
         for r in results
-        if r["verdict"] is not None
-        and r["risk"]
-        and r["risk"]["high_simultaneous"] is not None
-        and (shown := min(1.0, 1.0 if (of_copy := r["context"].get(SHOWN)) is None else of_copy)) > 0
+        if r.verdict is not None
+        and r.risk
+        and r.risk.high_simultaneous is not None
+        and (shown := min(1.0, 1.0 if (of_copy := r.context.get(SHOWN)) is None else of_copy)) > 0
     ]
     return 1 - min(1.0, max(0.0, *known, 0.0)) if known else math.nan
 
 
-def _attacks(data: Mapping[str, Any]) -> list[str]:
+def _attacks(results: Sequence[ResultRecord]) -> list[str]:
     """Return the attacks with a verdict, worst first."""
     from divulge.report.formatting import judged
 
-    return list(dict.fromkeys(r["attack"] for r in judged(data["results"]) if r["risk"]))
+    return list(dict.fromkeys(r.attack for r in judged(results) if r.risk))
 
 
-def _worst(results: Sequence[Mapping[str, Any]]) -> str:
+def _worst(results: Sequence[ResultRecord]) -> str:
     from divulge.report.formatting import judged
 
-    return str(judged(results)[0]["verdict"])
+    return str(judged(results)[0].verdict)
 
 
 def _known(name: str, known: Sequence[str]) -> None:
@@ -452,52 +428,52 @@ def _harmless(text: str) -> str:
     return f"'{shown}" if _FORMULA.match(text) or _FORMULA.match(shown) or shown[:1] == "\ufffd" else shown
 
 
-def _not_tested(run: set[str]) -> list[dict[str, str]]:
-    return [{"what": w.replace("_", " "), "question": q} for w, q in NOT_TESTED if w not in run]
+def _not_tested(run: set[str]) -> tuple[model.NotTested, ...]:
+    return tuple(model.NotTested(what=w.replace("_", " "), question=q) for w, q in NOT_TESTED if w not in run)
 
 
 def _records_summary(
     records: pl.DataFrame | None, strangers: float | None, results: Sequence[Result]
-) -> dict[str, Any] | None:
+) -> model.Records | None:
     if records is None:
         return None
     hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
     run = {r.attack for r in results}
     least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
     exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
-    return {
-        "n": len(records),
-        "flagged": None if hit is None else int(records["flagged"].sum()),
-        "fdr": None if hit is None else hit.settings["fdr"],
-        "smallest_flaggable": int(least[0]) if least else None,
-        "file": _RECORDS,
-        "copied": int(records["copied"].sum()) if "copies" in run else None,
-        "replicated_unique": int(records["replicated_unique"].sum()) if "replicated_uniques" in run else None,
-        "disclosed": int((records["n_disclosed"] > 0).sum()) if "disco" in run else None,
-        "exposed": len(exposed),
-        "exposed_share": len(exposed) / len(records),
-        "exposed_share_strangers": strangers,
-    }
+    return model.Records(
+        n=len(records),
+        flagged=None if hit is None else int(records["flagged"].sum()),
+        fdr=None if hit is None else hit.settings["fdr"],
+        smallest_flaggable=int(least[0]) if least else None,
+        file=RECORDS,
+        copied=int(records["copied"].sum()) if "copies" in run else None,
+        replicated_unique=int(records["replicated_unique"].sum()) if "replicated_uniques" in run else None,
+        disclosed=int((records["n_disclosed"] > 0).sum()) if "disco" in run else None,
+        exposed=len(exposed),
+        exposed_share=len(exposed) / len(records),
+        exposed_share_strangers=jsonable(strangers),
+    )
 
 
 def _worst_records(records: pl.DataFrame | None) -> list[dict[str, Any]]:
     return [] if records is None else jsonable(records.head(50).to_dicts())
 
 
-def _row(r: Mapping[str, Any]) -> dict[str, Any]:
-    def of(part: str, field: str) -> Any:
-        return (r.get(part) or {}).get(field)
+def _row(r: ResultRecord) -> dict[str, Any]:
+    def of(part: msgspec.Struct | None, field: str) -> Any:
+        return None if part is None else getattr(part, field)
 
     return {
-        "attack": r["attack"], "variant": r["variant"], "keys": " + ".join(r["keys"]), "target": r["target"],
-        "members": of("real", "rate"), "members_n": of("real", "n"),
-        "strangers": of("holdout", "rate"), "strangers_n": of("holdout", "n"), "baseline": of("baseline", "rate"),
-        "difference": of("difference", "value"), "risk": of("risk", "value"), "risk_low": of("risk", "low"),
-        "risk_high": of("risk", "high"), "risk_low_simultaneous": of("risk", "low_simultaneous"),
-        "risk_high_simultaneous": of("risk", "high_simultaneous"), "score": r["score"], "p_value": r["p_value"],
-        "p_adjusted": r["p_adjusted"], "smallest_detectable": r["smallest_detectable"], "verdict": r["verdict"],
-        "value_real": of("value", "real"), "value_holdout": of("value", "holdout"),
-        "value_synthetic": of("value", "synthetic"), "seconds": r["seconds"],
+        "attack": r.attack, "variant": r.variant, "keys": " + ".join(r.keys), "target": r.target,
+        "members": of(r.real, "rate"), "members_n": of(r.real, "n"),
+        "strangers": of(r.holdout, "rate"), "strangers_n": of(r.holdout, "n"), "baseline": of(r.baseline, "rate"),
+        "difference": of(r.difference, "value"), "risk": of(r.risk, "value"), "risk_low": of(r.risk, "low"),
+        "risk_high": of(r.risk, "high"), "risk_low_simultaneous": of(r.risk, "low_simultaneous"),
+        "risk_high_simultaneous": of(r.risk, "high_simultaneous"), "score": r.score, "p_value": r.p_value,
+        "p_adjusted": r.p_adjusted, "smallest_detectable": r.smallest_detectable, "verdict": r.verdict,
+        "value_real": of(r.value, "real"), "value_holdout": of(r.value, "holdout"),
+        "value_synthetic": of(r.value, "synthetic"), "seconds": r.seconds,
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from divulge.attacks.entry import Headline
 from divulge.case.case import build_case
 from divulge.core.result import Result, label
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.model import Utility
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.options import Attacker, Reading, RunOptions
@@ -84,7 +86,7 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
         run.units = case.units("real"), case.units("holdout")
         if run.utility and not kept:
             kept = [u.to_dict() for u in utility_of(case, targets=run.attacker.targets)]
-    report.data["utility"] = kept
+    report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
     scores = {
         (r.attack, label(r)): (r.individual.real, r.individual.holdout)
@@ -204,7 +206,7 @@ def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dic
     shared = set.intersection(*(set(a.scores) for a in assessed))
     for attack, headline in _ranked_by("scores"):
         made = sorted(name for of, name in shared if of == attack)
-        if not made or (headline.needs_keys and any(a.report.data["key_sets"] for a in assessed)):
+        if not made or (headline.needs_keys and any(a.report.assessment.key_sets for a in assessed)):
             continue
         rates = [mean_of(row) for row in mean_scores(assessed, attack, made, 0)]
         cells = [

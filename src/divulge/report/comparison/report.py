@@ -64,8 +64,7 @@ class ComparisonReport:
             name, reports = names[candidate["label"]], self.reports[candidate["label"]]
             for i, (table, report) in enumerate(zip(candidate["tables"], reports, strict=True)):
                 table["folder"] = name if len(reports) == 1 else f"{name}/{i + 1}"
-                report.data["command"] = self.data["command"]
-                report.write(folder / table["folder"])
+                report.replaced(command=self.data["command"]).write(folder / table["folder"])
         for name, text in zip(_FILES, (self.to_json(), self.to_html(), self.to_markdown()), strict=True):
             _replace(folder / name, text.encode())
         return folder

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from divulge.core.result import Verdict
-from divulge.report.schema import Utility, schema_of
+from divulge.report.model import Utility
+from divulge.report.schema import schema_of
 
 __all__ = ["FORMAT", "comparison_schema", "comparison_schema_text"]
 

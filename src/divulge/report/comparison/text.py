@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from divulge.core.result import number
+from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
@@ -142,7 +142,7 @@ def _by_attack(data: Json, labels: Sequence[str], ranked: bool) -> list[str]:
     if ranked:
         shown = [[f"{number(c['risk'])} ({limits(c)}), rank {ranks(c)}" for c in column] for column in columns]
     else:
-        shown = [[formatting.rated({"rate": c["members"]}) for c in column] for column in columns]
+        shown = [[percent(c["members"]) for c in column] for column in columns]
     rows = [[label, *(column[i] for column in shown)] for i, label in enumerate(labels)]
     chosen = [
         f"- {escaped(a['attack'])}: {escaped(a['chosen'])} ({a['comparisons']} compared)" for a in data["attacks"]

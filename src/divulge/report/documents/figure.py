@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import escape
 
 from divulge.core.result import percent, tidy
 from divulge.report import formatting
 from divulge.report.documents import html_charts
+from divulge.report.model import Assessment, ResultRecord
 
 __all__ = ["Figure", "drawable", "figure"]
-
-Json = Mapping[str, Any]
 
 _MOST = 40
 _WIDTH, _LINE, _TOP = 760, 18, 62
@@ -52,21 +49,19 @@ class Figure:
         return self.svg
 
 
-def drawable(data: Json) -> list[Json]:
+def drawable(data: Assessment) -> list[ResultRecord]:
     """Return the results that can be drawn: those with a risk or its limits, without a holdout those with a rate."""
     if not formatting.has_holdout(data):
-        return [r for r in formatting.judged(data["results"]) if (r["real"] or {}).get("rate") is not None]
+        return [r for r in formatting.judged(data.results) if formatting.rate_of(r.real) is not None]
     which = ("value", "high", "high_simultaneous")
-    return [
-        r for r in formatting.judged(data["results"]) if any(formatting.risk_value(r, w) is not None for w in which)
-    ]
+    return [r for r in formatting.judged(data.results) if any(formatting.risk_value(r, w) is not None for w in which)]
 
 
-def figure(data: Json, attack: str) -> Figure:
+def figure(data: Assessment, attack: str) -> Figure:
     """Return the comparisons of one attack, worst first, 40 at most: risks with intervals, or rates with baselines."""
-    every = [r for r in drawable(data) if r["attack"] == attack]
+    every = [r for r in drawable(data) if r.attack == attack]
     shown, risks = every[:_MOST], formatting.has_holdout(data)
-    acceptable = (data["settings"].get("acceptable") or 0.05) if risks else None
+    acceptable = (data.settings.acceptable) if risks else None
     title = f"{attack.replace('_', ' ')}: {'risk' if risks else 'rate of members'}"
     about = (
         "Risk is the excess over strangers. Thick lines: the interval of one comparison; thin: simultaneous over those "
@@ -99,12 +94,12 @@ def _height(svg: str) -> float:
     return float(svg.partition('viewBox="')[2].partition('"')[0].split()[3])
 
 
-def line(r: Json, risks: bool) -> str:
+def line(r: ResultRecord, risks: bool) -> str:
     head = formatting.label(r)
     if not risks:
-        return f"{head}: {formatting.rated(r['real'])}, {percent((r['baseline'] or {}).get('rate'))} without the table"
+        return f"{head}: {formatting.rated(r.real)}, {percent(formatting.rate_of(r.baseline))} without the table"
     value = "" if formatting.risk_value(r) is None else f"{formatting.limit(formatting.risk_value(r))} "
-    return f"{head}: {value}({formatting.interval(r['risk'])}), {r['verdict']}"
+    return f"{head}: {value}({formatting.interval(r.risk)}), {r.verdict}"
 
 
 def _told(text: str, most: int = 110) -> str:

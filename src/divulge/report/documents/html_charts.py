@@ -5,14 +5,14 @@ Each chart carries a title and a description for a screen reader; the page puts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
 from divulge.report import formatting
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
+from divulge.report.model import ResultRecord
 
 __all__ = [
     "Rung",
@@ -69,15 +69,15 @@ class Rung:
     band: tuple[float | None, float | None] = (None, None)
 
 
-def rung(label: str, r: Mapping[str, Any], strangers: bool) -> Rung:
+def rung(label: str, r: ResultRecord, strangers: bool) -> Rung:
     """Return one result as a line of a ladder: its risk, or without strangers its rate."""
     if not strangers:
-        return Rung(label, (r["real"] or {}).get("rate"), baseline=(r["baseline"] or {}).get("rate"))
+        return Rung(label, formatting.rate_of(r.real), baseline=formatting.rate_of(r.baseline))
     limits = [
         (formatting.risk_value(r, f"low{kind}"), formatting.risk_value(r, f"high{kind}"))
         for kind in ("", "_simultaneous")
     ]
-    return Rung(label, formatting.risk_value(r), limits[0], limits[1], r["verdict"], band=formatting.leak_free(r))
+    return Rung(label, formatting.risk_value(r), limits[0], limits[1], r.verdict, band=formatting.leak_free(r))
 
 
 @dataclass(frozen=True, slots=True)

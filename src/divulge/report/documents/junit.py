@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import number
 from divulge.report import formatting
+from divulge.report.model import Assessment, Policy, Precondition, ResultRecord
 
 __all__ = ["junit"]
-
-Json = Mapping[str, Any]
 
 _LISTED = 20
 
 
-def junit(data: Json) -> str:
+def junit(data: Assessment) -> str:
     """Return an assessment as JUnit XML: the suites "policy" (where there is one), "attacks" and "preconditions".
 
     Parameters
     ----------
     data
-        Content of assessment.json.
+        The assessment.
 
     Returns
     -------
@@ -34,30 +32,31 @@ def junit(data: Json) -> str:
 
     Examples
     --------
-    >>> nothing = {"started": "2026-01-01T00:00:00+00:00", "policy": None, "results": [], "failed": [], "left_out": [],
-    ...            "preconditions": [{"check": "sizes", "ok": True, "detail": "9 rows"}], "seconds": 1.5}
-    >>> junit(nothing).splitlines()[1]
-    '<testsuites name="divulge" tests="1" failures="0" errors="0" time="1.500">'
+    >>> import divulge, polars as pl
+    >>> people = pl.DataFrame({"age": [30, 40, 50] * 20, "ill": ["yes", "no"] * 30})
+    >>> found = divulge.assess(people, people, search="off", models=False)
+    >>> [line.strip()[:30] for line in junit(found.assessment).splitlines() if "<testsuite " in line]
+    ['<testsuite name="attacks" time', '<testsuite name="preconditions']
     """
     suites = [_suite(name, cases, data) for name, cases in _suites(data)]
-    root = ET.Element("testsuites", {"name": "divulge", **_totals(suites), "time": _seconds(data["seconds"])})
+    root = ET.Element("testsuites", {"name": "divulge", **_totals(suites), "time": _seconds(data.seconds)})
     root.extend(suites)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suites(data: Json) -> list[tuple[str, list[ET.Element]]]:
-    judging = data["policy"] is None  # with a policy its conditions decide, and nothing else turns a build red
+def _suites(data: Assessment) -> list[tuple[str, list[ET.Element]]]:
+    judging = data.policy is None  # with a policy its conditions decide, and nothing else turns a build red
     suites = [
         ("attacks", _attacks(data)),
-        ("preconditions", [_precondition(c, judging) for c in data["preconditions"]]),
+        ("preconditions", [_precondition(c, judging) for c in data.preconditions]),
     ]
-    return suites if data["policy"] is None else [("policy", _policy(data["policy"])), *suites]
+    return suites if data.policy is None else [("policy", _policy(data.policy)), *suites]
 
 
-def _suite(name: str, cases: Sequence[ET.Element], data: Json) -> ET.Element:
+def _suite(name: str, cases: Sequence[ET.Element], data: Assessment) -> ET.Element:
     # without the offset, which the usual XSD of the format has no place for: it is UTC
-    suite = ET.Element("testsuite", {"name": name, "timestamp": str(data["started"])[:19]})
+    suite = ET.Element("testsuite", {"name": name, "timestamp": str(data.started)[:19]})
     suite.extend(cases)
     counts = {"tests": len(cases)}
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -83,38 +82,38 @@ def _outcome(case: ET.Element, tag: str, message: str, lines: Sequence[str] = ()
     return case
 
 
-def _policy(policy: Json) -> list[ET.Element]:
+def _policy(policy: Policy) -> list[ET.Element]:
     cases = []
-    for condition in policy["conditions"]:
-        case = _case("policy", condition["condition"])
-        if not condition["kept"]:
-            _outcome(case, "failure", f"found: {condition['found']}; {condition['why']}")
+    for condition in policy.conditions:
+        case = _case("policy", condition.condition)
+        if not condition.kept:
+            _outcome(case, "failure", f"found: {condition.found}; {condition.why}")
         cases.append(case)
     return cases
 
 
-def _attacks(data: Json) -> list[ET.Element]:
-    compared = [r for r in data["results"] if r["verdict"] is not None]
+def _attacks(data: Assessment) -> list[ET.Element]:
+    compared = [r for r in data.results if r.verdict is not None]
     cases = [
-        _attack(name, [r for r in compared if r["attack"] == name], data["policy"] is None)
-        for name in dict.fromkeys(r["attack"] for r in compared)
+        _attack(name, [r for r in compared if r.attack == name], data.policy is None)
+        for name in dict.fromkeys(r.attack for r in compared)
     ]
-    for name in dict.fromkeys(f["attack"] for f in data["failed"]):
-        whys = [f["why"] for f in data["failed"] if f["attack"] == name]
+    for name in dict.fromkeys(f.attack for f in data.failed):
+        whys = [f.why for f in data.failed if f.attack == name]
         cases.append(_outcome(_case("attacks", f"{name}: runs"), "error", whys[0], whys[1:]))
-    for left in data["left_out"]:
-        message = f"{left['n']:,} of {left['of']:,} tests were left out: {left['why']}"
-        cases.append(_outcome(_case("attacks", f"{left['attack']}: every test is made"), "skipped", message))
+    for left in data.left_out:
+        message = f"{left.n:,} of {left.of:,} tests were left out: {left.why}"
+        cases.append(_outcome(_case("attacks", f"{left.attack}: every test is made"), "skipped", message))
     return cases
 
 
-def _attack(name: str, results: Sequence[Json], judging: bool) -> ET.Element:
-    case = _case("attacks", name, sum(float(r["seconds"]) for r in results))
+def _attack(name: str, results: Sequence[ResultRecord], judging: bool) -> ET.Element:
+    case = _case("attacks", name, sum(float(r.seconds) for r in results))
     counts = dict(formatting.verdict_counts(results))
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
     worst = formatting.worst_first(results)
     if "excess found" in counts:
-        found = [_finding(r) for r in worst if r["verdict"] == "excess found"]
+        found = [_finding(r) for r in worst if r.verdict == "excess found"]
         more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
         told = f"{told}; clearest: {found[0]}"
         if judging:
@@ -122,23 +121,22 @@ def _attack(name: str, results: Sequence[Json], judging: bool) -> ET.Element:
         ET.SubElement(case, "system-out").text = _text("\n".join([told, *found[:_LISTED], *more]))
         return case
     if "none found" not in counts:
-        why = next((n for r in worst for n in r["notes"] if n.startswith("cannot tell")), "")
+        why = next((n for r in worst for n in r.notes if n.startswith("cannot tell")), "")
         return _outcome(case, "skipped", f"{told}; {formatting.label(worst[0], '->')}: {why}" if why else told)
     ET.SubElement(case, "system-out").text = _text(told)
     return case
 
 
-def _finding(r: Json) -> str:
-    risk = r["risk"] or {}
-    limits = f"{formatting.limit(risk.get('low_simultaneous'))} to {formatting.limit(risk.get('high_simultaneous'))}"
-    return f"{formatting.label(r, '->')}: risk {number(risk.get('value'))} ({limits})"
+def _finding(r: ResultRecord) -> str:
+    low, high = (formatting.limit(formatting.risk_value(r, f"{end}_simultaneous")) for end in ("low", "high"))
+    return f"{formatting.label(r, '->')}: risk {number(formatting.risk_value(r))} ({low} to {high})"
 
 
-def _precondition(check: Json, judging: bool) -> ET.Element:
-    case = _case("preconditions", check["check"])
-    if check["ok"]:
+def _precondition(check: Precondition, judging: bool) -> ET.Element:
+    case = _case("preconditions", check.check)
+    if check.ok:
         return case
-    return _outcome(case, "failure" if judging and check["check"] in CRITICAL else "skipped", check["detail"])
+    return _outcome(case, "failure" if judging and check.check in CRITICAL else "skipped", check.detail)
 
 
 def _text(text: object) -> str:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from divulge.core.result import number, percent
+from divulge.core.result import Risk, number, percent
 from divulge.report import formatting
+from divulge.report.content import settings_of
+from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 from divulge.report.prose import distances, statement, wp216
 
 __all__ = ["markdown"]
-
-Json = Mapping[str, Any]
 
 _MOST = 40
 _PARTS = 5  # near copies on part of the columns
@@ -21,9 +21,8 @@ _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&"
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
 
 
-def markdown(data: dict[str, Any]) -> str:
+def markdown(data: Assessment) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
-    data = formatting.LATER | data
     parts = [
         _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
         _threat(data), _decision(data), _comparisons(data), _uniqueness(data), _distances(data), _minimal(data),
@@ -60,13 +59,13 @@ def section_of(title: str, *body: str) -> str:
     return "\n\n".join([f"## {title}", *(b for b in body if b)])
 
 
-def _rate(rate: Json | None) -> str:
-    return f"{formatting.rated(rate)} ({formatting.counted(rate)})" if rate and rate["rate"] is not None else "-"
+def _rate(rate: Rate | None) -> str:
+    return f"{formatting.rated(rate)} ({formatting.counted(rate)})" if rate and rate.rate is not None else "-"
 
 
-def _side(r: Json, role: str) -> str:
-    part = r[role]
-    if not part or part["rate"] is None:
+def _side(r: ResultRecord, role: str) -> str:
+    part = formatting.side_of(r, role)
+    if not part or part.rate is None:
         return "-"
     told = formatting.side(r, role).replace(" (leak-free: ", "; leak-free: ").removesuffix(")")
     return f"{formatting.rated(part)} ({told})"
@@ -76,10 +75,10 @@ def _sign(verdict: str) -> str:
     return f"{_SIGNS.get(verdict, '')} {verdict}".strip()
 
 
-def _head(data: Json) -> str:
-    verdict = data["verdict"]["verdict"]
-    counts = [f"{n:,} {v}" for v, n in formatting.verdict_counts(data["results"]) if v != "no holdout"]
-    started = escaped(str(data["started"]).replace("T", " "))
+def _head(data: Assessment) -> str:
+    verdict = data.verdict.verdict
+    counts = [f"{n:,} {v}" for v, n in formatting.verdict_counts(data.results) if v != "no holdout"]
+    started = escaped(str(data.started).replace("T", " "))
     lines = [
         "# What the synthetic table divulges",
         _edition(data),
@@ -87,46 +86,40 @@ def _head(data: Json) -> str:
         escaped(formatting.meaning(data)),
         f"Comparisons: {', '.join(counts)}." if counts else "",
         escaped(formatting.unchanged_verdicts(data)),
-        f"Assessed {started}, divulge {escaped(data['divulge'])}.",
+        f"Assessed {started}, divulge {escaped(data.divulge)}.",
     ]
     return "\n\n".join(line for line in lines if line)
 
 
-def _edition(data: Json) -> str:
-    told = ", ".join(map(escaped, data["revealed"]))
-    if data["edition"] == "external":
+def _edition(data: Assessment) -> str:
+    told = ", ".join(map(escaped, data.revealed))
+    if data.edition == "external":
         shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
         return f"External edition: no record is named, and counts of fewer than 10 people are left out. {shown}"
     return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
 
 
-def _warnings(data: Json) -> str:
+def _warnings(data: Assessment) -> str:
     lines = [
-        f"- **Precondition not met: {escaped(c['check'])}.** {escaped(c['detail'])}"
-        for c in data["preconditions"]
-        if not c["ok"]
+        f"- **Precondition not met: {escaped(c.check)}.** {escaped(c.detail)}" for c in data.preconditions if not c.ok
     ]
     lines += [
-        f"- **The attack {escaped(f['attack'].replace('_', ' '))} failed and is missing here.** {escaped(f['why'])}"
-        for f in data["failed"]
+        f"- **The attack {escaped(f.attack.replace('_', ' '))} failed and is missing here.** {escaped(f.why)}"
+        for f in data.failed
     ]
     lines += [
-        f"- **Left out: {o['n']:,} of {o['of']:,} tests of {escaped(o['attack'].replace('_', ' '))}.** "
-        f"{escaped(o['why'])}"
-        for o in data["left_out"]
+        f"- **Left out: {o.n:,} of {o.of:,} tests of {escaped(o.attack.replace('_', ' '))}.** {escaped(o.why)}"
+        for o in data.left_out
     ]
     return section_of("Read this first", "\n".join(lines)) if lines else ""
 
 
-def _policy(data: Json) -> str:
-    policy = data["policy"]
+def _policy(data: Assessment) -> str:
+    policy = data.policy
     if not policy:
         return ""
-    rows = [
-        [escaped(c["condition"]), escaped(c["found"]), _kept(c["kept"]), escaped(c["why"] or "-")]
-        for c in policy["conditions"]
-    ]
-    told = f"{escaped(formatting.prose(policy['name'], 200))}: **{_kept(policy['kept'])}**."
+    rows = [[escaped(c.condition), escaped(c.found), _kept(c.kept), escaped(c.why or "-")] for c in policy.conditions]
+    told = f"{escaped(formatting.prose(policy.name, 200))}: **{_kept(policy.kept)}**."
     return section_of("Policy", told, table_of(["condition", "found", "kept", "why"], rows))
 
 
@@ -134,40 +127,40 @@ def _kept(kept: bool) -> str:
     return "● kept" if kept else "▲ not kept"
 
 
-def _change(data: Json) -> str:
-    found = data["change"]
+def _change(data: Assessment) -> str:
+    found = data.change
     if not found:
         return ""
-    moved = [c for c in found["comparisons"] if c["verdict"] in ("rose", "fell")]
+    moved = [c for c in found.comparisons if c.verdict in ("rose", "fell")]
     rows = [
         [
             *_who(c),
-            *map(number, (c["before"], c["now"], c["difference"])),
+            *map(number, (c.before, c.now, c.difference)),
             escaped(formatting.interval(c)),
-            c["verdict"],
+            c.verdict,
         ]
         for c in moved[:_MOST]
     ]
     heads = ["attack", "known", "target", "before", "now", "change", "simultaneous interval", "verdict"]
-    told = f"**{found['verdict']}.** {escaped(found['sentence'])}"
+    told = f"**{found.verdict}.** {escaped(found.sentence)}"
     return section_of("Change since the previous run", told, table_of(heads, rows, range(3, 7)) if rows else "")
 
 
-def _utility(data: Json) -> str:
-    rows = [[escaped(u["measure"]), number(u["value"]), number(u["reference"]), u["better"]] for u in data["utility"]]
+def _utility(data: Assessment) -> str:
+    rows = [[escaped(u.measure), number(u.value), number(u.reference), u.better] for u in data.utility]
     heads = ["measure", "synthetic table", "reference", "better is"]
     return section_of("Utility", table_of(heads, rows, (1, 2))) if rows else ""
 
 
-def _overview(data: Json) -> str:
+def _overview(data: Assessment) -> str:
     rows = [
         [
             role,
-            f"{t['rows']:,}" if t["rows"] is not None else "-",
-            str(t["columns"]),
-            f"`{escaped(t['sha256'])}`" if t["sha256"] else "-",
+            f"{t.rows:,}" if t.rows is not None else "-",
+            str(t.columns),
+            f"`{escaped(t.sha256)}`" if t.sha256 else "-",
         ]
-        for role, t in data["tables"].items()
+        for role, t in data.tables.by_role().items()
         if t
     ]
     attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in formatting.knowledge(data).items())
@@ -176,7 +169,7 @@ def _overview(data: Json) -> str:
     )
 
 
-def _questions(data: Json) -> str:
+def _questions(data: Assessment) -> str:
     strangers = formatting.has_holdout(data)
     words = [f"- {escaped(c)}" for c in wp216.CAVEATS]
     parts = [_question(a, strangers) for a in wp216.answers(data)]
@@ -217,26 +210,26 @@ def _parts_of(a: Mapping[str, Any], strangers: bool) -> list[str]:
     """Return sets of columns or subgroups as a table, with what their limits hold for."""
     if a["of_guesses"]:
         heads = ["set of columns", "guesses that single out a member", "a stranger"][: 2 + strangers]
-        rows = [[escaped(p["name"]), _rate(p["real"]), _rate(p["holdout"])][: 2 + strangers] for p in a["parts"]]
+        rows = [[escaped(p.name), _rate(p.real), _rate(p.holdout)][: 2 + strangers] for p in a["parts"]]
         return [table_of(heads, rows, (1, 2)[: 1 + strangers])]
     heads = ["target", "way of guessing", "subgroup", "members"]
-    rows = [[escaped(p[k]) for k in ("of", "way", "name")] + [_rate(p["real"])] for p in a["parts"]]
+    rows = [[escaped(p.of), escaped(p.way), escaped(p.name), _rate(p.real)] for p in a["parts"]]
     if not strangers:
         return [table_of(heads, rows, (3,))]
     heads += ["strangers", "risk (limits not corrected for the number of targets)"]
-    rows = [[*row, _rate(p["holdout"]), _risk(p)] for row, p in zip(rows, a["parts"], strict=True)]
+    rows = [[*row, _rate(p.holdout), _risk(p.risk)] for row, p in zip(rows, a["parts"], strict=True)]
     return [table_of(heads, rows, (3, 4, 5)), wp216.PART_LIMITS]
 
 
-def _numbers(r: Json, strangers: bool, with_shown: bool) -> list[str]:
-    baseline = percent((r["baseline"] or {}).get("rate"))
+def _numbers(r: ResultRecord, strangers: bool, with_shown: bool) -> list[str]:
+    baseline = percent(formatting.rate_of(r.baseline))
     if not strangers:
         return [_side(r, "real"), baseline]
-    score = "-" if r["score"] is None else f"{r['score']:.1f}"
-    verdict = _sign(r["verdict"]) if r["verdict"] else "-"
+    score = "-" if r.score is None else f"{r.score:.1f}"
+    verdict = _sign(r.verdict) if r.verdict else "-"
     risk = wp216.few(r) or number(formatting.risk_value(r))
-    limits = [escaped(formatting.interval(r["risk"], kind)) for kind in ("", "_simultaneous")]
-    shown = [number(wp216.shown(r) if r["risk"] else None)] if with_shown else []
+    limits = [escaped(formatting.interval(r.risk, kind)) for kind in ("", "_simultaneous")]
+    shown = [number(wp216.shown(r) if r.risk else None)] if with_shown else []
     return [_side(r, "real"), _side(r, "holdout"), baseline, risk, *limits, *shown, score, verdict]
 
 
@@ -246,31 +239,31 @@ def _stated(part: Mapping[str, Any]) -> str:
     return "\n".join([*lines, f"- not stated: {missing}"] if missing else lines)
 
 
-def _threat(data: Json) -> str:
+def _threat(data: Assessment) -> str:
     parts = [f"{word}\n\n{_stated(part)}" for word, part in statement.threat_model(data)]
     return section_of("Threat model and release", statement.PROCESSING, *parts)
 
 
-def _decision(data: Json) -> str:
+def _decision(data: Assessment) -> str:
     lines = "\n".join(f"- {word}: {escaped(text)}" for word, text in statement.evidence(data))
     return section_of(
         "Decision", _stated(statement.decided(data)), f"Evidence of this run\n\n{lines}", statement.CERTIFICATE
     )
 
 
-def _comparisons(data: Json) -> str:
-    judged = [r for r in formatting.judged(data["results"]) if not formatting.in_question(r)]
+def _comparisons(data: Assessment) -> str:
+    judged = [r for r in formatting.judged(data.results) if not formatting.in_question(r)]
     shown = formatting.few_parts(judged, _PARTS)[:_MOST]
     right: tuple[int, ...]
     if not judged:
         return ""
     if formatting.has_holdout(data):
         heads = ["attack", "known", "target", "members", "strangers", "risk (simultaneous interval)", "verdict"]
-        rows = [[*_who(r), _side(r, "real"), _side(r, "holdout"), _risk(r), _sign(r["verdict"])] for r in shown]
+        rows = [[*_who(r), _side(r, "real"), _side(r, "holdout"), _risk(r.risk), _sign(str(r.verdict))] for r in shown]
         title, right = "Risks, members against strangers", (3, 4, 5)
     else:
         heads = ["attack", "known", "target", "members", "without the table"]
-        rows = [[*_who(r), _side(r, "real"), percent((r["baseline"] or {}).get("rate"))] for r in shown]
+        rows = [[*_who(r), _side(r, "real"), percent(formatting.rate_of(r.baseline))] for r in shown]
         title, right = "Rates of members", (3, 4)
     order = "worst" if formatting.has_holdout(data) else "highest"
     more = len(judged) - len(shown)
@@ -284,7 +277,7 @@ def _comparisons(data: Json) -> str:
     return section_of(title, alone, table_of(heads, rows, right), told)
 
 
-def _distances(data: Json) -> str:
+def _distances(data: Assessment) -> str:
     lines = []
     for s in distances.sentences(data):
         sign = f" {_sign(s['verdict'])}" if formatting.has_holdout(data) else ""
@@ -299,33 +292,33 @@ def _distances(data: Json) -> str:
     return section_of("Distances", "\n".join(lines), table) if lines or rows else ""
 
 
-def _who(r: Json) -> list[str]:
-    attack = f"{r['attack']} ({r['variant']})" if r["variant"] else r["attack"]
-    return [escaped(attack), _names(r["keys"]), escaped(formatting.name(r["target"])) if r["target"] else "-"]
+def _who(r: ResultRecord | Changed) -> list[str]:
+    attack = f"{r.attack} ({r.variant})" if r.variant else r.attack
+    return [escaped(attack), _names(r.keys), escaped(formatting.name(r.target)) if r.target else "-"]
 
 
-def _risk(r: Json) -> str:
-    if formatting.risk_value(r) is None and formatting.interval(r["risk"]) == "-":
+def _risk(risk: Risk | None) -> str:
+    if risk is None or (risk.value is None and formatting.interval(risk) == "-"):
         return "-"
     # limits may begin with < or >
-    return f"{number(formatting.risk_value(r))} ({escaped(formatting.interval(r['risk']))})"
+    return f"{number(risk.value)} ({escaped(formatting.interval(risk))})"
 
 
-def _uniqueness(data: Json) -> str:
-    uniques = [r for r in data["results"] if r["attack"] == "replicated_uniques" and r["real"]]
-    classes = [r for r in data["results"] if r["attack"] == "k_anonymity"]
+def _uniqueness(data: Assessment) -> str:
+    uniques = [r for r in data.results if r.attack == "replicated_uniques" and r.real]
+    classes = [r for r in data.results if r.attack == "k_anonymity"]
     parts = []
     if uniques:
-        rows = [[escaped(r["variant"]), _names(r["keys"]), _rate(r["real"]), _rate(r["holdout"])] for r in uniques]
+        rows = [[escaped(r.variant), _names(r.keys), _rate(r.real), _rate(r.holdout)] for r in uniques]
         parts.append(_cut(["measure", "known", "members", "strangers"], rows, (2, 3)))
     if classes:
         rows = [
             [
-                _names(r["keys"]),
-                formatting.measured((r["value"] or {}).get("real")),
-                formatting.measured((r["value"] or {}).get("synthetic")),
-                percent(r["context"].get("real records alone on their key")),
-                percent(r["context"].get("real records in classes below 5")),
+                _names(r.keys),
+                formatting.measured(formatting.value_of(r, "real")),
+                formatting.measured(formatting.value_of(r, "synthetic")),
+                percent(r.context.get("real records alone on their key")),
+                percent(r.context.get("real records in classes below 5")),
             ]
             for r in classes
         ]
@@ -341,16 +334,16 @@ def _cut(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[in
     return f"{table}\n\n{more:,} more are in assessment.json." if more > 0 else table
 
 
-def _minimal(data: Json) -> str:
-    found = sorted(data["minimal_key_sets"], key=lambda m: -(m["n_disclosed"] or 0))
+def _minimal(data: Assessment) -> str:
+    found = sorted(data.minimal_key_sets, key=lambda m: -(m.n_disclosed or 0))
     if not found:
         return ""
     rows = [
         [
-            _names(m["keys"]),
-            escaped(formatting.name(m["target"])),
-            formatting.compact(m["n_disclosed"]),
-            percent(m["share"]),
+            _names(m.keys),
+            escaped(formatting.name(m.target)),
+            formatting.compact(m.n_disclosed),
+            percent(m.share),
         ]
         for m in found
     ]
@@ -361,32 +354,33 @@ def _minimal(data: Json) -> str:
     )
 
 
-def _records(data: Json) -> str:
-    s = data.get("records")
+def _records(data: Assessment) -> str:
+    s = data.records
     if not s:
         return ""
     return section_of("Exposed records", formatting.standing_out(s), formatting.flags(s))
 
 
-def _control(data: Json) -> str:
+def _control(data: Assessment) -> str:
     lines = [f"- {escaped(kind)}: {escaped(seen)}" for kind, seen in formatting.controls(data)]
     told = escaped(distances.control_sentence(data))
     return section_of("Positive control", told, formatting.CONTROL, "\n".join(lines)) if lines else ""
 
 
-def _not_tested(data: Json) -> str:
-    lines = [f"- {escaped(n['what'])}: {escaped(n['question'])}" for n in data["not_tested"]]
+def _not_tested(data: Assessment) -> str:
+    lines = [f"- {escaped(n.what)}: {escaped(n.question)}" for n in data.not_tested]
+    lines += [f"- {escaped(o.attack.replace('_', ' '))} was not made: {escaped(o.why)}" for o in data.not_run]
     return section_of("What was not tested", "\n".join(lines)) if lines else ""
 
 
-def _preconditions(data: Json) -> str:
-    rows = [[escaped(c["check"]), "ok" if c["ok"] else "not ok", escaped(c["detail"])] for c in data["preconditions"]]
+def _preconditions(data: Assessment) -> str:
+    rows = [[escaped(c.check), "ok" if c.ok else "not ok", escaped(c.detail)] for c in data.preconditions]
     return section_of("Preconditions", table_of(["check", "holds", "what was seen"], rows)) if rows else ""
 
 
-def _method(data: Json) -> str:
-    settings = data["settings"]
-    acceptable = settings.get("acceptable") or 0.05
+def _method(data: Assessment) -> str:
+    settings = data.settings
+    acceptable = settings.acceptable
     verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in formatting.DEFINITIONS]
     risk = (
         "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
@@ -395,14 +389,14 @@ def _method(data: Json) -> str:
         if formatting.has_holdout(data)
         else "Inference and disclosure are not separated without people whom the synthesizer never saw."
     )
-    rows = formatting.ROWS_RISK if any(map(formatting.of_rows, data["results"])) else ""
+    rows = formatting.ROWS_RISK if any(map(formatting.of_rows, data.results)) else ""
     run = ", ".join(
         f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
-        for k, v in settings.items()
+        for k, v in settings_of(data).items()
         if v not in (None, [])
     )
     limits = "\n".join(f"- {line}" for line in formatting.LIMITS)
     return section_of(
         "Method and limits", risk, rows, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
-        f"Command: {escaped(data['command'])}" if data["command"] else "",
+        f"Command: {escaped(data.command)}" if data.command else "",
     )  # fmt: skip

@@ -6,8 +6,9 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from divulge.core.result import number, percent
+from divulge.core.result import Risk, number, percent
 from divulge.report import formatting
+from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import statement, wp216
 
 __all__ = ["clean", "summary"]
@@ -23,7 +24,7 @@ def clean(text: object) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in str(text))
 
 
-def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) -> str:
+def summary(data: Assessment, *, width: int = 110, colour: bool = False) -> str:
     """Return the summary of a report as text."""
     from rich.console import Console
 
@@ -31,91 +32,89 @@ def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) 
     console = Console(
         file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
     )
-    for part in _parts({**formatting.LATER, **data}, width):
+    for part in _parts(data, width):
         console.print(part)
     return stream.getvalue().rstrip()
 
 
-def _parts(data: Mapping[str, Any], width: int) -> list[Any]:
+def _parts(data: Assessment, width: int) -> list[Any]:
     from rich.padding import Padding
     from rich.text import Text
 
-    verdict = data["verdict"]
+    verdict = data.verdict
     parts: list[Any] = [
         *(
-            [Text("! this report holds data values: it was asked to reveal " + clean(", ".join(data["revealed"])))]
-            if data["revealed"] and data["edition"] == "custodian"
+            [Text("! this report holds data values: it was asked to reveal " + clean(", ".join(data.revealed)))]
+            if data.revealed and data.edition == "custodian"
             else []
         ),
-        Text(f"divulge: {verdict['verdict']}", style="bold"),
-        Text(clean(formatting.spoken(data, verdict["sentence"]))),
+        Text(f"divulge: {verdict.verdict}", style="bold"),
+        Text(clean(formatting.spoken(data, verdict.sentence))),
         Text(""),
     ]
-    bad = [c for c in data["preconditions"] if not c["ok"]]
-    parts += [Text(clean(f"! {c['check']}: {c['detail']}"), style="yellow") for c in bad]
+    bad = [c for c in data.preconditions if not c.ok]
+    parts += [Text(clean(f"! {c.check}: {c.detail}"), style="yellow") for c in bad]
     parts += [
         Text(
-            clean(f"! left out: {o['n']:,} of {o['of']:,} tests of {o['attack'].replace('_', ' ')}: {o['why']}"),
+            clean(f"! left out: {o.n:,} of {o.of:,} tests of {o.attack.replace('_', ' ')}: {o.why}"),
             style="yellow",
         )
-        for o in data["left_out"]
+        for o in data.left_out
     ]
-    if data["policy"]:
-        broken = sum(not c["kept"] for c in data["policy"]["conditions"])
-        told = f"broken, {broken} of {len(data['policy']['conditions'])} conditions" if broken else "kept"
-        parts.append(Text(f"Policy «{clean(formatting.prose(data['policy']['name'], 120))}»: {told}."))
-    if data["change"]:
-        parts.append(Text(f"Change: {clean(data['change']['sentence'])}"))
+    if data.policy:
+        broken = sum(not c.kept for c in data.policy.conditions)
+        told = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
+        parts.append(Text(f"Policy «{clean(formatting.prose(data.policy.name, 120))}»: {told}."))
+    if data.change:
+        parts.append(Text(f"Change: {clean(data.change.sentence)}"))
     answers = wp216.answers(data)
     if any(a["headline"] for a in answers):
         parts += [Text(clean(wp216.line(a))) for a in answers]
-    judged = [r for r in formatting.judged(data["results"]) if not formatting.in_question(r)]
+    judged = [r for r in formatting.judged(data.results) if not formatting.in_question(r)]
     if judged:
         parts.append(Text(""))
         shared = formatting.shared_keys(judged)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
-        sizes = {role: (data["tables"].get(role) or {}).get("rows") for role in ("real", "synthetic", "holdout")}
+        sizes = {role: formatting.rows_of(data, role) for role in ("real", "synthetic", "holdout")}
         parts.append(_table(judged, shared, sizes, width))
     shown = min(len(formatting.few_parts(judged, _PARTS)), _SHOWN)
     if len(judged) > shown:
-        what = "comparisons" if any(r["holdout"] for r in judged) else "results"
+        what = "comparisons" if any(r.holdout for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
     if statement.threat_line(data):
         parts.append(Text(clean(statement.threat_line(data))))
-    parts += [Text(clean(f"! {f['attack'].replace('_', ' ')} failed: {f['why']}"), style="red") for f in data["failed"]]
-    records = data.get("records")
+    parts += [Text(clean(f"! {f.attack.replace('_', ' ')} failed: {f.why}"), style="red") for f in data.failed]
+    records = data.records
     if records:
         parts.append(Text(formatting.standing_out(records)))
         if formatting.flags(records):
             parts.append(Text(formatting.flags(records)))
-    if data["utility"]:
-        told = ", ".join(
-            f"{u['measure']} {number(u['value'])} (reference {number(u['reference'])})" for u in data["utility"]
-        )
+    if data.utility:
+        told = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
         parts.append(Text(f"Utility: {clean(told)}."))
     seen = formatting.controls(data)
     if seen:
         parts.append(Text("\nPositive control", style="bold"))
         parts += [Padding(Text(clean(f"{kind}: {text}")), (0, 0, 0, 2), expand=False) for kind, text in seen]
         parts.append(Padding(Text(formatting.CONTROL, style="dim"), (0, 0, 1, 2), expand=False))
-    parts.append(Text("Not tested: " + clean(", ".join(n["what"] for n in data["not_tested"])) + "."))
+    parts.append(Text("Not tested: " + clean(", ".join(n.what for n in data.not_tested)) + "."))
     return parts
 
 
-def _sort_key(r: Mapping[str, Any]) -> tuple[int, float]:
-    bound = (r["risk"] or {}).get("low_simultaneous")
-    rate = (r["real"] or {}).get("rate")
-    return _ORDER[r["verdict"]], -(bound if bound is not None else rate if rate is not None else 0.0)
+def _sort_key(r: ResultRecord) -> tuple[int, float]:
+    bound = formatting.risk_value(r, "low_simultaneous")
+    rate = formatting.rate_of(r.real)
+    return _ORDER[r.verdict or "no holdout"], -(bound if bound is not None else rate if rate is not None else 0.0)
 
 
-def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
+def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
     """Return the comparisons as a table; a narrow terminal gets fewer columns rather than cut ones."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    compared = any(r["holdout"] for r in judged)
+    compared = any(r.holdout for r in judged)
     heads = ["attack", "members", "without"]
     if compared:
         heads = ["attack", "members", "strangers", "without", "risk, simultaneous", "verdict"]
@@ -125,33 +124,33 @@ def _table(judged: list[Mapping[str, Any]], shared: Sequence[str], sizes: Mappin
         side: Any = "left" if head in ("attack", "verdict") else "right"
         table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
     for r in formatting.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
-        row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent((r["baseline"] or {}).get("rate"))]
+        row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent(formatting.rate_of(r.baseline))]
         if compared:
-            row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r["risk"] or {}), r["verdict"]]
-        style = {"excess found": "bold red", "cannot tell": "yellow"}.get(r["verdict"], "")
+            row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r.risk), str(r.verdict)]
+        style = {"excess found": "bold red", "cannot tell": "yellow"}.get(str(r.verdict), "")
         cells = dict(zip(heads, row, strict=True))
         table.add_row(*(Text(cells[h], style=style if h == "verdict" else "") for h in shown))
     return table
 
 
-def _interval(risk: Mapping[str, Any]) -> str:
-    if risk.get("value") is None:
+def _interval(risk: Risk | None) -> str:
+    if risk is None or risk.value is None:
         return "-"
-    return f"{number(risk['value'])} ({number(risk['low_simultaneous'])} to {number(risk['high_simultaneous'])})"
+    return f"{number(risk.value)} ({number(risk.low_simultaneous)} to {number(risk.high_simultaneous)})"
 
 
-def _label(r: Mapping[str, Any], shared: Sequence[str]) -> str:
-    text: str = r["attack"] + (f" ({r['variant']})" if r["variant"] else "")
-    if r["keys"] and list(r["keys"]) != list(shared):
-        text += ": " + " + ".join(map(formatting.name, r["keys"]))
-    return text + (f" -> {formatting.name(r['target'])}" if r["target"] else "")
+def _label(r: ResultRecord, shared: Sequence[str]) -> str:
+    text: str = r.attack + (f" ({r.variant})" if r.variant else "")
+    if r.keys and list(r.keys) != list(shared):
+        text += ": " + " + ".join(map(formatting.name, r.keys))
+    return text + (f" -> {formatting.name(r.target)}" if r.target else "")
 
 
-def _rate(r: Mapping[str, Any], role: str, sizes: Mapping[str, int | None]) -> str:
+def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
     """Return a rate, with the number of people or rows where it is not everybody of the table."""
-    rate = r[role]
-    if not rate or rate["rate"] is None:
+    rate = formatting.side_of(r, role)
+    if not rate or rate.rate is None:
         return "-"
-    if rate["n"] == sizes["synthetic" if formatting.of_rows(r) else role]:
-        return percent(rate["rate"]) + (" of rows" if formatting.of_rows(r) else "")
-    return f"{percent(rate['rate'])} of {rate['n']:,}{' rows' if formatting.of_rows(r) else ''}"
+    if rate.n == sizes["synthetic" if formatting.of_rows(r) else role]:
+        return percent(rate.rate) + (" of rows" if formatting.of_rows(r) else "")
+    return f"{percent(rate.rate)} of {rate.n:,}{' rows' if formatting.of_rows(r) else ''}"

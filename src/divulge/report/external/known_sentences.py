@@ -36,7 +36,9 @@ def is_ours(text: str) -> bool:
     plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
     plain = _LIST.sub("'…'", plain)
     return (
-        plain in SENTENCES or any(plain in a.notes for a in CATALOGUE.values()) or _FILLED.fullmatch(plain) is not None
+        plain in SENTENCES
+        or any(plain in (*a.notes, a.plan.why) for a in CATALOGUE.values())
+        or _FILLED.fullmatch(plain) is not None
     )
 
 
@@ -105,6 +107,11 @@ _WHOLE = (
     "is linear in the share; for one comparison alone, with #% power by the one-sided #% test, before correction for "
     "the number of comparisons; singling out is left out, whose excess grows faster than the share",
     "the search for minimal sets stopped before # columns: # sets are too many",
+    "fewer columns can be attacked than it needs",
+    "it needs a holdout",
+    "no column is left as a target",
+    "no keys were given, and no key set was searched for",
+    "no keys were given: it is made for keys and targets that are named",
     "the time was up",
     "three more runs would take too long",
 )
@@ -160,6 +167,6 @@ _FILLED = re.compile(
 )
 """Sentences that list names of checks or attacks, which are words of this program."""
 
-_EVERY = (*SENTENCES, *(note for a in CATALOGUE.values() for note in a.notes))
+_EVERY = (*SENTENCES, *(note for a in CATALOGUE.values() for note in (*a.notes, a.plan.why)))
 WORDS = frozenset(w for s in _EVERY for w in re.findall(r"\w+", s))
 """The words of our sentences: a column may be called like one of them."""

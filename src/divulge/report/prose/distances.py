@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from msgspec import structs
 
 from divulge.core.result import TOWARDS, number, percent
 from divulge.report import formatting
+from divulge.report.model import Assessment, Found, PositiveControl, ResultRecord
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
-
-Json = Mapping[str, Any]
 
 _SMALL = 40  # attacks named for one kind of plant
 
 
-def family(data: Json, *names: str) -> list[Json]:
+def family(data: Assessment, *names: str) -> list[ResultRecord]:
     """Return the results of attacks of these families."""
-    known = {attack for attack, about in data["attacks"].items() if about["family"] in names}
-    return [r for r in data["results"] if r["attack"] in known]
+    known = {attack for attack, about in data.attacks.items() if about.family in names}
+    return [r for r in data.results if r.attack in known]
 
 
-def _first(data: Json) -> dict[tuple[str, str], Json]:
+def _first(data: Assessment) -> dict[tuple[str, str], ResultRecord]:
     """Return the first distance result of each attack and variant."""
-    out: dict[tuple[str, str], Json] = {}
+    out: dict[tuple[str, str], ResultRecord] = {}
     for r in family(data, "distance"):
-        out.setdefault((r["attack"], r["variant"]), r)
+        out.setdefault((r.attack, r.variant), r)
     return out
 
 
@@ -52,26 +53,26 @@ _PEOPLE = {
 }
 
 
-def sentences(data: Json) -> list[dict[str, Any]]:
+def sentences(data: Assessment) -> list[dict[str, Any]]:
     """Return one sentence for each distance measure that compares members with strangers, with its verdict."""
     out = []
     for (attack, variant), r in _first(data).items():
-        if r["verdict"] is None or not r["real"] or r["real"]["rate"] is None:
+        if r.verdict is None or not r.real or r.real.rate is None:
             continue
         text = _of_rows(r) if formatting.of_rows(r) else _of_people(r)
         what = f"{attack} ({variant})" if variant else attack
-        out.append({"attack": attack, "what": what, "text": text, "verdict": r["verdict"]})
+        out.append({"attack": attack, "what": what, "text": text, "verdict": r.verdict})
     return out
 
 
-def _of_rows(r: Json) -> str:
-    several, none = _ROWS.get((r["attack"], r["variant"]), (" counted", "is counted"))
-    members, strangers = r["real"]["hits"] or 0.0, (r["holdout"] or {}).get("hits") or 0.0
+def _of_rows(r: ResultRecord) -> str:
+    several, none = _ROWS.get((r.attack, r.variant), (" counted", "is counted"))
+    members, strangers = ((side.hits if side else None) or 0.0 for side in (r.real, r.holdout))
     n = members + strangers
     if not n:
         return f"No synthetic row {none}, so there is nothing to share out. {_copied(r)}"
-    whole = f" (of {r['real']['n']:,})" if several else ""
-    leak_free = r["context"].get(TOWARDS)
+    whole = f" (of {r.real.n:,})" if several and r.real else ""
+    leak_free = r.context.get(TOWARDS)
     return (
         f"Of the {formatting.compact(n)}{whole} synthetic rows{several}, {formatting.compact(members)} "
         f"({percent(members / n)}) have a member as their nearest person; leak-free data would give "
@@ -79,20 +80,20 @@ def _of_rows(r: Json) -> str:
     )
 
 
-def _copied(r: Json) -> str:
-    return f"Copied fraction of all rows: {number(formatting.risk_value(r))} ({formatting.interval(r['risk'])})."
+def _copied(r: ResultRecord) -> str:
+    return f"Copied fraction of all rows: {number(formatting.risk_value(r))} ({formatting.interval(r.risk)})."
 
 
-def _of_people(r: Json) -> str:
-    do = _PEOPLE.get((r["attack"], r["variant"]), "are hit")
-    text = f"{formatting.counted(r['real'])} members ({formatting.rated(r['real'])}) {do}"
-    if formatting.withheld(r["real"]) or formatting.withheld(r["holdout"]):
-        return f"Rates are withheld, as few people are behind them. Risk: {formatting.interval(r['risk'])}."
-    if not r["holdout"] or r["holdout"]["rate"] is None:
+def _of_people(r: ResultRecord) -> str:
+    do = _PEOPLE.get((r.attack, r.variant), "are hit")
+    text = f"{formatting.counted(r.real)} members ({formatting.rated(r.real)}) {do}"
+    if formatting.withheld(r.real) or formatting.withheld(r.holdout):
+        return f"Rates are withheld, as few people are behind them. Risk: {formatting.interval(r.risk)}."
+    if not r.holdout or r.holdout.rate is None:
         return f"{text}. Without strangers this does not say how many would be by chance."
     return (
-        f"{text}, and {formatting.counted(r['holdout'])} strangers ({formatting.rated(r['holdout'])}). "
-        f"Risk: {number(formatting.risk_value(r))} ({formatting.interval(r['risk'])})."
+        f"{text}, and {formatting.counted(r.holdout)} strangers ({formatting.rated(r.holdout)}). "
+        f"Risk: {number(formatting.risk_value(r))} ({formatting.interval(r.risk)})."
     )
 
 
@@ -122,17 +123,17 @@ _VALUES: tuple[tuple[str, str, str, str, str, str], ...] = (
 )  # fmt: skip
 
 
-def values(data: Json) -> list[dict[str, str]]:
+def values(data: Assessment) -> list[dict[str, str]]:
     """Return the distance measures that are values: for real, for holdout, without a leak, and what they can show."""
     first, out = _first(data), []
     for attack, variant, what, shape, expected, about in _VALUES:
         r = first.get((attack, variant))
-        if r is None or not r["value"]:
+        if r is None or not r.value:
             continue
         shown = percent if shape == "percent" else formatting.distance
-        real, holdout = r["value"]["real"], r["value"]["holdout"]
+        real, holdout = r.value.real, r.value.holdout
         if attack == "dcr_baseline":  # of the synthetic table, and of the holdout: what leak-free data would give
-            real, holdout = r["value"]["synthetic"], None
+            real, holdout = r.value.synthetic, None
         row = {"what": what, "attack": attack, "variant": variant, "real": shown(real), "holdout": shown(holdout)}
         row |= {"leak_free": _leak_free(r, shown) or (expected if holdout is not None else "-"), "about": about}
         out += [row, *_beside(r)]
@@ -146,25 +147,25 @@ _LEAK_FREE = {
 }
 
 
-def _leak_free(r: Json, shown: Any) -> str:
-    found = r["context"].get(_LEAK_FREE.get(r["attack"], ""))
-    other = r["context"].get("leak-free share of holdout, without ties")
+def _leak_free(r: ResultRecord, shown: Any) -> str:
+    found = r.context.get(_LEAK_FREE.get(r.attack, ""))
+    other = r.context.get("leak-free share of holdout, without ties")
     beside = f" ({shown(other)} of holdout)" if other not in (None, found) else ""
     return "" if found is None else f"{shown(found)}{beside}"
 
 
-def _beside(r: Json) -> list[dict[str, str]]:
+def _beside(r: ResultRecord) -> list[dict[str, str]]:
     """Return the further number that compares members with strangers in one."""
-    row = {"attack": r["attack"], "variant": r["variant"], "holdout": "-"}
+    row = {"attack": r.attack, "variant": r.variant, "holdout": "-"}
     for name, expected, shown, about in (
         ("privacy loss", "leak-free privacy loss", formatting.distance,
          "Accuracy on the holdout less that on real. It sees copying on the whole, not of a few."),
         ("chance that a member is closer than a stranger", "leak-free chance that a member is closer", percent,
          "The whole curve in one number. A few copied people do not show."),
     ):  # fmt: skip
-        if r["context"].get(name) is not None:
-            leak_free = r["context"].get(expected)
-            return [row | {"what": name, "real": shown(r["context"][name]), "leak_free": shown(leak_free)}
+        if r.context.get(name) is not None:
+            leak_free = r.context.get(expected)
+            return [row | {"what": name, "real": shown(r.context[name]), "leak_free": shown(leak_free)}
                     | {"about": about}]  # fmt: skip
     return []
 
@@ -172,23 +173,23 @@ def _beside(r: Json) -> list[dict[str, str]]:
 # ---------------------------------------------------------------- the positive control
 
 
-def control_sentence(data: Json) -> str:
+def control_sentence(data: Assessment) -> str:
     """Return what the positive control showed, or how to run it, in words."""
-    kinds = data.get("positive_control") or []
+    kinds = data.positive_control
     if not kinds:
         how = (
             "Not run: --positive-control 0.01 plants copies of real people into 1% of the synthetic rows and says "
             "whether the attacks see them"
         )
         return f"{how}." if formatting.has_holdout(data) else f"{how}; it needs a holdout."
-    done = [c for c in kinds if c["verdict"] is not None]
-    seen = [c["kind"] for c in done if c["verdict"] == "excess found"]
-    unseen = [c["kind"] for c in done if c["verdict"] != "excess found"]
+    done = [c for c in kinds if c.verdict is not None]
+    seen = [c.kind for c in done if c.verdict == "excess found"]
+    unseen = [c.kind for c in done if c.verdict != "excess found"]
     text = []
     if seen:
-        n = f"{percent(done[0]['share'])} of the synthetic rows"
+        n = f"{percent(done[0].share)} of the synthetic rows"
         text.append(f"With copies in {n} the run shows an excess for {_listed(seen)}.")
-        if data["verdict"]["verdict"] == "excess found":
+        if data.verdict.verdict == "excess found":
             text.append(
                 "It shows one without the plant too, so what counts is the number of comparisons that show none "
                 "without it."
@@ -198,7 +199,7 @@ def control_sentence(data: Json) -> str:
             f"It shows none for {_listed(unseen)}: a table that gives people away in this way, to this degree, would "
             "not be noticed here."
         )
-    missing = [c["kind"] for c in kinds if c["verdict"] is None]
+    missing = [c.kind for c in kinds if c.verdict is None]
     if missing:
         text.append(f"Nothing could be planted for {_listed(missing)}.")
     return " ".join(text)
@@ -208,23 +209,23 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def control_tables(data: Json) -> list[dict[str, Any]]:
+def control_tables(data: Assessment) -> list[dict[str, Any]]:
     """Return for each kind of plant what was seen, attack by attack."""
-    return [dict(c) | {"new": _new(c["found"]), "rows": _by_attack(c)} for c in data.get("positive_control") or ()]
+    return [structs.asdict(c) | {"new": _new(c.found), "rows": _by_attack(c)} for c in data.positive_control]
 
 
-def _new(found: Sequence[Json]) -> int:
-    return sum(f["without"] is False for f in found)
+def _new(found: Sequence[Found]) -> int:
+    return sum(f.without is False for f in found)
 
 
-def _by_attack(control: Json) -> list[dict[str, Any]]:
+def _by_attack(control: PositiveControl) -> list[dict[str, Any]]:
     """Return one row an attack: its clearest comparison with the plant, how many see it, the smallest share seen."""
     rows: dict[str, dict[str, Any]] = {}
-    for f in control["found"]:
-        row = rows.setdefault(_attack(f["attack"]), {"found": [], "smallest": None})
+    for f in control.found:
+        row = rows.setdefault(_attack(f.attack), {"found": [], "smallest": None})
         row["found"].append(f)
-    for a in control["attacks"]:
-        rows.setdefault(_attack(a["attack"]), {"found": [], "smallest": None})["smallest"] = formatting.share_seen(a)
+    for a in control.attacks:
+        rows.setdefault(_attack(a.attack), {"found": [], "smallest": None})["smallest"] = formatting.share_seen(a)
     out = [
         {"attack": attack, "n": len(row["found"]), "new": _new(row["found"]), "smallest": row["smallest"]}
         | {"clearest": _clearest(row["found"])}
@@ -238,9 +239,9 @@ def _rank(share: float | None) -> float:
     return float("inf") if share is None else share
 
 
-def _clearest(found: Sequence[Json]) -> Json | None:
+def _clearest(found: Sequence[Found]) -> Found | None:
     """Return the clearest comparison that shows none without the plant, else the clearest of all."""
-    return next((f for f in found if f["without"] is False), found[0] if found else None)
+    return next((f for f in found if f.without is False), found[0] if found else None)
 
 
 def _attack(label: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
+from divulge.core.threat_model import Attacker, Decision, Release
 from divulge.report import formatting
+from divulge.report.model import Assessment, Precondition
 from divulge.report.prose import wp216
 
 __all__ = ["CERTIFICATE", "PROCESSING", "decided", "evidence", "provenance", "stated", "threat_line", "threat_model"]
-
-Json = Mapping[str, Any]
 
 PROCESSING = (
     "Making a synthetic table from personal data is itself processing of personal data and needs a legal basis of its "
@@ -28,12 +30,12 @@ CERTIFICATE = (
 _ENTRIES = 20
 
 
-def stated(table: Json | None) -> dict[str, Any]:
+def stated(table: Attacker | Release | Decision) -> dict[str, Any]:
     """Return what one table of the schema file states, in order, and the names of what it leaves out."""
-    table = table or {}
+    given = msgspec.structs.asdict(table)
     return {
-        "given": [(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in table.items() if texts],
-        "left_out": [_words(k) for k, texts in table.items() if not texts],
+        "given": [(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in given.items() if texts],
+        "left_out": [_words(k) for k, texts in given.items() if not texts],
     }
 
 
@@ -41,18 +43,17 @@ def _words(key: str) -> str:
     return {"dpo_advice": "DPO advice", "dpia": "DPIA"}.get(key, key.replace("_", " "))
 
 
-def threat_model(data: Json) -> list[tuple[str, dict[str, Any]]]:
+def threat_model(data: Assessment) -> list[tuple[str, dict[str, Any]]]:
     """Return what is stated about the attacker and about the release."""
-    threat = data.get("threat") or {}
-    return [("Attacker", stated(threat.get("attacker"))), ("Release", stated(threat.get("release")))]
+    return [("Attacker", stated(data.threat.attacker)), ("Release", stated(data.threat.release))]
 
 
-def decided(data: Json) -> dict[str, Any]:
+def decided(data: Assessment) -> dict[str, Any]:
     """Return what is stated about the decision."""
-    return stated((data.get("threat") or {}).get("decision"))
+    return stated(data.threat.decision)
 
 
-def threat_line(data: Json) -> str:
+def threat_line(data: Assessment) -> str:
     """Return how much was stated, in one line; "" when nothing was."""
     parts = [(name.lower(), s) for name, s in threat_model(data)] + [("decision", decided(data))]
     if not any(s["given"] for _, s in parts):
@@ -61,22 +62,22 @@ def threat_line(data: Json) -> str:
     return f"Stated in the schema file: {told}; the report has the texts."
 
 
-def provenance(data: Json) -> str:
+def provenance(data: Assessment) -> str:
     """Return where the holdout comes from, as far as it was stated."""
     if not formatting.has_holdout(data):
         return "there is none."
-    how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
+    how = data.threat.release.holdout
     if how:
         return "; ".join(map(formatting.prose, how[:_ENTRIES]))
     return 'not stated; [release] holdout = "..." in the schema file says it.'
 
 
-def evidence(data: Json) -> list[tuple[str, str]]:
+def evidence(data: Assessment) -> list[tuple[str, str]]:
     """Return what the run itself can put on file: a name and a sentence each."""
     entries = [
         ("tables", _tables(data)),
         ("control set", _control_set(data)),
-        ("preconditions", _preconditions(data["preconditions"])),
+        ("preconditions", _preconditions(data.preconditions)),
         ("comparisons", _comparisons(data)),
         ("smallest detectable", _detectable(data)),
         ("thresholds", _thresholds(data)),
@@ -88,29 +89,29 @@ def evidence(data: Json) -> list[tuple[str, str]]:
     return [(name, text) for name, text in entries if text]
 
 
-def _tables(data: Json) -> str:
+def _tables(data: Assessment) -> str:
     told = [
-        f"{role} {formatting.compact(t['rows'])} rows, {t['columns']} columns"
-        + (f", sha256 {t['sha256']} of the {t.get('hashed') or 'file'}" if t["sha256"] else "")
-        for role in ("real", "synthetic", "holdout")
-        if (t := data["tables"].get(role))
+        f"{role} {formatting.compact(t.rows)} rows, {t.columns} columns"
+        + (f", sha256 {t.sha256} of the {t.hashed or 'file'}" if t.sha256 else "")
+        for role, t in data.tables.by_role().items()
+        if t
     ]
     return "; ".join(told) + "."
 
 
-def _control_set(data: Json) -> str:
-    if not formatting.has_holdout(data):
+def _control_set(data: Assessment) -> str:
+    if data.tables.holdout is None:
         return "Missing: members cannot be compared with strangers."
-    n = formatting.compact(data["tables"]["holdout"]["rows"])
-    how = ((data.get("threat") or {}).get("release") or {}).get("holdout") or []
+    n = formatting.compact(data.tables.holdout.rows)
+    how = data.threat.release.holdout
     split = f"How they were split off: {'; '.join(map(formatting.prose, how[:_ENTRIES]))}" if how else (
         "How they were split off was not stated"
     )  # fmt: skip
     return f"{n} strangers. {split}. What was looked for between the tables stands under the preconditions."
 
 
-def _preconditions(checks: Sequence[Json]) -> str:
-    failing = [formatting.prose(c["check"], 80) for c in checks if not c["ok"]]
+def _preconditions(checks: Sequence[Precondition]) -> str:
+    failing = [formatting.prose(c.check, 80) for c in checks if not c.ok]
     if not checks:
         return "Nothing was checked."
     return f"{len(checks)} checked, {len(checks) - len(failing)} hold" + (
@@ -118,22 +119,22 @@ def _preconditions(checks: Sequence[Json]) -> str:
     )
 
 
-def _comparisons(data: Json) -> str:
-    judged = formatting.judged(data["results"])
-    attacks = len({r["attack"] for r in judged})
+def _comparisons(data: Assessment) -> str:
+    judged = formatting.judged(data.results)
+    attacks = len({r.attack for r in judged})
     if not formatting.has_holdout(data):
         return f"{len(judged):,} rates by {attacks} attacks; none is compared with strangers."
-    failed = f" {len(data['failed'])} attack(s) failed and are missing." if data["failed"] else ""
+    failed = f" {len(data.failed)} attack(s) failed and are missing." if data.failed else ""
     return (
         f"{len(judged):,} by {attacks} attacks. Limits and p-values are corrected for the number of comparisons of an "
         f"attack, the verdict of the whole for the number of attacks too.{failed}"
     )
 
 
-def _detectable(data: Json) -> str:
+def _detectable(data: Assessment) -> str:
     told = []
     for a in wp216.answers(data):
-        least = a["headline"] and a["headline"]["r"].get("smallest_detectable")
+        least = a["headline"] and a["headline"]["r"].smallest_detectable
         if least:
             told.append(f"{a['name'].lower()} {formatting.share(least)}")
     if not told:
@@ -144,50 +145,45 @@ def _detectable(data: Json) -> str:
     )
 
 
-def _thresholds(data: Json) -> str:
-    settings = data["settings"]
-    if settings.get("acceptable") is None:
-        return ""
-    level = f"{100 * float(settings.get('level') or 0.95):g}%"
-    return (
-        f"Acceptable risk {settings['acceptable']:g}, at a level of {level}; set by whoever ran this, no legal limit."
-    )
+def _thresholds(data: Assessment) -> str:
+    settings = data.settings
+    level = f"{100 * settings.level:g}%"
+    return f"Acceptable risk {settings.acceptable:g}, at a level of {level}; set by whoever ran this, no legal limit."
 
 
-def _worst(data: Json) -> str:
-    s = data.get("records")
+def _worst(data: Assessment) -> str:
+    s = data.records
     text = "Rates and risks are averages over the people attacked."
-    if s and s.get("exposed") is not None:
-        text += f" {formatting.compact(s['exposed'])} of {formatting.compact(s['n'])} real records stand out one by one"
-        text += f" and are listed in {s['file']}, which stays with the custodian." if s.get("file") else "."
-    groups = sum(bool(r.get("groups")) for r in data["results"])
+    if s:
+        text += f" {formatting.compact(s.exposed)} of {formatting.compact(s.n)} real records stand out one by one"
+        text += f" and are listed in {s.file}, which stays with the custodian." if s.file else "."
+    groups = sum(bool(r.groups) for r in data.results)
     return text + (f" {groups} results are told apart by subgroup or column set." if groups else "")
 
 
-def _planted(data: Json) -> str:
-    kinds = data.get("positive_control") or []
+def _planted(data: Assessment) -> str:
+    kinds = data.positive_control
     if not kinds:
         return "Not run."
-    seen = sum(c["verdict"] == "excess found" for c in kinds)
+    seen = sum(c.verdict == "excess found" for c in kinds)
     return f"Copies of real people were planted in {len(kinds)} ways; {seen} of them were seen."
 
 
 _NAMED = {"copies": "exact and near copies", "membership": "membership", "reconstruction": "reconstruction"}
 
 
-def _others(data: Json) -> str:
-    run = {r["attack"] for r in data["results"]}
+def _others(data: Assessment) -> str:
+    run = {r.attack for r in data.results}
     tested = [words for attack, words in _NAMED.items() if attack in run]
     away = [words for attack, words in _NAMED.items() if attack not in run]
     parts = [f"tested: {', '.join(tested)}"] * bool(tested) + [f"not tested: {', '.join(away)}"] * bool(away)
     return formatting.capitalized("; ".join(parts)) + "."
 
 
-def _versions(data: Json) -> str:
-    settings = data["settings"]
-    versions = {"divulge": data["divulge"], **(data.get("versions") or {})}
+def _versions(data: Assessment) -> str:
+    versions = {"divulge": data.divulge, **data.versions}
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
     return (
-        f"Seed {settings.get('seed')}; {told}. The same tables, settings and versions give the same numbers, whatever "
+        f"Seed {data.settings.seed}; {told}. The same tables, settings and versions give the same numbers, whatever "
         "the number of threads."
     )

@@ -10,8 +10,9 @@ from typing import Any
 
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.inference import WAYS
-from divulge.core.result import number, percent
+from divulge.core.result import Risk, number, percent
 from divulge.report import formatting
+from divulge.report.model import Assessment, Group, Rate, ResultRecord
 
 __all__ = [
     "BLURRED",
@@ -29,8 +30,6 @@ __all__ = [
     "needed",
     "shown",
 ]
-
-Json = Mapping[str, Any]
 
 _ROWS = 200
 _PARTS = 12  # column sets or subgroups
@@ -150,7 +149,7 @@ _ASKED = (
 )
 
 
-def answers(data: Json) -> list[dict[str, Any]]:
+def answers(data: Assessment) -> list[dict[str, Any]]:
     """Return what the report says about each of the three questions.
 
     Returns
@@ -162,8 +161,8 @@ def answers(data: Json) -> list[dict[str, Any]]:
     return [_answer(q, data) for q in _ASKED]
 
 
-def _answer(q: _Question, data: Json) -> dict[str, Any]:
-    rows = _in_order(q.attack, [r for r in data["results"] if r["attack"] == q.attack])
+def _answer(q: _Question, data: Assessment) -> dict[str, Any]:
+    rows = _in_order(q.attack, [r for r in data.results if r.attack == q.attack])
     parts, shown_rows = _parts(rows), listed(q.attack, rows, _ROWS)
     return {
         "attack": q.attack, "id": q.attack.replace("_", "-"), "name": q.name, "definition": q.definition,
@@ -177,10 +176,10 @@ def _answer(q: _Question, data: Json) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _missing(q: _Question, data: Json, rows: Sequence[Json]) -> str:
+def _missing(q: _Question, data: Assessment, rows: Sequence[ResultRecord]) -> str:
     if rows:
         return ""
-    failed = any(f["attack"] == q.attack for f in data["failed"])
+    failed = any(f.attack == q.attack for f in data.failed)
     why = "It failed; why stands at the top." if failed else "This run did not ask it."
     return f"Not tested. {why} Nothing on this page answers this question in this form."
 
@@ -188,41 +187,41 @@ def _missing(q: _Question, data: Json, rows: Sequence[Json]) -> str:
 # ---------------------------------------------------------------- order
 
 
-def _columns_of(r: Json) -> int:
-    found = re.match(r"(\d+) column", str(r["variant"]))
+def _columns_of(r: ResultRecord) -> int:
+    found = re.match(r"(\d+) column", str(r.variant))
     return int(found[1]) if found else 0
 
 
-def _k_of(r: Json) -> int:
-    k = r["settings"].get("k")
+def _k_of(r: ResultRecord) -> int:
+    k = r.settings.get("k")
     if isinstance(k, int):
         return k
-    found = re.search(r"k = (\d+)", str(r["variant"]))
+    found = re.search(r"k = (\d+)", str(r.variant))
     return int(found[1]) if found else 0
 
 
-def _split_of(r: Json) -> str:
-    return str(r["settings"].get("split") or str(r["variant"]).rpartition(", k = ")[0] or r["variant"])
+def _split_of(r: ResultRecord) -> str:
+    return str(r.settings.get("split") or str(r.variant).rpartition(", k = ")[0] or r.variant)
 
 
-def _way_of(r: Json) -> int:
-    return WAYS.index(r["variant"]) if r["variant"] in WAYS else len(WAYS)
+def _way_of(r: ResultRecord) -> int:
+    return WAYS.index(r.variant) if r.variant in WAYS else len(WAYS)
 
 
-def _in_order(attack: str, results: Sequence[Json]) -> list[Json]:
+def _in_order(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord]:
     """Return results by number of columns, by k within each split, by way within each target."""
     if attack == "singling_out":
         return sorted(results, key=_columns_of)
 
-    def group(r: Json) -> Any:
-        return _split_of(r) if attack == "linkability" else (r["target"], tuple(r["keys"]))
+    def group(r: ResultRecord) -> Any:
+        return _split_of(r) if attack == "linkability" else (r.target, tuple(r.keys))
 
     places = {g: i for i, g in enumerate(dict.fromkeys(map(group, results)))}
     within = _k_of if attack == "linkability" else _way_of
     return sorted(results, key=lambda r: (places[group(r)], within(r)))
 
 
-def listed(attack: str, rows: Sequence[Json], most: int) -> list[Json]:
+def listed(attack: str, rows: Sequence[ResultRecord], most: int) -> list[ResultRecord]:
     """Return rows in their order: those that answer the question first of all, then the worst of the others."""
     if len(rows) <= most:
         return list(rows)
@@ -233,35 +232,35 @@ def listed(attack: str, rows: Sequence[Json], most: int) -> list[Json]:
 
 # ---------------------------------------------------------------- the headline
 
-_HEADLINE: dict[str, Callable[[Json], bool]] = {
+_HEADLINE: dict[str, Callable[[ResultRecord], bool]] = {
     "singling_out": lambda r: _columns_of(r) == 3,
     "linkability": lambda r: _k_of(r) == 1,
-    "inference": lambda r: r["variant"] == "nearest record",
+    "inference": lambda r: r.variant == "nearest record",
 }
 """Fixed beforehand, so that no result is chosen for what it found; among splits or targets one stands for all."""
 
 
-def _headline(attack: str, rows: Sequence[Json], data: Json) -> dict[str, Any] | None:
+def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> dict[str, Any] | None:
     if not rows:
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
     r = formatting.worst_first(chosen)[0]
     strangers = formatting.has_holdout(data)
-    n = len({_split_of(c) if attack == "linkability" else c["target"] for c in chosen})
+    n = len({_split_of(c) if attack == "linkability" else c.target for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
         n, of = len(chosen), "comparisons"
     place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
-    return {"r": r, "verdict": r["verdict"], "text": f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place}
+    return {"r": r, "verdict": r.verdict, "text": f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place}
 
 
-def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
+def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: bool) -> str:
     """Return where the result that stands for several lies among them, and how many have each verdict."""
     if not strangers:
         return f" This is the highest of {of}."
     counts = ", ".join(f"{n} {verdict}" for verdict, n in formatting.verdict_counts(chosen))
-    same = sum(c["verdict"] == r["verdict"] for c in chosen)
-    if r["verdict"] == "excess found":
+    same = sum(c.verdict == r.verdict for c in chosen)
+    if r.verdict == "excess found":
         return f" This is the clearest of {of}, by its lower limit ({counts})."
     if formatting.risk_value(r, "high_simultaneous") is None or same == 1:
         return f" Of {of}: {counts}."
@@ -270,29 +269,27 @@ def _place(r: Json, chosen: Sequence[Json], of: str, strangers: bool) -> str:
     return f" Of {of} ({counts}) this has the largest upper limit with this verdict."
 
 
-def _found(r: Json) -> str:
-    real, holdout = r["real"] or {}, r["holdout"] or {}
-    if formatting.withheld(r["real"]) or formatting.withheld(r["holdout"]):
+def _found(r: ResultRecord) -> str:
+    real, holdout = r.real, r.holdout
+    if formatting.withheld(r.real) or formatting.withheld(r.holdout):
         return f"{_first(r)}: rates are withheld, as few people are behind them."
-    if real.get("rate") is None:
-        none = "no guess could be made" if r["attack"] == "singling_out" else "no rate, as nobody could be attacked"
+    if real is None or real.rate is None:
+        none = "no guess could be made" if r.attack == "singling_out" else "no rate, as nobody could be attacked"
         return f"{_first(r)}: {none}."
-    if r["attack"] == "singling_out":
+    if r.attack == "singling_out":
         text = f"{_first(r)}: {_of(real)} guesses ({formatting.rated(real)}) single out exactly one member"
-        beside = f", {_of(holdout)} ({formatting.rated(holdout)}) exactly one stranger"
-    elif r["attack"] == "linkability":
+        beside = "" if holdout is None else f", {_of(holdout)} ({formatting.rated(holdout)}) exactly one stranger"
+    elif r.attack == "linkability":
         text = f"{_first(r)}: {_of(real)} members ({formatting.rated(real)}) are linked"
-        beside = f", of strangers {_of(holdout)} ({formatting.rated(holdout)})"
+        beside = "" if holdout is None else f", of strangers {_of(holdout)} ({formatting.rated(holdout)})"
     else:
         text = f"{_first(r)}: right for {_of(real)} members ({formatting.rated(real)})"
-        beside = f", for {_of(holdout)} strangers ({formatting.rated(holdout)})"
-    text += beside if holdout.get("rate") is not None else ""
-    baseline = r["baseline"] or {}
-    if baseline.get("rate") is not None:
-        without = (
-            _WITHOUT.get(r["attack"]) or f"without the synthetic table ({formatting.prose(baseline['what'], 200)})"
-        )
-        text += f"; {percent(baseline['rate'])} {without}"
+        beside = "" if holdout is None else f", for {_of(holdout)} strangers ({formatting.rated(holdout)})"
+    text += beside if formatting.rate_of(holdout) is not None else ""
+    baseline = r.baseline
+    if baseline is not None and baseline.rate is not None:
+        without = _WITHOUT.get(r.attack) or f"without the synthetic table ({formatting.prose(baseline.what, 200)})"
+        text += f"; {percent(baseline.rate)} {without}"
     return f"{text}.{_people(r)}"
 
 
@@ -300,9 +297,9 @@ _WITHOUT = {"singling_out": "by chance alone", "linkability": "with rows drawn a
 """Plain words for baselines whose formula stands among the notes."""
 
 
-def _people(r: Json) -> str:
+def _people(r: ResultRecord) -> str:
     """Return how many people the guesses of a result single out; "" where that was not counted."""
-    members, strangers = (r["context"].get(f"distinct people singled out{side}") for side in ("", ", strangers"))
+    members, strangers = (r.context.get(f"distinct people singled out{side}") for side in ("", ", strangers"))
     if members is None:
         return ""
     beside = "" if strangers is None else f" and {_about(strangers)} strangers"
@@ -314,47 +311,47 @@ def _about(people: float) -> str:
     return formatting.compact(people) if float(people).is_integer() else f"about {people:,.0f}"
 
 
-def _of(rate: Json) -> str:
+def _of(rate: Rate) -> str:
     return formatting.counted(rate) or "an unknown number of"
 
 
-def _first(r: Json) -> str:
-    if r["attack"] == "singling_out":
-        variant = formatting.prose(r["variant"], 60) or "some"
+def _first(r: ResultRecord) -> str:
+    if r.attack == "singling_out":
+        variant = formatting.prose(r.variant, 60) or "some"
         return f"With {variant}" if _columns_of(r) else f"By {variant} guesses"
-    if r["attack"] == "linkability":
+    if r.attack == "linkability":
         return f"By {formatting.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
-    way = formatting.capitalized(formatting.prose(r["variant"], 60)) or "Some way"
-    return f"{way}, {formatting.name(r['target'] or '-')}"
+    way = formatting.capitalized(formatting.prose(r.variant, 60)) or "Some way"
+    return f"{way}, {formatting.name(r.target or '-')}"
 
 
-def _compared(r: Json) -> str:
+def _compared(r: ResultRecord) -> str:
     if formatting.risk_value(r) is None and formatting.risk_value(r, "high_simultaneous") is None:
         return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
-    alone, together = (formatting.interval(r["risk"], kind) for kind in ("", "_simultaneous"))
+    alone, together = (formatting.interval(r.risk, kind) for kind in ("", "_simultaneous"))
     intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
     return f"Risk {number(formatting.risk_value(r))} ({intervals}).{_score(r)}"
 
 
-def _score(r: Json) -> str:
+def _score(r: ResultRecord) -> str:
     high, part = formatting.risk_value(r, "high"), shown(r)
-    if r["score"] is None:
+    if r.score is None:
         return " No score: a full copy of the real table would not show here." if part <= 0 else ""
     if high is None:
-        return f" Score {r['score']:.1f}."
+        return f" Score {r.score:.1f}."
     over = "" if part >= 1 else f", over {formatting.limit(part)}, the part of a full copy that would show here"
-    return f" Score {r['score']:.1f}, from the upper limit of this comparison alone, {formatting.limit(high)}{over}."
+    return f" Score {r.score:.1f}, from the upper limit of this comparison alone, {formatting.limit(high)}{over}."
 
 
-def shown(r: Json) -> float:
+def shown(r: ResultRecord) -> float:
     """Return the part of a full copy of the real table that a comparison would show, 1 where nothing is said."""
-    part = r["context"].get(SHOWN)
+    part = r.context.get(SHOWN)
     return 1.0 if part is None else float(part)
 
 
-def few(r: Json) -> str:
+def few(r: ResultRecord) -> str:
     """Return that too few guesses could be made for a risk, "" where that is not so."""
-    return _FEW if any(n.removeprefix("cannot tell: ").startswith(_FEW) for n in r["notes"]) else ""
+    return _FEW if any(n.removeprefix("cannot tell: ").startswith(_FEW) for n in r.notes) else ""
 
 
 _FEW = "fewer than 20 guesses"
@@ -368,16 +365,16 @@ def line(answer: Mapping[str, Any]) -> str:
     return f"{answer['name']}: {verdict or 'no verdict'}. {answer['headline']['text']}"
 
 
-def first_cell(r: Json) -> tuple[str, ...]:
+def first_cell(r: ResultRecord) -> tuple[str, ...]:
     """Return what distinguishes a result within its question, one text for each of its `HEADS`."""
-    if r["attack"] == "singling_out":
-        return (formatting.prose(r["variant"], 80) or "-",)
-    if r["attack"] == "linkability":
+    if r.attack == "singling_out":
+        return (formatting.prose(r.variant, 80) or "-",)
+    if r.attack == "linkability":
         return formatting.prose(_split_of(r), 80) or "-", str(_k_of(r))
-    knowing = " + ".join(map(formatting.name, r["keys"][:_NAMES]))
-    more = f" and {len(r['keys']) - _NAMES} more" if len(r["keys"]) > _NAMES else ""
-    way = (formatting.prose(r["variant"], 80) or "-") + (f", knowing {knowing}{more}" if knowing else "")
-    return (formatting.name(r["target"]) if r["target"] else "-"), way
+    knowing = " + ".join(map(formatting.name, r.keys[:_NAMES]))
+    more = f" and {len(r.keys) - _NAMES} more" if len(r.keys) > _NAMES else ""
+    way = (formatting.prose(r.variant, 80) or "-") + (f", knowing {knowing}{more}" if knowing else "")
+    return (formatting.name(r.target) if r.target else "-"), way
 
 
 # ---------------------------------------------------------------- charts, parts, notes
@@ -385,82 +382,97 @@ def first_cell(r: Json) -> tuple[str, ...]:
 _DRAWN = 20
 
 
-def _charts(attack: str, rows: Sequence[Json]) -> list[dict[str, Any]]:
+def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[dict[str, Any]]:
     """Return which rows are drawn together: all numbers of columns, all k of one split, all targets of one way."""
     if not rows:
         return []
     if attack == "singling_out":
-        return [{"title": "By number of columns", "rows": [(r["variant"], r) for r in rows[:_DRAWN]], "left_out": 0}]
-    groups: dict[str, list[Json]] = {}
+        return [{"title": "By number of columns", "rows": [(r.variant, r) for r in rows[:_DRAWN]], "left_out": 0}]
+    groups: dict[str, list[ResultRecord]] = {}
     for r in rows if attack == "linkability" else sorted(rows, key=_way_of):
-        groups.setdefault(_split_of(r) if attack == "linkability" else str(r["variant"]), []).append(r)
+        groups.setdefault(_split_of(r) if attack == "linkability" else str(r.variant), []).append(r)
     out = []
     for title, own in groups.items():
         if attack == "linkability":
             drawn, by = [(f"k = {_k_of(r)}", r) for r in own[:_DRAWN]], "By k"
         else:
             worst = formatting.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
-            drawn, by = [(str(r["target"] or "-"), r) for r in worst], "By target"
+            drawn, by = [(str(r.target or "-"), r) for r in worst], "By target"
         out.append({"title": f"{by}: {formatting.prose(title, 80)}", "rows": drawn, "left_out": len(own) - len(drawn)})
     return out[:_NAMES]
 
 
-def _parts(rows: Sequence[Json]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One column set or subgroup of a result."""
+
+    of: str
+    way: str
+    name: str
+    real: Rate
+    holdout: Rate | None
+    risk: Risk | None
+
+
+def _parts(rows: Sequence[ResultRecord]) -> list[Part]:
     """Return column sets by how many they single out, subgroups by the lower limit of their risk."""
     found = [
-        {
-            "of": first_cell(r)[0], "way": first_cell(r)[1] if r["attack"] == "inference" else "",
-            "name": formatting.prose(_part(r, g), 160),
-            "real": g["real"], "holdout": g["holdout"], "risk": g["risk"],
-        }
+        Part(
+            first_cell(r)[0],
+            first_cell(r)[1] if r.attack == "inference" else "",
+            formatting.prose(_part(r, g), 160),
+            g.real,
+            g.holdout,
+            g.risk,
+        )
         for r in rows
-        if r["attack"] != "inference" or r["variant"] in ("nearest record", rows[0]["variant"])
-        for g in r.get("groups") or ()
-    ]  # fmt: skip
-    guesses = bool(rows) and rows[0]["attack"] == "singling_out"
+        if r.attack != "inference" or r.variant in ("nearest record", rows[0].variant)
+        for g in r.groups
+    ]
+    guesses = bool(rows) and rows[0].attack == "singling_out"
     return sorted(found, key=_by_hits if guesses else _by_limit)
 
 
-def _part(r: Json, group: Json) -> str:
-    if group["of"] == "column set":
-        return str(group["name"])
-    of = "the target" if group["of"] == r["target"] else formatting.name(group["of"])
-    return f"{of}: {group['name']}"
+def _part(r: ResultRecord, group: Group) -> str:
+    if group.of == "column set":
+        return str(group.name)
+    of = "the target" if group.of == r.target else formatting.name(group.of)
+    return f"{of}: {group.name}"
 
 
-def _by_hits(part: Json) -> float:
-    return -float((part["real"] or {}).get("hits") or 0.0)
+def _by_hits(part: Part) -> float:
+    return -float(part.real.hits or 0.0)
 
 
-def _by_limit(part: Json) -> tuple[float, float]:
-    low, rate = (part["risk"] or {}).get("low_simultaneous"), (part["real"] or {}).get("rate")
+def _by_limit(part: Part) -> tuple[float, float]:
+    low, rate = None if part.risk is None else part.risk.low_simultaneous, part.real.rate
     return -float("-inf" if low is None else low), -float(-1 if rate is None else rate)
 
 
-def _further(rows: Sequence[Json]) -> dict[str, Any] | None:
+def _further(rows: Sequence[ResultRecord]) -> dict[str, Any] | None:
     """Return the further numbers of results as a table, None when there are none."""
-    found = dict.fromkeys(n for r in rows for n, v in r["context"].items() if v is not None and n != SHOWN)
+    found = dict.fromkeys(n for r in rows for n, v in r.context.items() if v is not None and n != SHOWN)
     heads = list(found)[:_NUMBERS]
     if not heads:
         return None
-    return {"heads": heads, "rows": [(first_cell(r), [r["context"].get(h) for h in heads]) for r in rows]}
+    return {"heads": heads, "rows": [(first_cell(r), [r.context.get(h) for h in heads]) for r in rows]}
 
 
-def needed(r: Json) -> str:
+def needed(r: ResultRecord) -> str:
     """Return the size that would decide a result which cannot tell; "" when none is noted."""
-    return next((n.rpartition("; ")[2] for n in r["notes"] if n.startswith("cannot tell")), "")
+    return next((n.rpartition("; ")[2] for n in r.notes if n.startswith("cannot tell")), "")
 
 
-def _splits(rows: Sequence[Json]) -> list[tuple[str, list[str], list[str]]]:
+def _splits(rows: Sequence[ResultRecord]) -> list[tuple[str, list[str], list[str]]]:
     """Return the two lists of columns of each split."""
     out: dict[str, tuple[str, list[str], list[str]]] = {}
     for r in rows:
-        first, second = (list(r["settings"].get(side) or ()) for side in ("first", "second"))
+        first, second = (list(r.settings.get(side) or ()) for side in ("first", "second"))
         out.setdefault(_split_of(r), (_split_of(r), first, second))
     return list(out.values())
 
 
-def _limits_of(attack: str, rows: Sequence[Json], data: Json) -> list[str]:
+def _limits_of(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> list[str]:
     """Return what these results leave untested by their own settings."""
     if not rows:
         return []
@@ -475,13 +487,13 @@ def _limits_of(attack: str, rows: Sequence[Json], data: Json) -> list[str]:
             else "other ways to share the columns between two lists than the one here",
             f"more than {max(map(_k_of, rows))} nearest rows",
         ]
-    tested = {r["target"] for r in rows}
-    others = [formatting.name(c["name"]) for c in data["schema"] if c["name"] not in tested]
+    tested = {r.target for r in rows}
+    others = [formatting.name(c.name) for c in data.schema if c.name not in tested]
     more = f" and {len(others) - _NAMES} more" if len(others) > _NAMES else ""
     return [f"other targets: {', '.join(others[:_NAMES])}{more}"] if others else []
 
 
-def _notes(rows: Sequence[Json]) -> list[str]:
+def _notes(rows: Sequence[ResultRecord]) -> list[str]:
     """Return what the results note, the commonest first, each once; what size would do stands beside the verdicts."""
     found: Counter[str] = Counter()
     only: dict[str, str] = {}
@@ -490,7 +502,7 @@ def _notes(rows: Sequence[Json]) -> list[str]:
             if note != needed(r):
                 found[note] += 1
                 only[note] = ", ".join(first_cell(r))
-    what = {r["baseline"]["what"] for r in rows if r["baseline"] and r["baseline"]["what"]}
+    what = {r.baseline.what for r in rows if r.baseline and r.baseline.what}
     formula = [f"without the table: {formatting.prose(what.pop(), 400)}"] if len(what) == 1 else []
     return formula + [
         formatting.prose(f"{only[n]}: {n}" if times == 1 < len(rows) else n, 400)

@@ -1,0 +1,158 @@
+"""The content of assessment.json as plain dictionaries: made from the model, and read into it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from divulge.core.errors import SettingError, TableError
+from divulge.report.model import ANY_COUNT, FORMAT, Assessment, Records
+from divulge.report.schema import fault
+
+__all__ = ["LATER", "RECORDS", "assessment_of", "content_of", "read_assessment", "read_records", "settings_of"]
+
+RECORDS = "records.parquet"
+"""Name of the file of records."""
+
+LATER: dict[str, Any] = {
+    "edition": "custodian",
+    "revealed": [],
+    "left_out": [],
+    "not_run": [],
+    "utility": [],
+    "policy": None,
+    "change": None,
+    "machine": "",
+    "versions": {},
+}
+"""What fields stand for that a file of an earlier version does not have."""
+
+# ---------------------------------------------------------------- written
+
+_OUTSIDE = {
+    "settings": ("keys", "targets", "subgroups", "ignore", "unit"),
+    "result": ("score", "p_value", "p_adjusted", "smallest_detectable", "verdict", "curves", "groups", "notes",
+               "seconds"),
+    "risk": ("low", "high", "low_simultaneous", "high_simultaneous"),
+    "change": ("comparisons", "sentence"),
+}  # fmt: skip
+"""Fields that an external edition writes last; of risk only where it is that of any count shown like these."""
+
+_CHANGED = (
+    "before", "difference", "low", "high", "low_simultaneous", "high_simultaneous", "p_adjusted", "verdict",
+)  # fmt: skip
+"""Fields of a changed comparison that a custodian's edition writes last."""
+
+
+def content_of(assessment: Assessment) -> dict[str, Any]:
+    """Return an assessment as assessment.json holds it."""
+    data: dict[str, Any] = _plain(msgspec.to_builtins(assessment))
+    change = data["change"]
+    if assessment.edition == "custodian":
+        rows = change and [_last(r, _CHANGED) for r in change["comparisons"]]
+        return data | {"change": change and change | {"comparisons": rows}}
+    return data | {
+        "settings": settings_of(assessment),
+        "results": [_result_outside(r) for r in data["results"]],
+        "change": change and _last(change, _OUTSIDE["change"]),
+    }
+
+
+def settings_of(assessment: Assessment) -> dict[str, Any]:
+    """Return the settings of the run by name, in the order of the edition."""
+    settings: dict[str, Any] = _plain(msgspec.to_builtins(assessment.settings))
+    return settings if assessment.edition == "custodian" else _last(settings, _OUTSIDE["settings"])
+
+
+def _result_outside(r: dict[str, Any]) -> dict[str, Any]:
+    risk = r["risk"]
+    if risk and risk["method"] == ANY_COUNT:
+        r = r | {"risk": _last(risk, _OUTSIDE["risk"])}
+    return _last(r, _OUTSIDE["result"])
+
+
+def _last(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return a dictionary with these fields at its end."""
+    last = {name: data[name] for name in names}
+    return {name: value for name, value in data.items() if name not in last} | last
+
+
+def _plain(value: Any) -> Any:
+    """Return builtins with lists for tuples, as JSON has them."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+# ---------------------------------------------------------------- read
+
+
+def read_assessment(path: Path) -> Assessment:
+    """Return the assessment in a file.
+
+    Raises
+    ------
+    SettingError
+        The file cannot be read, is no JSON or no assessment of this version.
+    """
+    return assessment_of(_read_json(path))
+
+
+def assessment_of(data: Any) -> Assessment:
+    """Return the assessment of this content, fields of a later version added.
+
+    Raises
+    ------
+    SettingError
+        It is not of the format of this version, or a field is absent or of the wrong kind.
+    """
+    if not isinstance(data, Mapping) or not str(data.get("format", "")).startswith("divulge-assessment/"):
+        raise SettingError("assessment: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
+    if data["format"] != FORMAT:
+        raise SettingError(
+            f"assessment: of another format than {FORMAT}. hint: read it with the version of divulge that wrote it."
+        )
+    whole = dict(data) | {field: default for field, default in LATER.items() if field not in data}
+    where = fault(whole)
+    if where:
+        raise SettingError(f"assessment: damaged at {where}. hint: run `divulge assess` again, or restore the file.")
+    return msgspec.convert(whole, Assessment)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        # NaN and Infinity are no JSON, and no number of ours
+        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
+    except OSError as error:
+        raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
+    except (ValueError, RecursionError):
+        raise SettingError("assessment: no JSON. hint: name the assessment.json that `divulge assess` wrote.") from None
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(text)
+
+
+def read_records(path: Path, summary: Records) -> pl.DataFrame:
+    """Return the content of records.parquet.
+
+    Raises
+    ------
+    TableError
+        It cannot be read, or is of another run than the assessment that has this summary.
+    """
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError):
+        raise TableError(f"{RECORDS}: cannot be read. hint: run `divulge assess` again.") from None
+    if len(frame) != summary.n:
+        raise TableError(
+            f"{RECORDS}: {len(frame):,} records, where the assessment has {summary.n:,}. hint: it is of another "
+            "run; remove it, or put the right one there."
+        )
+    return frame

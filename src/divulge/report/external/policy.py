@@ -1,0 +1,150 @@
+"""The policy of an external edition: each limit as it is, what was found as it is shown there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from divulge.report import formatting
+from divulge.report.external.masking import HIDDEN
+from divulge.report.external.rounding import WITHHELD, digits
+from divulge.report.external.source import Source, named
+from divulge.report.model import Change, Condition, Policy, PositiveControl, ResultRecord
+
+__all__ = ["policy"]
+
+_LIMIT = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_BOUND = "simultaneous upper limit of risk|simultaneous lower limit of risk|risk|score"
+_SIDE = "at most|below|at least|above"
+_RULE = re.compile(
+    rf"(all attacks|[a-z_]+)(?: \((.*)\))?: ((?:the largest |the smallest )?({_BOUND}) ({_SIDE}) ({_LIMIT}))",
+    re.DOTALL,
+)
+_POWER = re.compile(rf"(all attacks|[a-z_]+): smallest detectable excess of the headline comparison at most ({_LIMIT})")
+"""Conditions that set a limit, as `divulge.release.rules.in_words` and `divulge.release.policy` word them."""
+
+_FOUND = re.compile(rf"(?:{_LIMIT}|withheld) \((.*)\)", re.DOTALL)
+_FIXED_FOUND = ("not tested", "nothing against it", "no column of units was named")
+_KINDS = "(?:random people|unusual people|near copies)"
+_PLAIN_FOUND = re.compile(rf"«[a-z ]+»|[\d,]+ comparisons? with strangers|seen: (?:none|{_KINDS}(?:, {_KINDS})*)")
+_SOME = r"(?:[\d,]+ of [\d,]+|the one)"
+_LACKING = re.compile(rf"({_SOME} comparisons? ha(?:ve|s) (?:no such bound|none), as )(.*)", re.DOTALL)
+_UNFINISHED = rf"(?:[a-z_]+ failed|{_SOME} tests? of [a-z_ ]+ (?:was|were) left out)"
+_PLAIN_CONDITION = re.compile(
+    r"overall verdict: [a-z «»]+|precondition: [a-z ]+|[a-z_]+: was run and compared with strangers"
+    r"|positive control: each kind of planted people is seen"
+    rf"|positive control: of each kind a share of planted rows as small as {_LIMIT} would be seen"
+    r"|change: no risk rose since the previous run"
+)
+_PLAIN_WHY = re.compile(
+    r"|not allowed|it fails|was not tested|it did not run|it ran, and nothing was compared with strangers"
+    r"|no headline comparison was made|no positive control was run|no previous run was given|a risk rose"
+    rf"|nothing could be compared|(?:above|below|not above|not below) {_LIMIT}"
+    rf"|not (?:seen|so small): {_KINDS}(?:, {_KINDS})*"
+    rf"|{_KINDS}: could not be planted(?:; {_KINDS}: could not be planted)*"
+    rf"|{_UNFINISHED}(?:; {_UNFINISHED})*"
+)
+"""Conditions, what is found about them, and why they are not kept, in words that name no column."""
+
+
+def policy(
+    s: Source,
+    results: Sequence[ResultRecord],
+    controls: Sequence[PositiveControl],
+    change: Change | None,
+) -> Policy | None:
+    """Return the policy, from the results, the positive controls and the change that are shown."""
+    p = s.data.policy
+    if p is None:
+        return None
+    name = p.name
+    if name not in ("policy", "--fail-on") and s.names.text(name) != name:
+        name = HIDDEN  # a name of people's own, or a file's
+    judged = _Judged(s, results, controls, change)
+    return Policy(name=name, sha256=p.sha256, kept=p.kept, conditions=tuple(map(judged.condition, p.conditions)))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    source: Source
+    results: Sequence[ResultRecord]
+    controls: Sequence[PositiveControl]
+    change: Change | None
+
+    def condition(self, c: Condition) -> Condition:
+        """Return one condition of a policy: its limit as it is, what was found as it is shown here."""
+        words, found = c.condition, c.found
+        rule, power = _RULE.fullmatch(words), _POWER.fullmatch(words)
+        if rule:
+            words = rule[1] + (f" ({self.asked_variant(rule[2])})" if rule[2] else "") + f": {rule[3]}"
+            found = self.found(c, lambda e: _bound_shown(e, rule[4]), (rule[5], rule[6]))
+        elif power:
+            found = self.found(c, lambda e: e.smallest_detectable, ("at most", power[2]))
+        elif found not in _FIXED_FOUND:
+            found = self.found_else(words, found)
+        if not (rule or power or _PLAIN_CONDITION.fullmatch(words)):
+            words = HIDDEN
+        return Condition(condition=words, found=found, kept=c.kept, why=self.why(c.why))
+
+    def asked_variant(self, variant: str) -> str:
+        known = {r.variant: r for r in self.source.data.results}
+        return self.source.variant(known[variant]) if variant in known else HIDDEN
+
+    def found(self, c: Condition, of: Callable[[ResultRecord], float | None], limit: tuple[str, str]) -> str:
+        """Return the number that a comparison shows in this edition, "withheld" where it shows none."""
+        if c.found in _FIXED_FOUND:
+            return c.found
+        known = _FOUND.fullmatch(c.found)
+        r = self.source.labels.get(known[1]) if known else None
+        if r is None:
+            return WITHHELD
+        pairs = zip(self.source.data.results, self.results, strict=True)
+        shown = [of(e) for one, e in pairs if named(one) == named(r)]
+        value = shown[0] if len(shown) == 1 else None
+        # rounded outward it may lie on the other side of the limit
+        says = "withheld" if value is None or _keeps(value, *limit) != c.kept else f"{value:.12g}"
+        return f"{says} ({self.source.relabelled(r)})"
+
+    def found_else(self, words: str, found: str) -> str:
+        """Return what was found about a condition that sets no limit on a comparison."""
+        head, _, rest = words.partition(": ")
+        if head == "precondition":
+            made = [self.source.sentence(c.detail) for c in self.source.data.preconditions if c.check == rest]
+            return "; ".join(made) or HIDDEN
+        if head == "change":
+            return f"«{self.change.verdict}»: {self.change.sentence}" if self.change else HIDDEN
+        if head == "positive control" and "as small as" in rest:
+            pairs = zip(self.source.data.positive_control, self.controls, strict=True)
+            return "; ".join(f"{shown.kind}: {_seen_from(own, shown)}" for own, shown in pairs)
+        return found if _PLAIN_FOUND.fullmatch(found) else HIDDEN
+
+    def why(self, why: str) -> str:
+        """Return why a condition is not kept."""
+        lacking = _LACKING.fullmatch(why)
+        if lacking:
+            return lacking[1] + self.source.worded(lacking[2])
+        return why if _PLAIN_WHY.fullmatch(why) else HIDDEN
+
+
+def _seen_from(own: PositiveControl, shown: PositiveControl) -> str:
+    """Return the smallest share of planted people that a comparison which is shown here would see."""
+    exact, here = (
+        min((least for a in c.attacks if (least := formatting.share_seen(a)) is not None), default=None)
+        for c in (own, shown)
+    )
+    if exact is None:
+        return "none"
+    return "withheld" if here is None or here != digits(exact, 2) else f"{here:.12g}"
+
+
+def _bound_shown(e: ResultRecord, what: str) -> float | None:
+    if what == "score":
+        return e.score
+    field = {"risk": "value", "simultaneous upper limit of risk": "high_simultaneous"}.get(what, "low_simultaneous")
+    return formatting.risk_value(e, field)
+
+
+def _keeps(value: float, how: str, limit: str) -> bool:
+    most = float(limit)
+    return {"at most": value <= most, "below": value < most, "at least": value >= most, "above": value > most}[how]
