@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.report import formatting
+from divulge.report import formatting, words
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.text import (
     RISK,
@@ -58,7 +58,7 @@ def page(data: dict[str, Any]) -> str:
         "risk": RISK,
         "single": SINGLE,
         "level": f"{100 * data['settings']['level']:g}%",
-        "limits": formatting.LIMITS[:4],
+        "limits": words.LIMITS[:4],
     }  # fmt: skip
     return str(template().environment.get_template("comparison.html.j2").render(context))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from divulge.core.result import counts_rows, number, percent
-from divulge.report import formatting
+from divulge.report import formatting, words
 from divulge.report.external.rounding import digits, few_hidden
 from divulge.report.model import Assessment, Change, Changed, ResultRecord
 
@@ -45,7 +45,7 @@ def verdict_sentence(data: Assessment, results: Sequence[ResultRecord], said: Ca
         return _excess(pairs)
     if verdict == "none found":
         return _none(pairs)
-    if failing.startswith(formatting.UNFAIR) or all(r.verdict == "none found" for r, _ in pairs):
+    if failing.startswith(words.UNFAIR) or all(r.verdict == "none found" for r, _ in pairs):
         return said(data.verdict.sentence)
     return _cannot_tell(pairs)
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from divulge.core.result import TOWARDS, number, percent
-from divulge.report import formatting
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, Found, PositiveControl, ResultRecord
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
@@ -181,7 +181,7 @@ def control_sentence(data: Assessment) -> str:
             "Not run: --positive-control 0.01 plants copies of real people into 1% of the synthetic rows and says "
             "whether the attacks see them"
         )
-        return f"{how}." if formatting.has_holdout(data) else f"{how}; it needs a holdout."
+        return f"{how}." if order.has_holdout(data) else f"{how}; it needs a holdout."
     done = [c for c in kinds if c.verdict is not None]
     seen = [c.kind for c in done if c.verdict == "excess found"]
     unseen = [c.kind for c in done if c.verdict != "excess found"]
