@@ -6,7 +6,7 @@ import re
 from typing import Protocol
 
 from divulge.case.preconditions import CRITICAL
-from divulge.core.result import TOWARDS, Baseline, number, percent, tidy
+from divulge.core.result import TOWARDS, Baseline, counts_guesses, counts_rows, number, percent, tidy
 from divulge.report import words
 from divulge.report.model import Assessment, Changed, Group, PositiveControl, Rate, Records, ResultRecord, Smallest
 
@@ -29,7 +29,6 @@ __all__ = [
     "measured",
     "methods",
     "name",
-    "of_rows",
     "p_text",
     "prose",
     "rated",
@@ -142,17 +141,12 @@ def rows_of(data: Assessment, role: str) -> int | None:
     return None if table is None else table.rows
 
 
-def of_rows(result: ResultRecord) -> bool:
-    """Return whether the rates of a result count synthetic rows, by their nearest person, and not people."""
-    return bool(result.real) and TOWARDS in result.context
-
-
 def side(result: ResultRecord, role: str) -> str:
     """Return the counts behind the rate of members ("real") or of strangers ("holdout"), in words."""
     text = counted(side_of(result, role))
-    if result.attack == "singling_out":
+    if counts_guesses(result):
         return f"{text} guesses" if text else ""
-    if not text or not of_rows(result):
+    if not text or not counts_rows(result):
         return text
     if role == "holdout":
         return f"{text} synthetic rows nearest to a stranger"

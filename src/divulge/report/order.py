@@ -10,6 +10,7 @@ from divulge.report.formatting import rate_of, risk_value
 from divulge.report.model import Assessment, ResultRecord
 
 __all__ = [
+    "ORDER",
     "QUESTIONS",
     "by_attack",
     "few_parts",
@@ -23,7 +24,8 @@ __all__ = [
     "worst_first",
 ]
 
-_ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
+ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
+"""The verdicts in the order of concern."""
 
 
 def has_holdout(data: Assessment) -> bool:
@@ -80,7 +82,7 @@ def _badness(result: ResultRecord) -> tuple[int, float, float]:
     bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
     rate = rate_of(result.real)
     return (
-        _ORDER.get(result.verdict or "", 4),
+        ORDER.get(result.verdict or "", 4),
         float("inf") if bound is None else -bound,
         float("inf") if rate is None else -float(rate),
     )
@@ -89,7 +91,7 @@ def _badness(result: ResultRecord) -> tuple[int, float, float]:
 def verdict_counts(results: Iterable[ResultRecord]) -> list[tuple[str, int]]:
     """Return how many results have each verdict, in the order of concern."""
     counts = Counter[str](r.verdict for r in results if r.verdict is not None)
-    return [(v, counts[v]) for v in _ORDER if counts[v]]
+    return [(v, counts[v]) for v in ORDER if counts[v]]
 
 
 def by_attack(data: Assessment) -> list[dict[str, Any]]:

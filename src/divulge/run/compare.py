@@ -15,7 +15,7 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import DivulgeError, SettingError, TableError
-from divulge.core.result import jsonable, number
+from divulge.core.result import number
 from divulge.core.schema import Schema
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.report import Report
@@ -141,7 +141,7 @@ def compare(
         "notes": left_out + _notes(assessed, labels),
     }  # fmt: skip
     data["verdict"] = {"order": _order(labels, ranked), "sentence": _sentence(labels, ranked, level)}
-    return ComparisonReport(jsonable(data), {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
+    return ComparisonReport.build(data, {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
 
 
 # ---------------------------------------------------------------- the tables

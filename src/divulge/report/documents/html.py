@@ -15,7 +15,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from divulge.core.result import number, percent
+from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.documents import html_charts, html_figures
@@ -177,7 +177,7 @@ def template() -> Any:
         "name": formatting.name,
         "of": _fact,
         "number": number,
-        "of_rows": formatting.of_rows,
+        "of_rows": counts_rows,
         "p_text": formatting.p_text,
         "percent": percent,
         "prose": formatting.prose,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from divulge.core.result import Risk, number, percent
+from divulge.core.result import Risk, counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
@@ -386,7 +386,7 @@ def _method(data: Assessment) -> str:
         if order.has_holdout(data)
         else "Inference and disclosure are not separated without people whom the synthesizer never saw."
     )
-    rows = words.ROWS_RISK if any(map(formatting.of_rows, data.results)) else ""
+    rows = words.ROWS_RISK if any(map(counts_rows, data.results)) else ""
     run = ", ".join(
         f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
         for k, v in settings_of(data).items()

@@ -8,14 +8,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from divulge.core.result import Risk, number, percent
+from divulge.core.result import Risk, counts_rows, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import statement, wp216
 
 __all__ = ["clean", "summary"]
 
-_ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
 _SHOWN = 16
 _DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal of fewer characters goes without
 _PARTS = 3  # near copies on part of the columns
@@ -121,7 +120,7 @@ def _control(data: Assessment) -> list[Any]:
 def _sort_key(r: ResultRecord) -> tuple[int, float]:
     bound = formatting.risk_value(r, "low_simultaneous")
     rate = formatting.rate_of(r.real)
-    return _ORDER[r.verdict or "no holdout"], -(bound if bound is not None else rate if rate is not None else 0.0)
+    return order.ORDER[r.verdict or "no holdout"], -(bound if bound is not None else rate if rate is not None else 0.0)
 
 
 def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
@@ -164,6 +163,6 @@ def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
     rate = formatting.side_of(r, role)
     if not rate or rate.rate is None:
         return "-"
-    if rate.n == sizes["synthetic" if formatting.of_rows(r) else role]:
-        return percent(rate.rate) + (" of rows" if formatting.of_rows(r) else "")
-    return f"{percent(rate.rate)} of {rate.n:,}{' rows' if formatting.of_rows(r) else ''}"
+    if rate.n == sizes["synthetic" if counts_rows(r) else role]:
+        return percent(rate.rate) + (" of rows" if counts_rows(r) else "")
+    return f"{percent(rate.rate)} of {rate.n:,}{' rows' if counts_rows(r) else ''}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from divulge.core.result import TOWARDS, number, percent
+from divulge.core.result import TOWARDS, counts_rows, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Found, PositiveControl, ResultRecord
 
@@ -59,7 +59,7 @@ def sentences(data: Assessment) -> list[dict[str, Any]]:
     for (attack, variant), r in _first(data).items():
         if r.verdict is None or not r.real or r.real.rate is None:
             continue
-        text = _of_rows(r) if formatting.of_rows(r) else _of_people(r)
+        text = _of_rows(r) if counts_rows(r) else _of_people(r)
         what = f"{attack} ({variant})" if variant else attack
         out.append({"attack": attack, "what": what, "text": text, "verdict": r.verdict})
     return out
