@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.core.result import Risk, counts_rows, jsonable
 from divulge.release import baseline, conditions, rules
-from divulge.report import formatting, model
+from divulge.report import formatting, model, order
 from divulge.report.content import content_of
 from divulge.report.documents import html, terminal
 from divulge.report.documents import junit as _junit
@@ -189,14 +189,14 @@ broken = on(conditions.broken, model.Policy)
 judge_rule = on(rules.judge_rule, Assessment)
 breaches = on(rules.breaches, Assessment)
 unfinished = on(rules.unfinished, Assessment)
-judged = on(formatting.judged, [ResultRecord])
-by_attack = on(formatting.by_attack, Assessment)
+judged = on(order.judged, [ResultRecord])
+by_attack = on(order.by_attack, Assessment)
 controls = on(formatting.controls, Assessment)
 flags = on(formatting.flags, model.Records)
 interval = on(formatting.interval, Risk)
 of_rows = on(counts_rows, ResultRecord)
-in_question = on(formatting.in_question, ResultRecord)
-on_part = on(formatting.on_part, ResultRecord)
+in_question = on(order.in_question, ResultRecord)
+on_part = on(order.on_part, ResultRecord)
 share_seen = on(formatting.share_seen, model.Smallest)
 telling_notes = on(formatting.telling_notes, ResultRecord)
 distances = SimpleNamespace(

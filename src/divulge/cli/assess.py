@@ -16,7 +16,9 @@ from divulge.cli.show import check_file, check_folder, command_line, deliver, fi
 from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
+    from divulge.release.policy import Policy
     from divulge.report.model import Assessment
+    from divulge.report.report import Report
 
 __all__ = ["assess", "demo"]
 
@@ -70,7 +72,7 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
 
 def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str | None] = ()) -> None:
-    from divulge.release.conditions import broken, judge_policy
+    from divulge.release.conditions import broken
     from divulge.release.policy import read_policy
     from divulge.release.rules import parse_rule
     from divulge.report.documents.terminal import clean
@@ -107,13 +109,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
             reveal=() if external else reveal,
             **({"finished": finished_shown} if options["verbose"] else {}),
         )  # fmt: skip
-    report = report.replaced(command=command_line())
-    if previous is not None:
-        from divulge.release.baseline import change
-
-        report = report.replaced(change=change(report.assessment, previous))
-    if policy or options["fail_on"]:
-        report = report.replaced(policy=judge_policy(report.assessment, policy, options["fail_on"]))
+    report = _completed(report, previous, policy, options["fail_on"])
     if external:
         report = report.external(reveal)
     deliver(report, folder, quiet=options["quiet"])
@@ -130,6 +126,19 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
         sys.exit(1)
     if report.failed:
         sys.exit(3)
+
+
+def _completed(report: Report, previous: Assessment | None, policy: Policy | None, fail_on: Sequence[str]) -> Report:
+    """Return the report with the command, what changed, and whether the policy is kept."""
+    from divulge.release.baseline import change
+    from divulge.release.conditions import judge_policy
+
+    report = report.replaced(command=command_line())
+    if previous is not None:
+        report = report.replaced(change=change(report.assessment, previous))
+    if policy or fail_on:
+        report = report.replaced(policy=judge_policy(report.assessment, policy, fail_on))
+    return report
 
 
 def _folder(out: str | None, external: bool) -> str:

@@ -73,6 +73,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
 
     Exit status: 0 done, 2 unusable input, 3 a candidate failed (the others are reported).
     """
+    from divulge.report.comparison.model import Failed
     from divulge.run.compare import compare as run
     from divulge.tables.readers import read, read_schema
 
@@ -103,8 +104,8 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
             acceptable=options["acceptable"], utility=options["utility"], seed=options["seed"],
             level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
         )  # fmt: skip
-    report.data["failed"] = failed + report.data["failed"]
-    report.data["command"] = command_line()
+    unread = tuple(Failed(label=f["label"], why=f["why"]) for f in failed)
+    report = report.replaced(failed=unread + report.comparison.failed, command=command_line())
     _deliver(report, folder, quiet=options["quiet"])
     if report.failed:
         sys.exit(3)
@@ -146,5 +147,5 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
         for failure in report.failed:
             click.echo(f"divulge: {clean(failure['label'])} failed: {clean(failure['why'])}", err=True)
         return
-    printed(report.data, summary)
+    printed(report.comparison, summary)
     click.echo(f"\nComparison: {folder / 'comparison.html'}")

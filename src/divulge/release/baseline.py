@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from scipy.special import ndtr
 
 from divulge.core.errors import SettingError
-from divulge.core.result import number
 from divulge.report import formatting
 from divulge.report.model import Assessment, Change, Changed, Moved, ResultRecord
+from divulge.report.prose.change import change_sentence
 from divulge.stats.intervals import holm, normal_quantile
 
 __all__ = ["change", "difference"]
@@ -99,7 +99,7 @@ def change(data: Assessment, previous: Assessment) -> Change:
         gone=sum(map(_carries_risk, previous.results)) - len(both),
         comparisons=tuple(rows),
         verdict=verdict,
-        sentence=_sentence(rows, verdict, previous, same["real"] and same["holdout"]),
+        sentence=change_sentence(rows, verdict, previous.started, same["real"] and same["holdout"]),
     )
 
 
@@ -195,26 +195,3 @@ def _same_table(data: Assessment, previous: Assessment, role: str) -> bool:
     if one is None or other is None:
         return one is other
     return bool(one.sha256) and (one.sha256, one.hashed) == (other.sha256, other.hashed)
-
-
-def _sentence(rows: Sequence[Changed], verdict: str, previous: Assessment, same: bool = True) -> str:
-    since = f"the run of {str(previous.started)[:10]}{'' if same else ' (of other people)'}"
-    moved = [r for r in rows if r.verdict == verdict]
-    if verdict == "cannot compare":
-        return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
-    if verdict == "no change found":
-        most = max(moved, key=lambda r: r.high_simultaneous or 0.0)
-        return (
-            f"No risk changed for certain since {since}, in {len(moved):,} comparisons; the largest rise that the "
-            f"simultaneous limits leave room for is {number(most.high_simultaneous)} "
-            f"({formatting.label(most, '->')})."
-        )
-    most = max(moved, key=lambda r: abs(r.difference or 0.0))
-    least = (most.low_simultaneous or 0.0) if verdict == "rose" else -(most.high_simultaneous or 0.0)
-    fell = sum(r.verdict == "fell" for r in rows) if verdict == "rose" else 0
-    return (
-        f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
-        f"{f' and fell in {fell:,}' if fell else ''}, most in "
-        f"{formatting.label(most, '->')}: from {number(most.before)} to {number(most.now)}, a change "
-        f"{f'of at least {number(least)}' if least >= 0.0005 else 'above 0'}."
-    )

@@ -1,1 +1,1 @@
-"""One dict is the truth; JSON, Markdown, HTML and the terminal are renderings of it."""
+"""One typed assessment is the truth; JSON, Markdown, HTML, the terminal and JUnit are renderings of it."""

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
-from divulge.core.result import TOWARDS, Baseline, number, percent, tidy
+from divulge.core.result import TOWARDS, Baseline, counts_rows, number, percent, tidy
+from divulge.report import words
 from divulge.report.model import Assessment, Changed, Group, PositiveControl, Rate, Records, ResultRecord, Smallest
 
 __all__ = [
-    "BANNER",
     "CONTROL",
-    "DEFINITIONS",
-    "GLOSSARY",
-    "LIMITS",
-    "QUESTIONS",
-    "ROWS_RISK",
     "SAID_ELSEWHERE",
     "brief",
-    "by_attack",
     "capitalized",
     "compact",
     "controls",
     "counted",
     "distance",
-    "few_parts",
     "flags",
     "further",
-    "has_holdout",
-    "in_question",
     "interval",
-    "judged",
-    "knowledge",
     "label",
     "leak_free",
     "limit",
@@ -43,8 +30,6 @@ __all__ = [
     "measured",
     "methods",
     "name",
-    "of_rows",
-    "on_part",
     "p_text",
     "prose",
     "rated",
@@ -52,104 +37,16 @@ __all__ = [
     "sentence",
     "share",
     "share_seen",
-    "shared_keys",
     "side",
     "spoken",
     "standing_out",
     "telling_notes",
     "tidy",
     "unchanged_verdicts",
-    "verdict_counts",
     "withheld",
-    "worst_first",
 ]
 
-_ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
 _LONGEST_NAME = 80
-
-BANNER = {
-    "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
-    "the preconditions hold, that part does not come from patterns of the population.",
-    "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
-    "speaks about the attacks, keys and targets on this page and about nothing else.",
-    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is "
-    "no finding either way; more people would be needed to decide.",
-    "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
-    "population give away with what the rows of single people give away.",
-}
-"""What each verdict means, in words."""
-
-UNFAIR = (
-    "A precondition fails without which strangers are no fair comparison with members, so that nothing follows either "
-    "way: an excess may be there or not, and more people would not decide it. Mend the tables or the split, and run "
-    "again."
-)
-"""What "cannot tell" means when members and strangers cannot be compared."""
-
-DEFINITIONS = (
-    (
-        "excess found",
-        "the simultaneous lower limit of the difference between members and strangers is above 0: the attack is right "
-        "more often about people in the real table.",
-    ),
-    ("none found", "not so, and the simultaneous upper limit of risk is at most {acceptable}."),
-    (
-        "cannot tell",
-        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size "
-        "would do.",
-    ),
-    ("no holdout", "there were no strangers to compare with; only rates are shown."),
-)
-"""The verdicts, with `{acceptable}` to fill in."""
-
-LIMITS = (
-    "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
-    "A verdict is about the average over the people attacked. Single people can be exposed where the average shows "
-    "nothing; the exposed records say who stands out, and they carry no interval.",
-    "The comparison holds as far as the holdout people come from the same population as the real ones and were never "
-    "seen by the synthesizer. The preconditions look for signs of the contrary; they cannot prove it.",
-    "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
-    "this page, and it can still harm people.",
-    "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
-    "was not attacked.",
-    "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
-    "This page is evidence for a decision. It is no certificate.",
-)
-"""What the numbers do not prove."""
-
-
-ROWS_RISK = (
-    "Where synthetic rows are counted (dcr and its kin), the rates are shares of all synthetic rows, by whether the "
-    "nearest person is a member or a stranger, and the risk is the fraction of synthetic rows that are copied: the "
-    "members' share less what they would attract without a leak, over the share of people who are strangers."
-)
-"""What the rates and the risk of measures are that count synthetic rows."""
-
-GLOSSARY = (
-    ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
-    ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
-     "same keys has the person's target."),
-    ("baseline", "the rate of an attacker without the synthetic table; elsewhere: naive rate."),
-    ("disclosure", "what the table tells about its own people beyond what it tells about strangers."),
-    ("excess", "rate of members minus rate of strangers; in membership inference: advantage."),
-    ("holdout", "people of the same population whom the synthesizer never saw, the strangers; elsewhere: control, test "
-     "or reference data."),
-    ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
-    ("interval", "a range that contains the true number in the stated share of repetitions; those called simultaneous "
-     "hold for all comparisons of an attack together."),
-    ("key", "a column whose value the attacker knows; elsewhere: quasi-identifier, auxiliary data."),
-    ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
-    ("member", "a person in the real table; the word of membership inference, too."),
-    ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
-    ("real table", "the table that the synthesizer was trained on; elsewhere: training data, original data."),
-    ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than strangers have, 1 is "
-     "everybody."),
-    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
-    ("stranger", "a person of the holdout; elsewhere: non-member, control."),
-    ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
-    ("unit", "the column that says which rows belong to one person or household."),
-)  # fmt: skip
-"""The words of the report."""
 
 
 def name(text: object) -> str:
@@ -245,11 +142,6 @@ def rows_of(data: Assessment, role: str) -> int | None:
     return None if table is None else table.rows
 
 
-def of_rows(result: ResultRecord) -> bool:
-    """Return whether the rates of a result count synthetic rows, by their nearest person, and not people."""
-    return bool(result.real) and TOWARDS in result.context
-
-
 def of_guesses(attack: str) -> bool:
     """Return whether the rates of an attack are shares of guesses and not of people, as its entry says."""
     return attack in CATALOGUE and CATALOGUE[attack].counts == "guesses"
@@ -258,9 +150,9 @@ def of_guesses(attack: str) -> bool:
 def side(result: ResultRecord, role: str) -> str:
     """Return the counts behind the rate of members ("real") or of strangers ("holdout"), in words."""
     text = counted(side_of(result, role))
-    if result.attack == "singling_out":
+    if of_guesses(result.attack):
         return f"{text} guesses" if text else ""
-    if not text or not of_rows(result):
+    if not text or not counts_rows(result):
         return text
     if role == "holdout":
         return f"{text} synthetic rows nearest to a stranger"
@@ -350,101 +242,7 @@ def leak_free(result: ResultRecord) -> tuple[float | None, float | None]:
     return risk_value(result, "leak_free_low"), risk_value(result, "leak_free_high")
 
 
-# ---------------------------------------------------------------- order and counts
-
-
-def has_holdout(data: Assessment) -> bool:
-    """Return whether there were strangers to compare with."""
-    return data.tables.holdout is not None
-
-
-def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:
-    """Return the results that carry a verdict, worst first; without a holdout those that have a rate."""
-    return worst_first(r for r in results if _compared(r))
-
-
-def _compared(result: ResultRecord) -> bool:
-    return result.verdict is not None and (result.verdict != "no holdout" or bool(result.real))
-
-
-def on_part(result: ResultRecord) -> bool:
-    """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
-    return result.attack == "copies" and bool(result.keys)
-
-
-QUESTIONS = ("singling_out", "linkability", "inference")
-"""The attacks that ask the three questions; there can be dozens of results of each, in a section of their own."""
-
-
-def in_question(result: ResultRecord) -> bool:
-    """Return whether a result answers one of the three questions."""
-    return result.attack in QUESTIONS
-
-
-def few_parts(results: Iterable[ResultRecord], most: int) -> list[ResultRecord]:
-    """Return results without all but the first few copies on part of the columns."""
-    out, seen = [], 0
-    for r in results:
-        seen += on_part(r)
-        if not on_part(r) or seen <= most:
-            out.append(r)
-    return out
-
-
-def shared_keys(results: Iterable[ResultRecord]) -> list[str]:
-    """Return the key set that all results have which have any, [] when they differ; columns of copies are no keys."""
-    sets = {tuple(r.keys) for r in results if r.keys and not on_part(r)}
-    return list(sets.pop()) if len(sets) == 1 else []
-
-
-def worst_first(results: Iterable[ResultRecord]) -> list[ResultRecord]:
-    """Return results by verdict, then by the limit that decided it, then by the rate of members."""
-    return sorted(results, key=_badness)
-
-
-def _badness(result: ResultRecord) -> tuple[int, float, float]:
-    found = result.verdict == "excess found"
-    bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
-    rate = rate_of(result.real)
-    return (
-        _ORDER.get(result.verdict or "", 4),
-        float("inf") if bound is None else -bound,
-        float("inf") if rate is None else -float(rate),
-    )
-
-
-def verdict_counts(results: Iterable[ResultRecord]) -> list[tuple[str, int]]:
-    """Return how many results have each verdict, in the order of concern."""
-    counts = Counter[str](r.verdict for r in results if r.verdict is not None)
-    return [(v, counts[v]) for v in _ORDER if counts[v]]
-
-
-def by_attack(data: Assessment) -> list[dict[str, Any]]:
-    """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
-    rows = []
-    compared = [r for r in data.results if _compared(r)]
-    for attack in dict.fromkeys(r.attack for r in compared):
-        own = [r for r in compared if r.attack == attack]
-        rows.append(
-            {
-                "attack": attack,
-                "question": question_of(data, attack),
-                "n": len(own),
-                "counts": dict(verdict_counts(own)),
-                "low": _largest(own, "low_simultaneous"),
-                "high": _largest(own, "high_simultaneous"),
-            }
-        )
-    return rows
-
-
-def question_of(data: Assessment, attack: str) -> str:
-    """Return the question of an attack, "" for one that the assessment does not know."""
-    return data.attacks[attack].question if attack in data.attacks else ""
-
-
-def _largest(results: Sequence[ResultRecord], which: str) -> float | None:
-    return max((v for r in results if (v := risk_value(r, which)) is not None), default=None)
+# ---------------------------------------------------------------- the verdict in words
 
 
 def sentence(data: Assessment) -> str:
@@ -466,8 +264,8 @@ def meaning(data: Assessment) -> str:
     """Return what the verdict of the whole means, in words."""
     failing = [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
     if data.verdict.verdict == "cannot tell" and failing:
-        return f"{UNFAIR} What fails: {', '.join(failing)}."
-    return BANNER.get(data.verdict.verdict, "")
+        return f"{words.UNFAIR} What fails: {', '.join(failing)}."
+    return words.BANNER.get(data.verdict.verdict, "")
 
 
 def unchanged_verdicts(data: Assessment) -> str:
@@ -628,42 +426,3 @@ def share_seen(smallest: Smallest) -> float | None:
 def share(value: float | None) -> str:
     """Return a share in percent, with two digits where it is below a tenth of a percent; "-" for None."""
     return percent(value) if value is None or value >= 0.001 else f"{100 * value:.2g}%"
-
-
-# ---------------------------------------------------------------- the attacker
-
-
-def knowledge(data: Assessment) -> dict[str, str]:
-    """Return what the attacker knows, wants and sees, one sentence each."""
-    keys, targets = data.settings.keys, data.settings.targets
-    pairs = data.key_sets
-    tried = any(r.keys for r in data.results if not in_question(r))
-    if keys:
-        known = ", ".join(map(name, keys))
-    elif pairs:
-        longest = max(len(k.keys) for k in pairs)
-        known = (
-            f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the "
-            f"best ones were tested: {len(pairs):,} pairs of key set and target."
-        )
-    else:
-        known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
-    if any(r.attack == "inference" and not r.keys for r in data.results):
-        known = f"{known.removesuffix('.')}. For inference: all columns but the target."
-    if targets:
-        wanted = ", ".join(map(name, targets))
-    else:
-        tested = list(dict.fromkeys(r.target for r in data.results if r.target))
-        names = ", ".join(map(name, tested))
-        wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
-    who = data.threat.attacker.who
-    rows = data.tables.real.rows
-    n = rows_of(data, "holdout")
-    strangers = "" if n is None else f", and as a check {n:,} strangers"
-    return {
-        "who": "; ".join(map(prose, who)) or "Anybody who holds the synthetic table.",
-        "about": f"{rows:,} rows of the real table{strangers}.",
-        "knows": known,
-        "wants": wanted,
-        "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",
-    }

@@ -74,7 +74,6 @@ class Report:
             {"name": c.name, "kind": c.kind, "roles": c.roles, "why": c.why, "bins": bins.get(c.name, "")}
             for c in schema.columns
         ]
-        about = {n: a for n, a in CATALOGUE.items() if any(r.attack == n for r in results)}
         assessment = Assessment(
             format=FORMAT,
             divulge=version,
@@ -103,10 +102,7 @@ class Report:
             threat=schema.threat,
             versions=package_versions(),
             machine=machine_words(),
-            attacks={
-                n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)
-                for n, a in about.items()
-            },
+            attacks=_about(results),
             notes=tuple(notes),
         )
         return cls(assessment, tuple(results), records)
@@ -401,13 +397,13 @@ def _score(results: Sequence[ResultRecord]) -> float:
 
 def _attacks(results: Sequence[ResultRecord]) -> list[str]:
     """Return the attacks with a verdict, worst first."""
-    from divulge.report.formatting import judged
+    from divulge.report.order import judged
 
     return list(dict.fromkeys(r.attack for r in judged(results) if r.risk))
 
 
 def _worst(results: Sequence[ResultRecord]) -> str:
-    from divulge.report.formatting import judged
+    from divulge.report.order import judged
 
     return str(judged(results)[0].verdict)
 
@@ -426,6 +422,16 @@ def _harmless(text: str) -> str:
 
     shown = tidy(text)
     return f"'{shown}" if _FORMULA.match(text) or _FORMULA.match(shown) or shown[:1] == "\ufffd" else shown
+
+
+def _about(results: Sequence[Result]) -> dict[str, model.About]:
+    """Return what the catalogue says of the attacks that ran."""
+    run = {r.attack for r in results}
+    return {
+        n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)
+        for n, a in CATALOGUE.items()
+        if n in run
+    }
 
 
 def _not_tested(run: set[str]) -> tuple[model.NotTested, ...]:

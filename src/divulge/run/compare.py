@@ -15,7 +15,7 @@ from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
-from divulge.core.result import jsonable, number
+from divulge.core.result import number
 from divulge.core.schema import Schema
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.report import Report
@@ -113,7 +113,7 @@ def compare(
         "seconds": time.perf_counter() - began,
         **_compared(run, assessed, labels, ranked, left_out),
     }
-    return ComparisonReport(jsonable(data), {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
+    return ComparisonReport.build(data, {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
 
 
 def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]], progress: Progress) -> list[Assessed]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
+from msgspec.structs import asdict
 
-from divulge.report import formatting
+from divulge.report import formatting, words
 from divulge.report.comparison.charts import Point, risk_against_utility
+from divulge.report.comparison.model import Candidate, Comparison
 from divulge.report.comparison.text import (
     RISK,
     SINGLE,
@@ -24,31 +25,29 @@ from divulge.report.documents.html import asset, content_policy, template
 
 __all__ = ["page"]
 
-Json = Mapping[str, Any]
-
 _FIRST = "propensity AUC"
 """The measure of the first picture: it looks at whole rows and needs no target."""
 _PAIRS = 400
 
 
-def page(data: dict[str, Any]) -> str:
+def page(data: Comparison) -> str:
     """Return the comparison as one HTML page; every label and name in it is untrusted text."""
     script, style = asset("report.js"), asset("report.css")
     candidates = by_order(data)
     pictures = _pictures(data)
-    pairs = sorted(data["pairs"], key=lambda p: (p["riskier"] is None, -abs(p["difference"] or 0)))
+    pairs = sorted(data.pairs, key=lambda p: (p.riskier is None, -abs(p.difference or 0)))
     context = {
         "data": data,
         "script": Markup(script),  # our own files
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
-        "ranked": bool(data["verdict"]["order"]),
-        "candidates": [{**c, "ranks": ranks(c["worst"]), "limits": limits(c["worst"]), "verdict": _verdict(data, c)}
+        "ranked": bool(data.verdict.order),
+        "candidates": [{**asdict(c), "ranks": ranks(c.worst), "limits": limits(c.worst), "verdict": _verdict(data, c)}
                        for c in candidates],
         "pictures": pictures,
         "attacks": [
-            {**a, "cells": [{**c, "ranks": ranks(c), "limits": limits(c)} for c in cells(data, a)]}
-            for a in data["attacks"]
+            {**asdict(a), "cells": [{**asdict(c), "ranks": ranks(c), "limits": limits(c)} for c in cells(data, a)]}
+            for a in data.attacks
         ],
         "pairs": pairs[:_PAIRS],
         "pairs_left_out": max(0, len(pairs) - _PAIRS),
@@ -57,44 +56,37 @@ def page(data: dict[str, Any]) -> str:
         "utility": utility_rows(data),
         "risk": RISK,
         "single": SINGLE,
-        "level": f"{100 * data['settings']['level']:g}%",
-        "limits": formatting.LIMITS[:4],
+        "level": f"{100 * data.settings.level:g}%",
+        "limits": words.LIMITS[:4],
     }  # fmt: skip
     return str(template().environment.get_template("comparison.html.j2").render(context))
 
 
-def _verdict(data: Json, candidate: Json) -> str:
+def _verdict(data: Comparison, candidate: Candidate) -> str:
     """Return what the simultaneous limits say about a candidate's worst risk: the shape of its point."""
-    worst = candidate["worst"]
-    if worst is None or worst["low"] is None or worst["high"] is None:
+    worst = candidate.worst
+    if worst is None or worst.low is None or worst.high is None:
         return "no holdout"
-    if worst["low"] > 0:
+    if worst.low > 0:
         return "excess found"
-    return "none found" if worst["high"] <= data["settings"]["acceptable"] else "cannot tell"
+    return "none found" if worst.high <= data.settings.acceptable else "cannot tell"
 
 
-def _pictures(data: Json) -> list[dict[str, Any]]:
+def _pictures(data: Comparison) -> list[dict[str, Any]]:
     """Return risk against each measure of utility, the main one first; none where there is no risk or no utility."""
-    measures = sorted(utility_rows(data), key=lambda m: m[0]["measure"] != _FIRST)
+    measures = sorted(utility_rows(data), key=lambda m: m[0].measure != _FIRST)
     candidates = by_order(data)
     out = []
     for i, (measure, values) in enumerate(measures):
         points = [
-            Point(
-                formatting.name(c["label"]),
-                c["worst"]["value"],
-                c["worst"]["low"],
-                c["worst"]["high"],
-                v,
-                _verdict(data, c),
-            )
+            Point(formatting.name(c.label), w.value, w.low, w.high, v, _verdict(data, c))
             for c, v in zip(candidates, values, strict=True)
-            if v is not None and c["worst"] and None not in c["worst"].values()
+            if v is not None and (w := c.worst) and w.value is not None and w.low is not None and w.high is not None
         ]
         if points:
             svg = risk_against_utility(
-                f"p{i}", points, measure=measure["measure"], better=measure["better"], reference=measure["reference"],
-                acceptable=data["settings"]["acceptable"],
+                f"p{i}", points, measure=measure.measure, better=measure.better, reference=measure.reference,
+                acceptable=data.settings.acceptable,
             )  # fmt: skip
             out.append({"svg": svg, "measure": measure, "points": points})
     return out

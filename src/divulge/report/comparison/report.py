@@ -1,14 +1,21 @@
-"""What a comparison of candidate tables found: one dictionary is the truth, and every document is drawn from it."""
+"""What a comparison of candidate tables found: a typed comparison, and its documents."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
+from divulge.core.result import jsonable
+from divulge.report.comparison.model import Comparison
+from divulge.report.content import _last, _plain
 from divulge.report.report import Report, _replace, _written
 
 __all__ = ["ComparisonReport", "folder_names"]
@@ -16,24 +23,44 @@ __all__ = ["ComparisonReport", "folder_names"]
 _FILES = ("comparison.json", "comparison.html", "comparison.md")
 
 
-@dataclass(frozen=True)
+_MEAN = ("value", "notes")
+"""Fields of a candidate's utility that are written last."""
+
+
+@dataclasses.dataclass(frozen=True)
 class ComparisonReport:
     """What `divulge.compare` found."""
 
-    data: dict[str, Any]
-    """The content of comparison.json."""
+    comparison: Comparison
+    """The content of comparison.json, typed."""
     reports: Mapping[str, tuple[Report, ...]]
     """The full report of each table, by label."""
+
+    @classmethod
+    def build(cls, data: Mapping[str, Any], reports: Mapping[str, tuple[Report, ...]]) -> ComparisonReport:
+        """Return the report of what a run found, nan as None and numbers of numpy as Python's."""
+        return cls(msgspec.convert(jsonable(dict(data)), Comparison), reports)
+
+    def replaced(self, **parts: Any) -> ComparisonReport:
+        """Return the report with other parts of its comparison, such as the command."""
+        return dataclasses.replace(self, comparison=msgspec.structs.replace(self.comparison, **parts))
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The content of comparison.json as plain dictionaries; what is changed there changes no document."""
+        data = _plain(msgspec.to_builtins(self.comparison))
+        candidates = [c | {"utility": [_last(u, _MEAN) for u in c["utility"]]} for c in data["candidates"]]
+        return _last(data | {"candidates": candidates}, ["verdict"])
 
     @property
     def order(self) -> list[str]:
         """The labels, least risk first; empty where nothing is ranked."""
-        return list(self.data["verdict"]["order"])
+        return list(self.comparison.verdict.order)
 
     @property
     def failed(self) -> list[dict[str, str]]:
         """Tables that could not be attacked, and why."""
-        return list(self.data["failed"])
+        return [{"label": f.label, "why": f.why} for f in self.comparison.failed]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of comparison.json."""
@@ -47,32 +74,36 @@ class ComparisonReport:
         """Return the comparison as Markdown, and write it when a path is given."""
         from divulge.report.comparison.text import markdown
 
-        return _written(markdown(self.data), path)
+        return _written(markdown(self.comparison), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the comparison as one offline HTML page, and write it when a path is given."""
         from divulge.report.comparison.html import page
 
-        return _written(page(self.data), path)
+        return _written(page(self.comparison), path)
 
     def write(self, folder: str | Path) -> Path:
         """Write the comparison into a folder, and the full report of each table into a folder of its own below it."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         names = folder_names(self.reports)
-        for candidate in self.data["candidates"]:
-            name, reports = names[candidate["label"]], self.reports[candidate["label"]]
-            for i, (table, report) in enumerate(zip(candidate["tables"], reports, strict=True)):
-                table["folder"] = name if len(reports) == 1 else f"{name}/{i + 1}"
-                report.replaced(command=self.data["command"]).write(folder / table["folder"])
-        for name, text in zip(_FILES, (self.to_json(), self.to_html(), self.to_markdown()), strict=True):
+        candidates = []
+        for candidate in self.comparison.candidates:
+            reports = self.reports[candidate.label]
+            places = _places(names[candidate.label], len(reports))
+            for place, report in zip(places, reports, strict=True):
+                report.replaced(command=self.comparison.command).write(folder / place)
+            placed = (replace(t, folder=place) for t, place in zip(candidate.tables, places, strict=True))
+            candidates.append(replace(candidate, tables=tuple(placed)))
+        whole = self.replaced(candidates=tuple(candidates))
+        for name, text in zip(_FILES, (whole.to_json(), whole.to_html(), whole.to_markdown()), strict=True):
             _replace(folder / name, text.encode())
         return folder
 
     def __repr__(self) -> str:
         from divulge.report.comparison.text import summary
 
-        return summary(self.data)
+        return summary(self.comparison)
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -82,6 +113,11 @@ class ComparisonReport:
             f'<iframe title="divulge comparison" style="width:100%;height:640px;border:1px solid #8888" '
             f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
         )
+
+
+def _places(name: str, n: int) -> list[str]:
+    """Return the folder of each table of a candidate."""
+    return [name] if n == 1 else [f"{name}/{i + 1}" for i in range(n)]
 
 
 def folder_names(labels: Iterable[str]) -> dict[str, str]:

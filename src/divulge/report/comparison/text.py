@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from divulge.core.result import number, percent
 from divulge.report import formatting
+from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, Worst
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
+from divulge.report.model import Utility
 
 __all__ = ["by_order", "cells", "limits", "markdown", "ranks", "reasons", "single_rows", "summary", "utility_rows"]
-
-Json = Mapping[str, Any]
 
 RISK = (
     "The risk of an attack is (members - strangers) / (1 - strangers) of its mean score per person, over the same "
@@ -30,149 +31,158 @@ SINGLE = (
 """What the limits of single comparisons are."""
 
 
-def by_order(data: Json) -> list[Json]:
+def by_order(data: Comparison) -> list[Candidate]:
     """Return the candidates, least risk first; by label where nothing is ranked."""
-    place = {label: i for i, label in enumerate(data["verdict"]["order"])}
-    return sorted(data["candidates"], key=lambda c: (place.get(c["label"], 0), c["label"]))
+    place = {label: i for i, label in enumerate(data.verdict.order)}
+    return sorted(data.candidates, key=lambda c: (place.get(c.label, 0), c.label))
 
 
-def ranks(cell: Json | None) -> str:
+def ranks(cell: Worst | Cell | None) -> str:
     """Return the ranks that a candidate may have: "2", or "1 to 3"."""
-    if not cell or cell["first"] is None:
+    if not cell or cell.first is None:
         return "-"
-    return str(cell["first"]) if cell["first"] == cell["last"] else f"{cell['first']} to {cell['last']}"
+    return str(cell.first) if cell.first == cell.last else f"{cell.first} to {cell.last}"
 
 
-def limits(cell: Json | None) -> str:
+def limits(cell: Worst | Cell | None) -> str:
     """Return the limits of a risk."""
-    if not cell or cell["low"] is None or cell["high"] is None:
+    if not cell or cell.low is None or cell.high is None:
         return "-"
-    return f"{number(cell['low'])} to {number(cell['high'])}"
+    return f"{number(cell.low)} to {number(cell.high)}"
 
 
-def utility_rows(data: Json) -> list[tuple[Json, list[float | None]]]:
+def utility_rows(data: Comparison) -> list[tuple[Utility, list[float | None]]]:
     """Return each measure with its value for each candidate, in their order."""
     candidates = by_order(data)
-    measures = candidates[0]["utility"] if candidates else []
-    return [(m, [c["utility"][i]["value"] for c in candidates]) for i, m in enumerate(measures)]
+    measures = candidates[0].utility if candidates else []
+    return [(m, [c.utility[i].value for c in candidates]) for i, m in enumerate(measures)]
 
 
-def reasons(data: Json) -> list[tuple[str, list[str]]]:
+def reasons(data: Comparison) -> list[tuple[str, list[str]]]:
     """Return why attacks are not ranked, and for each reason which."""
     out: dict[str, list[str]] = {}
-    for n in data["not_compared"]:
-        out.setdefault(n["why"], []).append(n["what"])
+    for n in data.not_compared:
+        out.setdefault(n.why, []).append(n.what)
     return list(out.items())
 
 
-def _largest(table: Json) -> tuple[Json | None, Json | None]:
+def _largest(table: CandidateTable) -> tuple[Band | None, Band | None]:
     """Return the attacks of the largest lower and of the largest upper limit of a table."""
-    bands = [b for b in table["bands"] if b["low"] is not None and b["high"] is not None]
-    return max(bands, key=lambda b: b["low"], default=None), max(bands, key=lambda b: b["high"], default=None)
+    bands = [b for b in table.bands if b.low is not None and b.high is not None]
+    low = max(bands, key=lambda b: b.low or 0.0, default=None)
+    return low, max(bands, key=lambda b: b.high or 0.0, default=None)
 
 
-def single_rows(data: Json) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One table, with the attacks of the largest limits of its single comparisons."""
+
+    name: str
+    table: CandidateTable
+    low: Band | None
+    high: Band | None
+
+
+def single_rows(data: Comparison) -> list[Single]:
     """Return one row for each table: its own verdict and the largest limits of its single comparisons."""
     rows = []
     for c in by_order(data):
-        for i, t in enumerate(c["tables"]):
+        for i, t in enumerate(c.tables):
             low, high = _largest(t)
-            name = c["label"] if len(c["tables"]) == 1 else f"{c['label']} ({i + 1})"
-            rows.append({"name": name, "table": t, "low": low, "high": high})
+            name = c.label if len(c.tables) == 1 else f"{c.label} ({i + 1})"
+            rows.append(Single(name, t, low, high))
     return rows
 
 
 # ---------------------------------------------------------------- Markdown
 
 
-def markdown(data: dict[str, Any]) -> str:
+def markdown(data: Comparison) -> str:
     """Return the comparison as Markdown: order, ranks, risks, utility, what was not compared."""
     candidates = by_order(data)
-    ranked = bool(data["verdict"]["order"])
-    labels = [escaped(formatting.name(c["label"])) for c in candidates]
+    ranked = bool(data.verdict.order)
+    labels = [escaped(formatting.name(c.label)) for c in candidates]
     parts = [
-        f"# Candidate tables compared\n\n{escaped(data['verdict']['sentence'])}",
+        f"# Candidate tables compared\n\n{escaped(data.verdict.sentence)}",
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
         section_of("Order", _order(candidates), RISK) if ranked else "",
         section_of("Risk by attack", *_by_attack(data, labels, ranked)),
         section_of("Single comparisons", _singles(data), SINGLE) if ranked else "",
         section_of("Utility", *_utility(data, labels)) if utility_rows(data) else "",
         section_of("What was not compared", "\n".join(_not_compared(data))),
-        section_of("Notes", "\n".join(f"- {escaped(n)}" for n in data["notes"])),
-        f"{escaped(str(data['started']).replace('T', ' '))}, divulge {escaped(data['divulge'])}.",
+        section_of("Notes", "\n".join(f"- {escaped(n)}" for n in data.notes)),
+        f"{escaped(str(data.started).replace('T', ' '))}, divulge {escaped(data.divulge)}.",
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
 
 
-def _not_compared(data: Json) -> list[str]:
+def _not_compared(data: Comparison) -> list[str]:
     return [f"- {', '.join(map(escaped, names))}: {escaped(why)}" for why, names in reasons(data)]
 
 
-def _warned(data: Json) -> list[str]:
-    lines = [f"- **Precondition not met: {escaped(w['check'])}.** {escaped(w['detail'])}" for w in data["warnings"]]
+def _warned(data: Comparison) -> list[str]:
+    lines = [f"- **Precondition not met: {escaped(w.check)}.** {escaped(w.detail)}" for w in data.warnings]
     return lines + [
-        f"- **{escaped(formatting.name(f['label']))} could not be attacked.** {escaped(f['why'])}"
-        for f in data["failed"]
+        f"- **{escaped(formatting.name(f.label))} could not be attacked.** {escaped(f.why)}" for f in data.failed
     ]
 
 
-def _order(candidates: Sequence[Json]) -> str:
+def _order(candidates: Sequence[Candidate]) -> str:
     heads = ["candidate", "rank", "risk", "limits", "worst attack", "tables"]
     rows = [
         [
-            escaped(formatting.name(c["label"])), ranks(c["worst"]), number(c["worst"]["value"]), limits(c["worst"]),
-            escaped(c["worst"]["attack"]), str(len(c["tables"])),
+            escaped(formatting.name(c.label)), ranks(c.worst), number(c.worst.value), limits(c.worst),
+            escaped(c.worst.attack), str(len(c.tables)),
         ]
         for c in candidates
+        if c.worst
     ]  # fmt: skip
     return table_of(heads, rows, (2, 5))
 
 
-def cells(data: Json, attack: Json) -> list[Json]:
+def cells(data: Comparison, attack: Attack) -> list[Cell]:
     """Return the cells of an attack in the order of the candidates."""
-    of = {c["label"]: c for c in attack["candidates"]}
-    return [of[c["label"]] for c in by_order(data)]
+    of = {c.label: c for c in attack.candidates}
+    return [of[c.label] for c in by_order(data)]
 
 
-def _by_attack(data: Json, labels: Sequence[str], ranked: bool) -> list[str]:
-    if not data["attacks"]:
+def _by_attack(data: Comparison, labels: Sequence[str], ranked: bool) -> list[str]:
+    if not data.attacks:
         return ["No attack could be compared."]
-    heads = ["candidate", *(escaped(a["attack"]) for a in data["attacks"])]
-    columns = [cells(data, a) for a in data["attacks"]]
+    heads = ["candidate", *(escaped(a.attack) for a in data.attacks)]
+    columns = [cells(data, a) for a in data.attacks]
     if ranked:
-        shown = [[f"{number(c['risk'])} ({limits(c)}), rank {ranks(c)}" for c in column] for column in columns]
+        shown = [[f"{number(c.risk)} ({limits(c)}), rank {ranks(c)}" for c in column] for column in columns]
     else:
-        shown = [[percent(c["members"]) for c in column] for column in columns]
+        shown = [[percent(c.members) for c in column] for column in columns]
     rows = [[label, *(column[i] for column in shown)] for i, label in enumerate(labels)]
-    chosen = [
-        f"- {escaped(a['attack'])}: {escaped(a['chosen'])} ({a['comparisons']} compared)" for a in data["attacks"]
-    ]
+    chosen = [f"- {escaped(a.attack)}: {escaped(a.chosen)} ({a.comparisons} compared)" for a in data.attacks]
     return [table_of(heads, rows), "\n".join(chosen)]
 
 
-def _singles(data: Json) -> str:
+def _singles(data: Comparison) -> str:
     rows = []
     for row in single_rows(data):
-        low, high = row["low"], row["high"]
-        at_least = "-" if low is None else f"{number(low['low'])} ({escaped(formatting.brief(low['where'], 90))})"
-        up_to = "-" if high is None else f"{number(high['high'])} ({escaped(high['attack'])})"
-        rows.append([escaped(formatting.name(row["name"])), row["table"]["verdict"], at_least, up_to])
+        low, high = row.low, row.high
+        at_least = "-" if low is None else f"{number(low.low)} ({escaped(formatting.brief(low.where, 90))})"
+        up_to = "-" if high is None else f"{number(high.high)} ({escaped(high.attack)})"
+        rows.append([escaped(formatting.name(row.name)), row.table.verdict, at_least, up_to])
     return table_of(["table", "verdict of its own", "at least", "at most"], rows)
 
 
-def _utility(data: Json, labels: Sequence[str]) -> list[str]:
+def _utility(data: Comparison, labels: Sequence[str]) -> list[str]:
     rows, told = [], []
     for measure, values in utility_rows(data):
-        sign = f"{escaped(measure['measure'])} ({measure['better']} is better)"
-        rows.append([sign, *map(number, values), number(measure["reference"])])
-        told.append(f"- {escaped(measure['measure'])}: {escaped(measure['about'])}")
+        sign = f"{escaped(measure.measure)} ({measure.better} is better)"
+        rows.append([sign, *map(number, values), number(measure.reference)])
+        told.append(f"- {escaped(measure.measure)}: {escaped(measure.about)}")
     return [table_of(["measure", *labels, "holdout"], rows), "\n".join(told)]
 
 
 # ---------------------------------------------------------------- terminal
 
 
-def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) -> str:
+def summary(data: Comparison, *, width: int = 110, colour: bool = False) -> str:
     """Return the summary of a comparison as text."""
     from rich.console import Console
 
@@ -185,46 +195,44 @@ def summary(data: Mapping[str, Any], *, width: int = 110, colour: bool = False) 
     return stream.getvalue().rstrip()
 
 
-def _parts(data: Json) -> list[Any]:
+def _parts(data: Comparison) -> list[Any]:
     from rich.text import Text
 
     parts: list[Any] = [
-        Text(f"divulge: {len(data['candidates'])} candidates compared", style="bold"),
-        Text(clean(data["verdict"]["sentence"])),
+        Text(f"divulge: {len(data.candidates)} candidates compared", style="bold"),
+        Text(clean(data.verdict.sentence)),
     ]
-    parts += [Text(f"! {w['check']}: {clean(w['detail'])}", style="yellow") for w in data["warnings"]]
-    parts += [
-        Text(f"! {clean(f['label'])} could not be attacked: {clean(f['why'])}", style="red") for f in data["failed"]
-    ]
+    parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
+    parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
     parts.append(_grid(data))
     if utility_rows(data):
         parts.append(_kept(data))
-    if data["not_compared"]:
-        parts.append(Text("Not ranked: " + ", ".join(n["what"] for n in data["not_compared"]) + "."))
+    if data.not_compared:
+        parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
     return parts
 
 
-def _grid(data: Json) -> Any:
-    ranked = bool(data["verdict"]["order"])
+def _grid(data: Comparison) -> Any:
+    ranked = bool(data.verdict.order)
     heads = ["candidate", *(["rank", "risk, simultaneous", "worst attack"] if ranked else []), "verdict of its own"]
     rows = []
     for c in by_order(data):
-        row = [clean(formatting.name(c["label"]))]
-        if ranked:
-            row += [ranks(c["worst"]), f"{number(c['worst']['value'])} ({limits(c['worst'])})", c["worst"]["attack"]]
-        rows.append([*row, ", ".join(sorted({t["verdict"] for t in c["tables"]}))])
+        row = [clean(formatting.name(c.label))]
+        if c.worst:
+            row += [ranks(c.worst), f"{number(c.worst.value)} ({limits(c.worst)})", c.worst.attack]
+        rows.append([*row, ", ".join(sorted({t.verdict for t in c.tables}))])
     return _ruled(heads, rows, ())
 
 
-def _kept(data: Json) -> Any:
+def _kept(data: Comparison) -> Any:
     """Return the table of utility."""
     found = utility_rows(data)
     rows = [
-        [clean(formatting.name(c["label"])), *(number(values[i]) for _, values in found)]
+        [clean(formatting.name(c.label)), *(number(values[i]) for _, values in found)]
         for i, c in enumerate(by_order(data))
     ]
-    rows.append(["holdout", *(number(m["reference"]) for m, _ in found)])
-    heads = [f"{m['measure']} ({m['better']} is better)" for m, _ in found]
+    rows.append(["holdout", *(number(m.reference) for m, _ in found)])
+    heads = [f"{m.measure} ({m.better} is better)" for m, _ in found]
     return _ruled(["utility", *heads], rows, range(1, 1 + len(heads)))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from markupsafe import escape
 
 from divulge.core.result import percent, tidy
-from divulge.report import formatting
+from divulge.report import formatting, order
 from divulge.report.documents import html_charts
 from divulge.report.model import Assessment, ResultRecord
 
@@ -51,16 +51,16 @@ class Figure:
 
 def drawable(data: Assessment) -> list[ResultRecord]:
     """Return the results that can be drawn: those with a risk or its limits, without a holdout those with a rate."""
-    if not formatting.has_holdout(data):
-        return [r for r in formatting.judged(data.results) if formatting.rate_of(r.real) is not None]
+    if not order.has_holdout(data):
+        return [r for r in order.judged(data.results) if formatting.rate_of(r.real) is not None]
     which = ("value", "high", "high_simultaneous")
-    return [r for r in formatting.judged(data.results) if any(formatting.risk_value(r, w) is not None for w in which)]
+    return [r for r in order.judged(data.results) if any(formatting.risk_value(r, w) is not None for w in which)]
 
 
 def figure(data: Assessment, attack: str) -> Figure:
     """Return the comparisons of one attack, worst first, 40 at most: risks with intervals, or rates with baselines."""
     every = [r for r in drawable(data) if r.attack == attack]
-    shown, risks = every[:_MOST], formatting.has_holdout(data)
+    shown, risks = every[:_MOST], order.has_holdout(data)
     acceptable = (data.settings.acceptable) if risks else None
     title = f"{attack.replace('_', ' ')}: {'risk' if risks else 'rate of members'}"
     about = (

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import number
-from divulge.report import formatting
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, Policy, Precondition, ResultRecord
 
 __all__ = ["junit"]
@@ -109,9 +109,9 @@ def _attacks(data: Assessment) -> list[ET.Element]:
 
 def _attack(name: str, results: Sequence[ResultRecord], judging: bool) -> ET.Element:
     case = _case("attacks", name, sum(float(r.seconds) for r in results))
-    counts = dict(formatting.verdict_counts(results))
+    counts = dict(order.verdict_counts(results))
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    worst = formatting.worst_first(results)
+    worst = order.worst_first(results)
     if "excess found" in counts:
         found = [_finding(r) for r in worst if r.verdict == "excess found"]
         more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from divulge.core.result import Risk, number, percent
-from divulge.report import formatting
+from divulge.core.result import Risk, counts_rows, number, percent
+from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 from divulge.report.prose import distances, statement, wp216
@@ -77,7 +77,7 @@ def _sign(verdict: str) -> str:
 
 def _head(data: Assessment) -> str:
     verdict = data.verdict.verdict
-    counts = [f"{n:,} {v}" for v, n in formatting.verdict_counts(data.results) if v != "no holdout"]
+    counts = [f"{n:,} {v}" for v, n in order.verdict_counts(data.results) if v != "no holdout"]
     started = escaped(str(data.started).replace("T", " "))
     lines = [
         "# What the synthetic table divulges",
@@ -163,14 +163,14 @@ def _overview(data: Assessment) -> str:
         for role, t in data.tables.by_role().items()
         if t
     ]
-    attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in formatting.knowledge(data).items())
+    attacker = "\n".join(f"- {what}: {escaped(text)}" for what, text in statement.knowledge(data).items())
     return section_of(
         "Overview", table_of(["table", "rows", "columns", "sha256"], rows, (1, 2)), f"The attacker\n\n{attacker}"
     )
 
 
 def _questions(data: Assessment) -> str:
-    strangers = formatting.has_holdout(data)
+    strangers = order.has_holdout(data)
     words = [f"- {escaped(c)}" for c in wp216.CAVEATS]
     parts = [_question(a, strangers) for a in wp216.answers(data)]
     reading = [wp216.READING, wp216.SCORE] if strangers else [wp216.BLURRED]
@@ -252,12 +252,12 @@ def _decision(data: Assessment) -> str:
 
 
 def _comparisons(data: Assessment) -> str:
-    judged = [r for r in formatting.judged(data.results) if not formatting.in_question(r)]
-    shown = formatting.few_parts(judged, _PARTS)[:_MOST]
+    judged = [r for r in order.judged(data.results) if not order.in_question(r)]
+    shown = order.few_parts(judged, _PARTS)[:_MOST]
     right: tuple[int, ...]
     if not judged:
         return ""
-    if formatting.has_holdout(data):
+    if order.has_holdout(data):
         heads = ["attack", "known", "target", "members", "strangers", "risk (simultaneous interval)", "verdict"]
         rows = [[*_who(r), _side(r, "real"), _side(r, "holdout"), _risk(r.risk), _sign(str(r.verdict))] for r in shown]
         title, right = "Risks, members against strangers", (3, 4, 5)
@@ -265,26 +265,24 @@ def _comparisons(data: Assessment) -> str:
         heads = ["attack", "known", "target", "members", "without the table"]
         rows = [[*_who(r), _side(r, "real"), percent(formatting.rate_of(r.baseline))] for r in shown]
         title, right = "Rates of members", (3, 4)
-    order = "worst" if formatting.has_holdout(data) else "highest"
+    first = "worst" if order.has_holdout(data) else "highest"
     more = len(judged) - len(shown)
     few = (
-        f", of near copies on part of the columns {_PARTS} at most"
-        if sum(map(formatting.on_part, judged)) > _PARTS
-        else ""
+        f", of near copies on part of the columns {_PARTS} at most" if sum(map(order.on_part, judged)) > _PARTS else ""
     )
-    told = f"The {order} {len(shown)} stand here{few}; {more:,} more are in assessment.json." if more > 0 else ""
-    alone = "" if formatting.has_holdout(data) else "Inference and disclosure are not separated."
+    told = f"The {first} {len(shown)} stand here{few}; {more:,} more are in assessment.json." if more > 0 else ""
+    alone = "" if order.has_holdout(data) else "Inference and disclosure are not separated."
     return section_of(title, alone, table_of(heads, rows, right), told)
 
 
 def _distances(data: Assessment) -> str:
     lines = []
     for s in distances.sentences(data):
-        sign = f" {_sign(s['verdict'])}" if formatting.has_holdout(data) else ""
+        sign = f" {_sign(s['verdict'])}" if order.has_holdout(data) else ""
         lines.append(f"- **{escaped(s['what'])}**{sign}: {escaped(s['text'])}")
     values = distances.values(data)
     heads = {"what": "measure", "real": "real", "holdout": "holdout", "leak_free": "without a leak"}
-    if not formatting.has_holdout(data):
+    if not order.has_holdout(data):
         heads = {"what": "measure", "real": "real"}
     heads["about"] = "what it can and cannot show"
     rows = [[escaped(v[column]) for column in heads] for v in values]
@@ -381,21 +379,21 @@ def _preconditions(data: Assessment) -> str:
 def _method(data: Assessment) -> str:
     settings = data.settings
     acceptable = settings.acceptable
-    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in formatting.DEFINITIONS]
+    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in words.DEFINITIONS]
     risk = (
         "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
         "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is "
         "corrected across attacks too."
-        if formatting.has_holdout(data)
+        if order.has_holdout(data)
         else "Inference and disclosure are not separated without people whom the synthesizer never saw."
     )
-    rows = formatting.ROWS_RISK if any(map(formatting.of_rows, data.results)) else ""
+    rows = words.ROWS_RISK if any(map(counts_rows, data.results)) else ""
     run = ", ".join(
         f"{escaped(k)} {_names(v) if isinstance(v, list) else escaped(v)}"
         for k, v in settings_of(data).items()
         if v not in (None, [])
     )
-    limits = "\n".join(f"- {line}" for line in formatting.LIMITS)
+    limits = "\n".join(f"- {line}" for line in words.LIMITS)
     return section_of(
         "Method and limits", risk, rows, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
         f"Command: {escaped(data.command)}" if data.command else "",

@@ -6,14 +6,15 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from divulge.core.result import Risk, number, percent
-from divulge.report import formatting
+from msgspec.structs import replace
+
+from divulge.core.result import Risk, counts_rows, number, percent
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import statement, wp216
 
 __all__ = ["clean", "summary"]
 
-_ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
 _SHOWN = 16
 _DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal of fewer characters goes without
 _PARTS = 3  # near copies on part of the columns
@@ -38,29 +39,39 @@ def summary(data: Assessment, *, width: int = 110, colour: bool = False) -> str:
 
 
 def _parts(data: Assessment, width: int) -> list[Any]:
-    from rich.padding import Padding
     from rich.text import Text
 
-    verdict = data.verdict
-    parts: list[Any] = [
-        *(
-            [Text("! this report holds data values: it was asked to reveal " + clean(", ".join(data.revealed)))]
-            if data.revealed and data.edition == "custodian"
-            else []
-        ),
-        Text(f"divulge: {verdict.verdict}", style="bold"),
-        Text(clean(formatting.spoken(data, verdict.sentence))),
+    parts = [*_head(data), *_compared(data, width)]
+    if statement.threat_line(data):
+        parts.append(Text(clean(statement.threat_line(data))))
+    parts += [Text(clean(f"! {f.attack.replace('_', ' ')} failed: {f.why}"), style="red") for f in data.failed]
+    if data.records:
+        told = (formatting.standing_out(data.records), formatting.flags(data.records))
+        parts += [Text(line) for line in told if line]
+    if data.utility:
+        kept = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
+        parts.append(Text(f"Utility: {clean(kept)}."))
+    parts += _control(data)
+    parts.append(Text("Not tested: " + clean(", ".join(n.what for n in data.not_tested)) + "."))
+    return parts
+
+
+def _head(data: Assessment) -> list[Any]:
+    """Return the verdict, what to read first, the policy, the change and the three questions."""
+    from rich.text import Text
+
+    parts: list[Any] = []
+    if data.revealed and data.edition == "custodian":
+        what = clean(", ".join(data.revealed))
+        parts.append(Text(f"! this report holds data values: it was asked to reveal {what}"))
+    parts += [
+        Text(f"divulge: {data.verdict.verdict}", style="bold"),
+        Text(clean(formatting.spoken(data, data.verdict.sentence))),
         Text(""),
     ]
-    bad = [c for c in data.preconditions if not c.ok]
-    parts += [Text(clean(f"! {c.check}: {c.detail}"), style="yellow") for c in bad]
-    parts += [
-        Text(
-            clean(f"! left out: {o.n:,} of {o.of:,} tests of {o.attack.replace('_', ' ')}: {o.why}"),
-            style="yellow",
-        )
-        for o in data.left_out
-    ]
+    bad = [f"! {c.check}: {c.detail}" for c in data.preconditions if not c.ok]
+    late = [f"! left out: {o.n:,} of {o.of:,} tests of {o.attack.replace('_', ' ')}: {o.why}" for o in data.left_out]
+    parts += [Text(clean(line), style="yellow") for line in (*bad, *late)]
     if data.policy:
         broken = sum(not c.kept for c in data.policy.conditions)
         told = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
@@ -70,42 +81,46 @@ def _parts(data: Assessment, width: int) -> list[Any]:
     answers = wp216.answers(data)
     if any(a["headline"] for a in answers):
         parts += [Text(clean(wp216.line(a))) for a in answers]
-    judged = [r for r in formatting.judged(data.results) if not formatting.in_question(r)]
+    return parts
+
+
+def _compared(data: Assessment, width: int) -> list[Any]:
+    """Return the table of comparisons, and how many more there are."""
+    from rich.text import Text
+
+    judged = [r for r in order.judged(data.results) if not order.in_question(r)]
+    parts: list[Any] = []
     if judged:
         parts.append(Text(""))
-        shared = formatting.shared_keys(judged)
+        shared = order.shared_keys(judged)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         sizes = {role: formatting.rows_of(data, role) for role in ("real", "synthetic", "holdout")}
         parts.append(_table(judged, shared, sizes, width))
-    shown = min(len(formatting.few_parts(judged, _PARTS)), _SHOWN)
+    shown = min(len(order.few_parts(judged, _PARTS)), _SHOWN)
     if len(judged) > shown:
         what = "comparisons" if any(r.holdout for r in judged) else "results"
         parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
-    if statement.threat_line(data):
-        parts.append(Text(clean(statement.threat_line(data))))
-    parts += [Text(clean(f"! {f.attack.replace('_', ' ')} failed: {f.why}"), style="red") for f in data.failed]
-    records = data.records
-    if records:
-        parts.append(Text(formatting.standing_out(records)))
-        if formatting.flags(records):
-            parts.append(Text(formatting.flags(records)))
-    if data.utility:
-        told = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
-        parts.append(Text(f"Utility: {clean(told)}."))
-    seen = formatting.controls(data)
-    if seen:
-        parts.append(Text("\nPositive control", style="bold"))
-        parts += [Padding(Text(clean(f"{kind}: {text}")), (0, 0, 0, 2), expand=False) for kind, text in seen]
-        parts.append(Padding(Text(formatting.CONTROL, style="dim"), (0, 0, 1, 2), expand=False))
-    parts.append(Text("Not tested: " + clean(", ".join(n.what for n in data.not_tested)) + "."))
     return parts
+
+
+def _control(data: Assessment) -> list[Any]:
+    """Return what the positive control showed."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    seen = formatting.controls(data)
+    if not seen:
+        return []
+    lines = [Padding(Text(clean(f"{kind}: {text}")), (0, 0, 0, 2), expand=False) for kind, text in seen]
+    method = Padding(Text(formatting.CONTROL, style="dim"), (0, 0, 1, 2), expand=False)
+    return [Text("\nPositive control", style="bold"), *lines, method]
 
 
 def _sort_key(r: ResultRecord) -> tuple[int, float]:
     bound = formatting.risk_value(r, "low_simultaneous")
     rate = formatting.rate_of(r.real)
-    return _ORDER[r.verdict or "no holdout"], -(bound if bound is not None else rate if rate is not None else 0.0)
+    return order.ORDER[r.verdict or "no holdout"], -(bound if bound is not None else rate if rate is not None else 0.0)
 
 
 def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
@@ -123,7 +138,7 @@ def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str
     for head in shown:
         side: Any = "left" if head in ("attack", "verdict") else "right"
         table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
-    for r in formatting.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
+    for r in order.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
         row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent(formatting.rate_of(r.baseline))]
         if compared:
             row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r.risk), str(r.verdict)]
@@ -140,10 +155,7 @@ def _interval(risk: Risk | None) -> str:
 
 
 def _label(r: ResultRecord, shared: Sequence[str]) -> str:
-    text: str = r.attack + (f" ({r.variant})" if r.variant else "")
-    if r.keys and list(r.keys) != list(shared):
-        text += ": " + " + ".join(map(formatting.name, r.keys))
-    return text + (f" -> {formatting.name(r.target)}" if r.target else "")
+    return formatting.label(replace(r, keys=()) if list(r.keys) == list(shared) else r, "->")
 
 
 def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
@@ -151,6 +163,6 @@ def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
     rate = formatting.side_of(r, role)
     if not rate or rate.rate is None:
         return "-"
-    if rate.n == sizes["synthetic" if formatting.of_rows(r) else role]:
-        return percent(rate.rate) + (" of rows" if formatting.of_rows(r) else "")
-    return f"{percent(rate.rate)} of {rate.n:,}{' rows' if formatting.of_rows(r) else ''}"
+    if rate.n == sizes["synthetic" if counts_rows(r) else role]:
+        return percent(rate.rate) + (" of rows" if counts_rows(r) else "")
+    return f"{percent(rate.rate)} of {rate.n:,}{' rows' if counts_rows(r) else ''}"

@@ -46,7 +46,7 @@ from divulge.report.external.policy import policy
 from divulge.report.external.results import result
 from divulge.report.external.risks import Coarse
 from divulge.report.external.rounding import count, digits, few_hidden, grid, rounded, share
-from divulge.report.external.sentences import change_sentence, read_why, verdict_sentence
+from divulge.report.external.sentences import read_why, verdict_sentence
 from divulge.report.external.source import IDENTIFIER, Compared, Source, named, numbers
 from divulge.report.formatting import limits_of
 from divulge.report.model import (
@@ -70,6 +70,7 @@ from divulge.report.model import (
     Tables,
     Utility,
 )
+from divulge.report.prose.change import change_sentence
 
 __all__ = ["REVEALS", "checked_reveal", "external", "in_schema_order", "masked"]
 
@@ -372,7 +373,8 @@ def _change(s: Source) -> Change | None:
     if c is None:
         return None
     rows = tuple(_changed(s, r) for r in c.comparisons)
-    return replace(c, comparisons=rows, sentence=change_sentence(c, rows))
+    sentence = change_sentence(rows, c.verdict, c.previous_started, c.same_people, outside=True)
+    return replace(c, comparisons=rows, sentence=sentence)
 
 
 def _changed(s: Source, r: Changed) -> Changed:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from divulge.core.result import counts_rows, number, percent
-from divulge.report import formatting
+from divulge.report import formatting, words
 from divulge.report.external.rounding import digits, few_hidden
-from divulge.report.model import Assessment, Change, Changed, ResultRecord
+from divulge.report.model import Assessment, ResultRecord
 
-__all__ = ["change_sentence", "read_why", "verdict_sentence"]
+__all__ = ["read_why", "verdict_sentence"]
 
 _WHY = re.compile(
     r"(?:every value is missing|every row has the same value|true and false|dates or times, # distinct"
@@ -45,7 +45,7 @@ def verdict_sentence(data: Assessment, results: Sequence[ResultRecord], said: Ca
         return _excess(pairs)
     if verdict == "none found":
         return _none(pairs)
-    if failing.startswith(formatting.UNFAIR) or all(r.verdict == "none found" for r, _ in pairs):
+    if failing.startswith(words.UNFAIR) or all(r.verdict == "none found" for r, _ in pairs):
         return said(data.verdict.sentence)
     return _cannot_tell(pairs)
 
@@ -103,36 +103,3 @@ def _beside(e: ResultRecord) -> str:
 def _bound(r: ResultRecord, which: str) -> float:
     bound = formatting.risk_value(r, which)
     return float("-inf") if bound is None else bound
-
-
-# ---------------------------------------------------------------- the change in words
-
-
-def change_sentence(change: Change, rows: Sequence[Changed]) -> str:
-    """Return what changed in words, from the comparisons of this edition."""
-    verdict = change.verdict
-    since = f"the run of {change.previous_started[:10]}{'' if change.same_people else ' (of other people)'}"
-    if verdict == "cannot compare":
-        return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
-    moved = [r for r in rows if r.verdict == verdict]
-    shown = [r for r in moved if r.difference is not None]
-    if verdict == "no change found":
-        told = f"No risk changed for certain since {since}, in {len(moved):,} comparisons"
-        if not shown:
-            return f"{told}."
-        most = max(shown, key=lambda r: r.high_simultaneous or 0.0)
-        return (
-            f"{told}; the largest rise that the simultaneous limits shown here leave room for is "
-            f"{number(most.high_simultaneous)} ({formatting.label(most, '->')})."
-        )
-    fell = sum(r.verdict == "fell" for r in rows) if verdict == "rose" else 0
-    told = f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
-    told += f" and fell in {fell:,}" if fell else ""
-    if not shown:
-        return f"{told}; its numbers are withheld."
-    most = max(shown, key=lambda r: abs(r.difference or 0.0))
-    least = (most.low_simultaneous or 0.0) if verdict == "rose" else -(most.high_simultaneous or 0.0)
-    return (
-        f"{told}, most of those shown here in {formatting.label(most, '->')}: from {number(most.before)} to "
-        f"{number(most.now)}, a change of at least {number(max(0.0, least))}."
-    )

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import structs
 
-from divulge.core.result import TOWARDS, number, percent
-from divulge.report import formatting
+from divulge.core.result import TOWARDS, counts_rows, number, percent
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, Found, PositiveControl, ResultRecord
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
@@ -59,7 +59,7 @@ def sentences(data: Assessment) -> list[dict[str, Any]]:
     for (attack, variant), r in _first(data).items():
         if r.verdict is None or not r.real or r.real.rate is None:
             continue
-        text = _of_rows(r) if formatting.of_rows(r) else _of_people(r)
+        text = _of_rows(r) if counts_rows(r) else _of_people(r)
         what = f"{attack} ({variant})" if variant else attack
         out.append({"attack": attack, "what": what, "text": text, "verdict": r.verdict})
     return out
@@ -181,7 +181,7 @@ def control_sentence(data: Assessment) -> str:
             "Not run: --positive-control 0.01 plants copies of real people into 1% of the synthetic rows and says "
             "whether the attacks see them"
         )
-        return f"{how}." if formatting.has_holdout(data) else f"{how}; it needs a holdout."
+        return f"{how}." if order.has_holdout(data) else f"{how}; it needs a holdout."
     done = [c for c in kinds if c.verdict is not None]
     seen = [c.kind for c in done if c.verdict == "excess found"]
     unseen = [c.kind for c in done if c.verdict != "excess found"]

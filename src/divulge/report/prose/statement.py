@@ -8,11 +8,21 @@ from typing import Any
 import msgspec
 
 from divulge.core.threat_model import Attacker, Decision, Release
-from divulge.report import formatting
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, Precondition
 from divulge.report.prose import wp216
 
-__all__ = ["CERTIFICATE", "PROCESSING", "decided", "evidence", "provenance", "stated", "threat_line", "threat_model"]
+__all__ = [
+    "CERTIFICATE",
+    "PROCESSING",
+    "decided",
+    "evidence",
+    "knowledge",
+    "provenance",
+    "stated",
+    "threat_line",
+    "threat_model",
+]
 
 PROCESSING = (
     "Making a synthetic table from personal data is itself processing of personal data and needs a legal basis of its "
@@ -62,9 +72,45 @@ def threat_line(data: Assessment) -> str:
     return f"Stated in the schema file: {told}; the report has the texts."
 
 
+def knowledge(data: Assessment) -> dict[str, str]:
+    """Return what the attacker knows, wants and sees, one sentence each."""
+    keys, targets = data.settings.keys, data.settings.targets
+    pairs = data.key_sets
+    tried = any(r.keys for r in data.results if not order.in_question(r))
+    if keys:
+        known = ", ".join(map(formatting.name, keys))
+    elif pairs:
+        longest = max(len(k.keys) for k in pairs)
+        known = (
+            f"No keys were given. Sets of up to {longest} columns were ranked by the synthetic table alone, and the "
+            f"best ones were tested: {len(pairs):,} pairs of key set and target."
+        )
+    else:
+        known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
+    if any(r.attack == "inference" and not r.keys for r in data.results):
+        known = f"{known.removesuffix('.')}. For inference: all columns but the target."
+    if targets:
+        wanted = ", ".join(map(formatting.name, targets))
+    else:
+        tested = list(dict.fromkeys(r.target for r in data.results if r.target))
+        names = ", ".join(map(formatting.name, tested))
+        wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
+    who = data.threat.attacker.who
+    rows = data.tables.real.rows
+    n = formatting.rows_of(data, "holdout")
+    strangers = "" if n is None else f", and as a check {n:,} strangers"
+    return {
+        "who": "; ".join(map(formatting.prose, who)) or "Anybody who holds the synthetic table.",
+        "about": f"{rows:,} rows of the real table{strangers}.",
+        "knows": known,
+        "wants": wanted,
+        "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",
+    }
+
+
 def provenance(data: Assessment) -> str:
     """Return where the holdout comes from, as far as it was stated."""
-    if not formatting.has_holdout(data):
+    if not order.has_holdout(data):
         return "there is none."
     how = data.threat.release.holdout
     if how:
@@ -120,9 +166,9 @@ def _preconditions(checks: Sequence[Precondition]) -> str:
 
 
 def _comparisons(data: Assessment) -> str:
-    judged = formatting.judged(data.results)
+    judged = order.judged(data.results)
     attacks = len({r.attack for r in judged})
-    if not formatting.has_holdout(data):
+    if not order.has_holdout(data):
         return f"{len(judged):,} rates by {attacks} attacks; none is compared with strangers."
     failed = f" {len(data.failed)} attack(s) failed and are missing." if data.failed else ""
     return (

@@ -11,8 +11,9 @@ from typing import Any
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.inference import WAYS
 from divulge.core.result import Risk, number, percent
-from divulge.report import formatting
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, Group, Rate, ResultRecord
+from divulge.report.prose.questions import ASKED, Question
 
 __all__ = [
     "BLURRED",
@@ -87,68 +88,6 @@ HEADS = {
 """What distinguishes the results of each question."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    attack: str
-    name: str
-    definition: str
-    says: str
-    example: str
-    how: str
-    table: str
-    untested: tuple[str, ...]
-
-
-_ASKED = (
-    _Question(
-        "singling_out",
-        "Singling out",
-        "Isolating some or all of the records that identify a person.",
-        "From the synthetic table alone I wrote down a description that fits exactly one person in your data.",
-        "One synthetic row alone is a widower of 34 in a small region. The attacker guesses that exactly one person in "
-        "the real table is that too.",
-        "Every guess comes from the synthetic table and fits exactly one of its rows. It succeeds where it fits "
-        "exactly one real person; strangers are tried with the same guesses, at equal table size. Guesses that mean "
-        "the same count once; how many people they single out stands beside. A rare description can fit one person by "
-        "chance.",
-        "By number of columns",
-        (
-            "descriptions by somebody who knows more than the synthetic table says",
-            "whether a description leads to a name: that takes a register or an acquaintance",
-        ),
-    ),
-    _Question(
-        "linkability",
-        "Linkability",
-        "Connecting two records about the same person or group, in one data set or in two.",
-        "I hold two lists about the same people with no common key. The synthetic table told me which lines belong "
-        "together.",
-        "One list has ages and jobs, another postcodes and diagnoses. The attacker joins two lines when the synthetic "
-        "row most like the first is also the one most like the second.",
-        "For every person the k nearest synthetic rows are found by the columns of the first list, and again by those "
-        "of the second. The person is linked where both find the same row; ties count by their probability.",
-        "By split and k",
-        (
-            "lists that hold errors or other people's lines as well",
-            "links between a group and its members",
-        ),
-    ),
-    _Question(
-        "inference",
-        "Inference",
-        "Deducing the value of an attribute from the values of others, with significant probability.",
-        "I know some facts about a person. The synthetic table told me another one.",
-        "Somebody knows a colleague's age, job and household, and reads the income off the most similar row.",
-        "For every person the target is guessed from the other columns by way of the synthetic table, and compared "
-        "with what is right; a number counts as right within a stated tolerance. The same is done for strangers. "
-        "What is guessed right of both is known about the population and is no disclosure in this sense, though it can "
-        "still harm.",
-        "By target",
-        ("several secrets at once", "attackers who know fewer of the columns, or something that is in none"),
-    ),
-)
-
-
 def answers(data: Assessment) -> list[dict[str, Any]]:
     """Return what the report says about each of the three questions.
 
@@ -158,10 +97,10 @@ def answers(data: Assessment) -> list[dict[str, Any]]:
         Name, words, "headline" (None when the attack has no result), "rows" in order, "charts" (a title and the rows
         it draws), "parts" (column sets or subgroups), "splits", "untested" and "notes" of each question.
     """
-    return [_answer(q, data) for q in _ASKED]
+    return [_answer(q, data) for q in ASKED]
 
 
-def _answer(q: _Question, data: Assessment) -> dict[str, Any]:
+def _answer(q: Question, data: Assessment) -> dict[str, Any]:
     rows = _in_order(q.attack, [r for r in data.results if r.attack == q.attack])
     parts, shown_rows = _parts(rows), listed(q.attack, rows, _ROWS)
     return {
@@ -176,7 +115,7 @@ def _answer(q: _Question, data: Assessment) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _missing(q: _Question, data: Assessment, rows: Sequence[ResultRecord]) -> str:
+def _missing(q: Question, data: Assessment, rows: Sequence[ResultRecord]) -> str:
     if rows:
         return ""
     failed = any(f.attack == q.attack for f in data.failed)
@@ -225,7 +164,7 @@ def listed(attack: str, rows: Sequence[ResultRecord], most: int) -> list[ResultR
     """Return rows in their order: those that answer the question first of all, then the worst of the others."""
     if len(rows) <= most:
         return list(rows)
-    ranked = sorted(formatting.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
+    ranked = sorted(order.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
     kept = set(map(id, ranked[:most]))
     return [r for r in rows if id(r) in kept]
 
@@ -244,8 +183,8 @@ def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> di
     if not rows:
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
-    r = formatting.worst_first(chosen)[0]
-    strangers = formatting.has_holdout(data)
+    r = order.worst_first(chosen)[0]
+    strangers = order.has_holdout(data)
     n = len({_split_of(c) if attack == "linkability" else c.target for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
@@ -258,7 +197,7 @@ def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: 
     """Return where the result that stands for several lies among them, and how many have each verdict."""
     if not strangers:
         return f" This is the highest of {of}."
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in formatting.verdict_counts(chosen))
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in order.verdict_counts(chosen))
     same = sum(c.verdict == r.verdict for c in chosen)
     if r.verdict == "excess found":
         return f" This is the clearest of {of}, by its lower limit ({counts})."
@@ -396,7 +335,7 @@ def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[dict[str, Any]]:
         if attack == "linkability":
             drawn, by = [(f"k = {_k_of(r)}", r) for r in own[:_DRAWN]], "By k"
         else:
-            worst = formatting.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
+            worst = order.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
             drawn, by = [(str(r.target or "-"), r) for r in worst], "By target"
         out.append({"title": f"{by}: {formatting.prose(title, 80)}", "rows": drawn, "left_out": len(own) - len(drawn)})
     return out[:_NAMES]

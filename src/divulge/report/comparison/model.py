@@ -1,0 +1,196 @@
+"""The typed content of comparison.json: one frozen struct for each part, from which every document is drawn."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from divulge.core.result import Verdict
+from divulge.report.model import Utility
+
+__all__ = [
+    "FORMAT",
+    "Attack",
+    "Band",
+    "Candidate",
+    "CandidateTable",
+    "Cell",
+    "Comparison",
+    "Failed",
+    "GivenTable",
+    "NotCompared",
+    "Order",
+    "Pair",
+    "People",
+    "Settings",
+    "Warned",
+    "Worst",
+]
+
+FORMAT = "divulge-comparison/1"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of the run, the same for every table; `missing` is the number of texts taken as missing."""
+
+    seed: int
+    level: Annotated[float, Meta(gt=0, lt=1)]
+    jobs: Annotated[int, Meta(ge=1)]
+    acceptable: Annotated[float, Meta(gt=0, lt=1)]
+    utility: bool
+    keys: tuple[str, ...] | None
+    targets: tuple[str, ...] | None
+    unit: str | None
+    ignore: tuple[str, ...]
+    missing: int
+
+
+class GivenTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table as it was given."""
+
+    rows: int
+    columns: int
+    sha256: str
+    hashed: Literal["file", "canonical columns"]
+
+
+class People(msgspec.Struct, frozen=True, kw_only=True):
+    """The tables of people."""
+
+    real: GivenTable
+    holdout: GivenTable | None
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """The labels by their worst risk, least first, and what that means in words; empty where nothing is ranked."""
+
+    order: tuple[str, ...]
+    sentence: str
+
+
+class Warned(msgspec.Struct, frozen=True, kw_only=True):
+    """A precondition about the people that does not hold."""
+
+    check: str
+    detail: str
+
+
+class Worst(msgspec.Struct, frozen=True, kw_only=True):
+    """The largest risk over the attacks, with limits and ranks that hold for all candidates together."""
+
+    attack: str
+    value: float | None
+    low: float | None
+    high: float | None
+    first: int
+    last: int
+
+
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """Of all comparisons of an attack on one table: the largest lower and the largest upper limit of risk.
+
+    The limits of all comparisons of all tables hold together. `where`: the comparison of the largest lower limit.
+    """
+
+    attack: str
+    n: int
+    low: float | None
+    high: float | None
+    where: str
+
+
+class CandidateTable(GivenTable, frozen=True, kw_only=True):
+    """One synthetic table; `folder` has its full report. The verdict is that of the table on its own."""
+
+    folder: str
+    verdict: Verdict
+    sentence: str
+    failed: int
+    bands: tuple[Band, ...]
+    utility: tuple[Utility, ...]
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A table, or a generator with several; `about` says which the statement is about."""
+
+    label: str
+    about: str
+    worst: Worst | None
+    utility: tuple[Utility, ...]
+    tables: tuple[CandidateTable, ...]
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """One attack on one candidate. Rates are mean scores of people; null for attacks that score guesses.
+
+    Limits and ranks hold together over all attacks and candidates; null without a holdout.
+    """
+
+    label: str
+    members: float | None
+    strangers: float | None
+    risk: float | None
+    low: float | None
+    high: float | None
+    first: int | None
+    last: int | None
+
+
+class Attack(msgspec.Struct, frozen=True, kw_only=True):
+    """One attack, and which of its comparisons were chosen before any outcome was seen."""
+
+    attack: str
+    question: str
+    chosen: str
+    comparisons: int
+    candidates: tuple[Cell, ...]
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """The risk of the first candidate less that of the second; `riskier` is null where that is uncertain."""
+
+    attack: str
+    first: str
+    second: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    riskier: str | None
+
+
+class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """An attack that is not ranked, and why."""
+
+    what: str
+    why: str
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that could not be attacked, and why."""
+
+    label: str
+    why: str
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What divulge found about several candidate tables. Rates are fractions; no data value is in this file."""
+
+    format: Annotated[str, Meta(pattern=f"^{FORMAT}$")]
+    divulge: Annotated[str, Meta(description="Version of divulge.")]
+    command: str
+    settings: Settings
+    started: Annotated[str, Meta(description="ISO 8601, UTC.")]
+    seconds: float
+    verdict: Order
+    tables: People
+    warnings: tuple[Warned, ...]
+    candidates: tuple[Candidate, ...]
+    attacks: tuple[Attack, ...]
+    pairs: tuple[Pair, ...]
+    not_compared: tuple[NotCompared, ...]
+    failed: tuple[Failed, ...]
+    versions: dict[str, str]
+    machine: str
+    notes: tuple[str, ...]

@@ -1,0 +1,122 @@
+"""Which results are compared, in which order they stand, and how many have which verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from divulge.report.formatting import rate_of, risk_value
+from divulge.report.model import Assessment, ResultRecord
+
+__all__ = [
+    "ORDER",
+    "QUESTIONS",
+    "by_attack",
+    "few_parts",
+    "has_holdout",
+    "in_question",
+    "judged",
+    "on_part",
+    "question_of",
+    "shared_keys",
+    "verdict_counts",
+    "worst_first",
+]
+
+ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
+"""The verdicts in the order of concern."""
+
+
+def has_holdout(data: Assessment) -> bool:
+    """Return whether there were strangers to compare with."""
+    return data.tables.holdout is not None
+
+
+def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:
+    """Return the results that carry a verdict, worst first; without a holdout those that have a rate."""
+    return worst_first(r for r in results if _compared(r))
+
+
+def _compared(result: ResultRecord) -> bool:
+    return result.verdict is not None and (result.verdict != "no holdout" or bool(result.real))
+
+
+def on_part(result: ResultRecord) -> bool:
+    """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
+    return result.attack == "copies" and bool(result.keys)
+
+
+QUESTIONS = ("singling_out", "linkability", "inference")
+"""The attacks that ask the three questions; there can be dozens of results of each, in a section of their own."""
+
+
+def in_question(result: ResultRecord) -> bool:
+    """Return whether a result answers one of the three questions."""
+    return result.attack in QUESTIONS
+
+
+def few_parts(results: Iterable[ResultRecord], most: int) -> list[ResultRecord]:
+    """Return results without all but the first few copies on part of the columns."""
+    out, seen = [], 0
+    for r in results:
+        seen += on_part(r)
+        if not on_part(r) or seen <= most:
+            out.append(r)
+    return out
+
+
+def shared_keys(results: Iterable[ResultRecord]) -> list[str]:
+    """Return the key set that all results have which have any, [] when they differ; columns of copies are no keys."""
+    sets = {tuple(r.keys) for r in results if r.keys and not on_part(r)}
+    return list(sets.pop()) if len(sets) == 1 else []
+
+
+def worst_first(results: Iterable[ResultRecord]) -> list[ResultRecord]:
+    """Return results by verdict, then by the limit that decided it, then by the rate of members."""
+    return sorted(results, key=_badness)
+
+
+def _badness(result: ResultRecord) -> tuple[int, float, float]:
+    found = result.verdict == "excess found"
+    bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
+    rate = rate_of(result.real)
+    return (
+        ORDER.get(result.verdict or "", 4),
+        float("inf") if bound is None else -bound,
+        float("inf") if rate is None else -float(rate),
+    )
+
+
+def verdict_counts(results: Iterable[ResultRecord]) -> list[tuple[str, int]]:
+    """Return how many results have each verdict, in the order of concern."""
+    counts = Counter[str](r.verdict for r in results if r.verdict is not None)
+    return [(v, counts[v]) for v in ORDER if counts[v]]
+
+
+def by_attack(data: Assessment) -> list[dict[str, Any]]:
+    """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
+    rows = []
+    compared = [r for r in data.results if _compared(r)]
+    for attack in dict.fromkeys(r.attack for r in compared):
+        own = [r for r in compared if r.attack == attack]
+        rows.append(
+            {
+                "attack": attack,
+                "question": question_of(data, attack),
+                "n": len(own),
+                "counts": dict(verdict_counts(own)),
+                "low": _largest(own, "low_simultaneous"),
+                "high": _largest(own, "high_simultaneous"),
+            }
+        )
+    return rows
+
+
+def question_of(data: Assessment, attack: str) -> str:
+    """Return the question of an attack, "" for one that the assessment does not know."""
+    return data.attacks[attack].question if attack in data.attacks else ""
+
+
+def _largest(results: Sequence[ResultRecord], which: str) -> float | None:
+    return max((v for r in results if (v := risk_value(r, which)) is not None), default=None)

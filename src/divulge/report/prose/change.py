@@ -1,0 +1,56 @@
+"""What changed since a previous run, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from divulge.core.result import number
+from divulge.report import formatting
+from divulge.report.model import Changed, Moved
+
+__all__ = ["change_sentence"]
+
+
+def change_sentence(
+    rows: Sequence[Changed], verdict: Moved, started: str, same_people: bool, *, outside: bool = False
+) -> str:
+    """Return what changed in words.
+
+    Parameters
+    ----------
+    rows
+        The comparisons that both runs made.
+    started
+        When the previous run began.
+    outside
+        Some numbers are withheld, and the others rounded.
+    """
+    since = f"the run of {started[:10]}{'' if same_people else ' (of other people)'}"
+    if verdict == "cannot compare":
+        return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
+    moved = [r for r in rows if r.verdict == verdict]
+    shown = [r for r in moved if r.difference is not None]
+    if verdict == "no change found":
+        return _unchanged(f"No risk changed for certain since {since}, in {len(moved):,} comparisons", shown, outside)
+    fell = sum(r.verdict == "fell" for r in rows) if verdict == "rose" else 0
+    told = f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
+    told += f" and fell in {fell:,}" if fell else ""
+    if not shown:
+        return f"{told}; its numbers are withheld."
+    most = max(shown, key=lambda r: abs(r.difference or 0.0))
+    least = (most.low_simultaneous or 0.0) if verdict == "rose" else -(most.high_simultaneous or 0.0)
+    at_least = f"of at least {number(max(0.0, least))}" if outside or least >= 0.0005 else "above 0"
+    return (
+        f"{told}, most{' of those shown here' if outside else ''} in {formatting.label(most, '->')}: from "
+        f"{number(most.before)} to {number(most.now)}, a change {at_least}."
+    )
+
+
+def _unchanged(told: str, shown: Sequence[Changed], outside: bool) -> str:
+    if not shown:
+        return f"{told}."
+    most = max(shown, key=lambda r: r.high_simultaneous or 0.0)
+    return (
+        f"{told}; the largest rise that the simultaneous limits {'shown here ' if outside else ''}leave room for is "
+        f"{number(most.high_simultaneous)} ({formatting.label(most, '->')})."
+    )

@@ -1,0 +1,89 @@
+"""The words that every document shares: what verdicts mean, what numbers do not prove, and the glossary."""
+
+from __future__ import annotations
+
+__all__ = ["BANNER", "DEFINITIONS", "GLOSSARY", "LIMITS", "ROWS_RISK", "UNFAIR"]
+
+BANNER = {
+    "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
+    "the preconditions hold, that part does not come from patterns of the population.",
+    "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
+    "speaks about the attacks, keys and targets on this page and about nothing else.",
+    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is "
+    "no finding either way; more people would be needed to decide.",
+    "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
+    "population give away with what the rows of single people give away.",
+}
+"""What each verdict means, in words."""
+
+UNFAIR = (
+    "A precondition fails without which strangers are no fair comparison with members, so that nothing follows either "
+    "way: an excess may be there or not, and more people would not decide it. Mend the tables or the split, and run "
+    "again."
+)
+"""What "cannot tell" means when members and strangers cannot be compared."""
+
+DEFINITIONS = (
+    (
+        "excess found",
+        "the simultaneous lower limit of the difference between members and strangers is above 0: the attack is right "
+        "more often about people in the real table.",
+    ),
+    ("none found", "not so, and the simultaneous upper limit of risk is at most {acceptable}."),
+    (
+        "cannot tell",
+        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size "
+        "would do.",
+    ),
+    ("no holdout", "there were no strangers to compare with; only rates are shown."),
+)
+"""The verdicts, with `{acceptable}` to fill in."""
+
+LIMITS = (
+    "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
+    "A verdict is about the average over the people attacked. Single people can be exposed where the average shows "
+    "nothing; the exposed records say who stands out, and they carry no interval.",
+    "The comparison holds as far as the holdout people come from the same population as the real ones and were never "
+    "seen by the synthesizer. The preconditions look for signs of the contrary; they cannot prove it.",
+    "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
+    "this page, and it can still harm people.",
+    "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
+    "was not attacked.",
+    "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
+    "This page is evidence for a decision. It is no certificate.",
+)
+"""What the numbers do not prove."""
+
+
+ROWS_RISK = (
+    "Where synthetic rows are counted (dcr and its kin), the rates are shares of all synthetic rows, by whether the "
+    "nearest person is a member or a stranger, and the risk is the fraction of synthetic rows that are copied: the "
+    "members' share less what they would attract without a leak, over the share of people who are strangers."
+)
+"""What the rates and the risk of measures are that count synthetic rows."""
+
+GLOSSARY = (
+    ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
+    ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
+     "same keys has the person's target."),
+    ("baseline", "the rate of an attacker without the synthetic table; elsewhere: naive rate."),
+    ("disclosure", "what the table tells about its own people beyond what it tells about strangers."),
+    ("excess", "rate of members minus rate of strangers; in membership inference: advantage."),
+    ("holdout", "people of the same population whom the synthesizer never saw, the strangers; elsewhere: control, test "
+     "or reference data."),
+    ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
+    ("interval", "a range that contains the true number in the stated share of repetitions; those called simultaneous "
+     "hold for all comparisons of an attack together."),
+    ("key", "a column whose value the attacker knows; elsewhere: quasi-identifier, auxiliary data."),
+    ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
+    ("member", "a person in the real table; the word of membership inference, too."),
+    ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
+    ("real table", "the table that the synthesizer was trained on; elsewhere: training data, original data."),
+    ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than strangers have, 1 is "
+     "everybody."),
+    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
+    ("stranger", "a person of the holdout; elsewhere: non-member, control."),
+    ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
+    ("unit", "the column that says which rows belong to one person or household."),
+)  # fmt: skip
+"""The words of the report."""
