@@ -70,10 +70,6 @@ class Report:
         revealed: Sequence[str] = (),
     ) -> Report:
         """Return the report of one run."""
-        columns = [
-            {"name": c.name, "kind": c.kind, "roles": c.roles, "why": c.why, "bins": bins.get(c.name, "")}
-            for c in schema.columns
-        ]
         assessment = Assessment(
             format=FORMAT,
             divulge=version,
@@ -85,7 +81,7 @@ class Report:
             seconds=seconds,
             verdict=_typed(verdict, model.Overall),
             tables=_typed(tables, model.Tables),
-            schema=_each(columns, model.Column),
+            schema=_columns(schema, bins),
             preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
             results=_each((r.to_dict() for r in results), ResultRecord),
             key_sets=_each(map(dataclasses.asdict, key_sets), model.KeySet),
@@ -432,6 +428,13 @@ def _about(results: Sequence[Result]) -> dict[str, model.About]:
         for n, a in CATALOGUE.items()
         if n in run
     }
+
+
+def _columns(schema: Schema, bins: Mapping[str, str]) -> tuple[model.Column, ...]:
+    return tuple(
+        model.Column(name=c.name, kind=c.kind, roles=tuple(c.roles), why=c.why, bins=bins.get(c.name, ""))
+        for c in schema.columns
+    )
 
 
 def _not_tested(run: set[str]) -> tuple[model.NotTested, ...]:
