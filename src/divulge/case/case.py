@@ -189,7 +189,7 @@ class Case:
 
     def facts(self, column: str, which: int = 0) -> Facts:
         """Return what was counted about one column of one table (0 real, 1 synthetic, 2 holdout)."""
-        return facts_of(self.pooled(column), which)
+        return facts_of(self.pooled(column), which, self.numbers(column)[1:])
 
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
         """Return the value, or the range of values, that a code stands for. It is data."""
@@ -217,11 +217,11 @@ class Case:
         return {c: self.binning(c).bins for c in columns if self.binning(c).bins}
 
 
-def facts_of(pooled: PooledColumn, which: int) -> Facts:
-    """Return the facts of one column in one table, from its levels and their counts."""
+def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | None = None) -> Facts:
+    """Return the facts of one column in one table, from its levels and their counts; `numbers` are of all levels."""
     counts = pooled.counts[which]
     used = counts[1:] > 0
-    numbers = pooled.numbers()[used]
+    numbers = (pooled.numbers() if numbers is None else numbers)[used]
     finite = numbers[np.isfinite(numbers)]
     n_distinct = int(used.sum())
     length, spaces = 0.0, False

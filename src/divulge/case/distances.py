@@ -152,7 +152,7 @@ class Distances:
             n, size = self.n_rows("real"), len(distinct.times)
             return np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
 
-        return self._laid.once("alike", ["people"], make)
+        return self._laid.once(("alike",), ["people"], make)
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)

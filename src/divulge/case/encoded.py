@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -30,8 +31,12 @@ NUMBERS = ("numeric", "datetime")
 """Kinds of columns whose values are numbers; all others are categories."""
 ROLES = ("real", "synthetic", "holdout")
 _SYNTHETIC = 1
+_PASSING_BYTES = 2**26
+_BYTES_OF_A_ROW, _BYTES_OF_AN_ENTRY = 200, 40
 
 _T = TypeVar("_T")
+_Key = tuple[Hashable, ...]
+"""What was made, and of what."""
 
 
 class EncodedTables:
@@ -41,8 +46,9 @@ class EncodedTables:
 
     Kept as long as the tables: for each column what stands for its levels, and its codes, plain and binned (4 bytes a
     row each); 8 bytes a row for the records of each table and for each order of rows; and what was asked for with
-    `keep`, the few sets of columns that many attacks compare. All other rulers, rows and indices belong to who asked
-    for them and go with them. What follows from real and holdout alone is shared with tables that differ in the
+    `keep`, the few sets of columns that many attacks compare. Of other sets of columns at most 64 MB are kept, by
+    estimate, and the oldest go first: those of small tables meet again, those of large ones are let go at once. What
+    follows from real and holdout alone is shared with tables that differ in the
     synthetic rows alone (`with_synthetic`).
 
     Parameters
@@ -71,12 +77,16 @@ class EncodedTables:
         self._pooled = dict(pooled or {})
         self._binned: dict[str, Binning] = {}
         self._codes: dict[tuple[str, bool], tuple[Codes, ...]] = {}
-        self._of_all: dict[Hashable, Any] = {}
-        self._of_people: dict[Hashable, Any] = {}
+        self._of_all: dict[_Key, Any] = {}
+        self._of_people: dict[_Key, Any] = {}
+        self._passing: dict[_Key, Laid] = {}
+        self._lock = threading.Lock()
 
     def with_schema(self, schema: Schema) -> EncodedTables:
-        """Return the tables under another schema: levels stay, codings depend on the kinds and start anew."""
-        return EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
+        """Return the tables under another schema: levels and numbers stay, what depends on the kinds starts anew."""
+        out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
+        out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
+        return out
 
     def with_synthetic(self, codes: Mapping[str, Codes]) -> EncodedTables:
         """Return the tables with other codes in some columns of the synthetic one; levels and schema stay.
@@ -98,7 +108,7 @@ class EncodedTables:
             )
         return out
 
-    def once(self, key: Hashable, make: Callable[[], _T], tables: Iterable[int] | None = None) -> _T:
+    def once(self, key: _Key, make: Callable[[], _T], tables: Iterable[int] | None = None) -> _T:
         """Return what was made under a key before, else make it and keep it as long as the tables.
 
         Parameters
@@ -229,7 +239,7 @@ class EncodedTables:
         binned
             Whether to compare the codes for counting, as categories.
         keep
-            Whether to keep it as long as the tables, for all who ask for the same.
+            Whether to keep it as long as the tables, whatever its size.
 
         Raises
         ------
@@ -240,22 +250,37 @@ class EncodedTables:
         names = tuple(sorted(columns))
         ranges = self.people if ranges_of is None else tuple(ranges_of)
         each = tuple(float((weights or {}).get(c, 1.0)) for c in names)
+        binned = binned and any(self.is_number(c) for c in names)  # of categories the codes are the same
         key = (names, each, ranges, binned)
 
         def make() -> Laid:
             measured = [replace(self._measured(c, ranges, binned), weight=w) for c, w in zip(names, each, strict=True)]
             layout = tuple((m.numbers is None, m.codes is None) for m in measured)
-            shared: dict[Hashable, Any] = {}
+            shared: dict[_Key, Any] = {}
             if keep:
                 shared = self.once(("laid people", key, layout), dict, self.people)
             codes = [self.codes(c, binned=binned) for c in names]
             numbers = [self.numbers(c) if self.is_number(c) and not binned else None for c in names]
             return Laid(measured, codes, numbers, shared)
 
-        return self.once(("laid", key), make) if keep else make()
+        if keep or ("laid", key) in self._of_all:
+            return self.once(("laid", key), make)
+        with self._lock:
+            return self._remembered(key, make)
+
+    def _remembered(self, key: _Key, make: Callable[[], Laid]) -> Laid:
+        """Return what was laid under a key of late, else lay it and keep it for a while."""
+        if key not in self._passing:
+            self._passing[key] = make()
+        found = self._passing[key] = self._passing.pop(key)  # the last to go
+        size = sum(laid.nbytes for laid in self._passing.values())
+        while size > _PASSING_BYTES:
+            size -= self._passing.pop(next(iter(self._passing))).nbytes
+        return found
 
     def _measured(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
         """Return a column with its range, its one table being the levels."""
+        binned = binned and self.is_number(column)
         return self.once(("measured", column, ranges, binned), lambda: self._measure(column, ranges, binned))
 
     def _measure(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
@@ -288,7 +313,7 @@ class EncodedTables:
         SettingError
             The rows live elsewhere.
         """
-        return self.once("row ids", self._row_ids)
+        return self.once(("row ids",), self._row_ids)
 
     def _row_ids(self) -> list[Ints]:
         stacked = [np.concatenate(self.codes(c, binned=False)) for c in self.columns]
@@ -314,11 +339,11 @@ class Laid:
         columns: Sequence[Measured],
         codes: Sequence[tuple[Codes, ...]],
         numbers: Sequence[Floats | None],
-        shared: dict[Hashable, Any],
+        shared: dict[_Key, Any],
     ) -> None:
         self.ruler = ruler_of(columns)
         self._columns, self._codes, self._numbers = columns, codes, numbers
-        self._of_people, self._of_all = shared, dict[Hashable, Any]()
+        self._of_people, self._of_all = shared, dict[_Key, Any]()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -328,6 +353,12 @@ class Laid:
     def n_rows(self, role: str) -> int:
         """Return how many rows a table has; 0 when there is none."""
         return sum(len(self._codes[0][i]) for i in self._tables(role))
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes rows, rows without repeats, indices and what was found take once all are made."""
+        n_rows, n_columns = sum(map(len, self._codes[0])), len(self.ruler.low) + len(self.ruler.code_weight)
+        return n_rows * (_BYTES_OF_A_ROW + _BYTES_OF_AN_ENTRY * n_columns)
 
     def rows(self, role: str) -> Rows:
         """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
@@ -364,7 +395,7 @@ class Laid:
         """Return the index of a table's rows; `progress` is told how far long searches are, if this call makes it."""
         return self.once(("index", role), [role], lambda: Index(self.ruler, self.distinct(role), progress=progress))
 
-    def once(self, key: Hashable, roles: Iterable[str], make: Callable[[], _T]) -> _T:
+    def once(self, key: _Key, roles: Iterable[str], make: Callable[[], _T]) -> _T:
         """Return what was made under a key before, else make it from the rows of these roles and keep it."""
         kept = self._of_all if "synthetic" in roles else self._of_people
         if key not in kept:

@@ -65,6 +65,8 @@ class Table:
     sha256: str = ""
     """Hash of the file, if the table came from a file."""
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Texts for missing that are null here already."""
 
     def series(self, column: str) -> pl.Series:
         """Return one raw column of a table in memory."""
@@ -314,7 +316,9 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
             raw.append(values[0])
             weights.append(count)
     coded = [distinct(s) for s in raw]
-    clean = [without_codes(plain(values), missing) for values, _ in coded]
+    # texts that the reader of a file took out are not looked for again
+    left = [tuple(m for m in missing if m not in table.missing) for table in tables]
+    clean = [without_codes(plain(values), codes) for (values, _), codes in zip(coded, left, strict=True)]
     family, declared, note = settle(clean)
     as_integer = family == "number" and needs_int64(clean)
     cast = [as_family(s, family, as_integer, declared) for s in clean]

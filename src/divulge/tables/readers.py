@@ -74,7 +74,7 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     if str(path) == "-":
         data = sys.stdin.buffer.read()
         frame, notes = _csv(data, f"{role}: standard input", "", missing)
-        return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
+        return _table(frame, role, data, notes, missing)
     path = Path(path)
     where = f"{role}: {path.name or path}"
     _check_file(path, where)
@@ -95,7 +95,12 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         frame = _columnar(data, suffix, where)
     if missing and suffix not in _TEXT:
         frame = pl.DataFrame([without_codes(plain(s), missing) for s in frame.get_columns()])
-    return replace(table_of(frame, role), sha256=hashlib.sha256(data).hexdigest(), notes=notes)
+    return _table(frame, role, data, notes, missing)
+
+
+def _table(frame: pl.DataFrame, role: str, data: bytes, notes: tuple[str, ...], missing: Sequence[str]) -> Table:
+    digest = hashlib.sha256(data).hexdigest()
+    return replace(table_of(frame, role), sha256=digest, notes=notes, missing=tuple(missing))
 
 
 def read_schema(path: str | PathLike[str]) -> Schema:

@@ -18,7 +18,6 @@ from divulge.case.distances import Distances, check_count, distance_columns
 from divulge.core.errors import SettingError
 from divulge.core.result import Baseline, Individual, Result
 from divulge.kernels.linkage.record_linkage import ColumnHalf, chances, of_a_copy, once
-from divulge.kernels.neighbours.distinct import Distinct
 from divulge.stats import Outcomes, compare
 
 __all__ = ["linkability"]
@@ -148,7 +147,8 @@ def _linked(
     case: Case, split: str, pair: Pair, ks: Sequence[int], given: bool, notes: Sequence[str], draws: int
 ) -> list[Result]:
     """Return a result for each k, the halves in the order of their names so that it changes no digit."""
-    halves = [_half(Distances(case, half)) for half in sorted(map(sorted, pair))]
+    distances = [Distances(case, half) for half in sorted(map(sorted, pair))]
+    halves = [_half(d) for d in distances]
     kept = once(halves)
     m = len(kept)
     if given and ks[-1] > m:
@@ -157,7 +157,9 @@ def _linked(
         notes = [*notes, f"k above {m} was left out: there are no more synthetic rows"]
     ks = [k for k in ks if k <= m]
     if m < len(halves[0].synthetic):
-        halves = [h._replace(synthetic=Distinct.of(h.synthetic).whole.take(kept)) for h in halves]
+        halves = [h._replace(synthetic=d.rows("synthetic").take(kept)) for h, d in zip(halves, distances, strict=True)]
+    else:
+        halves = [h._replace(near=d.index("synthetic")) for h, d in zip(halves, distances, strict=True)]
     scores = chances(halves, ks, progress=case.progress)
     draws = draws if len(ks) == 1 else 0
     n = case.n_rows("real")

@@ -317,8 +317,11 @@ def _by_agreement(case: Case, known: Sequence[str], secret: TargetValues) -> dic
 def _asked(case: Case, laid: Laid, secret: TargetValues, k: int) -> Answered:
     """Return what the synthetic rows that count say about people, by the known columns."""
     kept = _kept(case, [*laid.columns, secret.name])
-    rows = laid.rows("synthetic").take(kept)
-    return answers(Index(laid.ruler, rows, progress=case.progress), laid.rows("people"), _values(secret, kept), k)
+    if len(kept) == case.n_rows("synthetic"):
+        index = laid.index("synthetic", case.progress)
+    else:
+        index = Index(laid.ruler, laid.rows("synthetic").take(kept), progress=case.progress)
+    return answers(index, laid.distinct("people"), _values(secret, kept), k)
 
 
 def _values(secret: TargetValues, kept: Ints) -> Values:

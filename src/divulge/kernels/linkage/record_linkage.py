@@ -38,6 +38,8 @@ class ColumnHalf(NamedTuple):
     """The same synthetic rows, in the same order, in both halves."""
     people: Rows | Distinct
     """The same people in both halves."""
+    near: Index | None = None
+    """An index of the synthetic rows, where there is one already."""
 
 
 class _Cells(NamedTuple):
@@ -108,7 +110,7 @@ def chances(
     >>> chances([one, other], [1, 2]).round(9).tolist()
     [[0.333333333, 1.0]]
     """
-    first, second = (Index(h.ruler, h.synthetic, threads=threads, progress=progress) for h in halves)
+    first, second = (h.near or Index(h.ruler, h.synthetic, threads=threads, progress=progress) for h in halves)
     reaches = first.reach(halves[0].people, max(ks)), second.reach(halves[1].people, max(ks))
     one, other = (r.reference.of_each for r in reaches)
     cells = _cells(one, other, len(reaches[0].reference.times)), _cells(other, one, len(reaches[1].reference.times))

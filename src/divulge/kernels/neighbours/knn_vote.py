@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
@@ -64,7 +65,7 @@ class _Tally(NamedTuple):
         return self.before[np.searchsorted(self.key, high)] - self.before[np.searchsorted(self.key, low)]
 
 
-def answers(index: Index, queries: Rows, values: Values, k: int) -> Answered:
+def answers(index: Index, queries: Rows | Distinct, values: Values, k: int) -> Answered:
     """Return what the nearest row and the k nearest rows say about each query.
 
     Parameters
