@@ -20,6 +20,7 @@ from divulge.report.documents import junit as _junit
 from divulge.report.documents import markdown as _markdown
 from divulge.report.external import edition
 from divulge.report.model import FORMAT, Assessment, ResultRecord
+from divulge.report.prose import answer
 from divulge.report.prose import distances as _distances
 from divulge.report.prose import statement as _statement
 from divulge.report.prose import wp216 as _wp216
@@ -157,7 +158,7 @@ def plain(value):
         return content_of(value)
     if isinstance(value, msgspec.Struct):
         return jsonable(msgspec.to_builtins(value))
-    if isinstance(value, _wp216.Part):
+    if type(value).__module__ == answer.__name__:
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}

@@ -107,7 +107,7 @@ class Report:
     def from_dict(cls, data: Mapping[str, Any], record_frame: pl.DataFrame | None = None) -> Report:
         """Return the report whose content is given, as `to_dict` returns it.
 
-        Fields that a later version added take their defaults where they are absent.
+        Fields that a later version added take their defaults where they are absent; unknown fields are left out.
 
         Parameters
         ----------

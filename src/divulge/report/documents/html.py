@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -21,6 +22,7 @@ from divulge.report.content import settings_of
 from divulge.report.documents import html_charts, html_figures
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, statement, wp216
+from divulge.report.prose.answer import Answer
 
 __all__ = ["page"]
 
@@ -273,15 +275,24 @@ def _sight(data: Assessment) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- the three questions
 
 
+def _answered(a: Answer, i: int, acceptable: float | None) -> dict[str, Any]:
+    """Return the answer to one question with its rows in cells and its charts drawn."""
+    rows = [
+        {"r": r, "first": wp216.first_cell(r), "needed": wp216.few(r) or wp216.needed(r),
+         "shown": wp216.shown(r) if r.risk else None}
+        for r in a.rows
+    ]  # fmt: skip
+    return {f.name: getattr(a, f.name) for f in fields(a)} | {
+        "rows": rows,
+        "part_risks": any(p.risk for p in a.parts),
+        "charts": [html_figures.ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a.charts)],
+    }
+
+
 def _questions(data: Assessment) -> dict[str, Any]:
     """Return the three questions with their tables and drawings."""
     acceptable = data.settings.acceptable if order.has_holdout(data) else None
-    answers = wp216.answers(data)
-    for i, a in enumerate(answers):
-        a["rows"] = [{"r": r, "first": wp216.first_cell(r), "needed": wp216.few(r) or wp216.needed(r),
-                      "shown": wp216.shown(r) if r.risk else None} for r in a["rows"]]  # fmt: skip
-        a["part_risks"] = any(p.risk for p in a["parts"])
-        a["charts"] = [html_figures.ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a["charts"])]
+    answers = [_answered(a, i, acceptable) for i, a in enumerate(wp216.answers(data))]
     return {
         "answers": answers,
         "caveats": wp216.CAVEATS,

@@ -12,6 +12,7 @@ from divulge.report import formatting, order
 from divulge.report.documents import html_charts
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances
+from divulge.report.prose.answer import Chart
 
 __all__ = [
     "PARTS",
@@ -138,15 +139,15 @@ def changes(data: Assessment) -> dict[str, Any]:
     return part | {"rows": rows, "axis": html_charts.axis("nx", scale, None)}
 
 
-def ladder(uid: str, chart: dict[str, Any], acceptable: float | None) -> dict[str, Any]:
+def ladder(uid: str, chart: Chart, acceptable: float | None) -> dict[str, Any]:
     """Return one chart of a question, drawn."""
-    rungs = [html_charts.rung(label, r, acceptable is not None) for label, r in chart["rows"]]
+    rungs = [html_charts.rung(label, r, acceptable is not None) for label, r in chart.rows]
     what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
     told = f"Each line is one {what}. The numbers stand in the table below the chart."
-    title = f"{'Rate' if acceptable is None else 'Risk'}. {chart['title']}"
+    title = f"{'Rate' if acceptable is None else 'Risk'}. {chart.title}"
     return {
-        "svg": html_charts.ladder(uid, title, told, rungs, acceptable), "title": chart["title"], "rows": chart["rows"],
-        "left_out": chart["left_out"],
+        "svg": html_charts.ladder(uid, title, told, rungs, acceptable), "title": chart.title, "rows": chart.rows,
+        "left_out": chart.left_out,
     }  # fmt: skip
 
 

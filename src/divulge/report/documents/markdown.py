@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from divulge.core.result import Risk, counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 from divulge.report.prose import distances, statement, wp216
+from divulge.report.prose.answer import Answer
 
 __all__ = ["markdown"]
 
@@ -177,47 +177,47 @@ def _questions(data: Assessment) -> str:
     return section_of("The three questions", "\n".join(words), *reading, *parts)
 
 
-def _question(a: Mapping[str, Any], strangers: bool) -> str:
-    answer = escaped(a["missing"])
-    if a["headline"]:
-        verdict = a["headline"]["verdict"]
-        answer = (f"**{_sign(verdict)}.** " if verdict else "") + escaped(a["headline"]["text"])
-    lines = [f"### {a['name']}", f"{a['definition']} “{a['says']}”", answer]
-    if a["rows"]:
-        rows = wp216.listed(a["attack"], a["rows"], _MOST)
+def _question(a: Answer, strangers: bool) -> str:
+    answer = escaped(a.missing)
+    if a.headline:
+        verdict = a.headline.verdict
+        answer = (f"**{_sign(verdict)}.** " if verdict else "") + escaped(a.headline.text)
+    lines = [f"### {a.name}", f"{a.definition} “{a.says}”", answer]
+    if a.rows:
+        rows = wp216.listed(a.attack, a.rows, _MOST)
         heads = ["members", "without the table"]
         if strangers:
-            shown = [_SHOWN] if a["any_shown"] else []
+            shown = [_SHOWN] if a.any_shown else []
             heads = ["members", "strangers", "without the table", "risk", "interval of this comparison alone"]
             heads += ["simultaneous interval", *shown, "score", "verdict"]
-        cells = [[escaped(", ".join(wp216.first_cell(r))), *_numbers(r, strangers, a["any_shown"])] for r in rows]
-        lines.append(table_of([", ".join(a["heads"]), *heads], cells, range(1, len(heads))))
-        if a["n"] > len(rows):
+        cells = [[escaped(", ".join(wp216.first_cell(r))), *_numbers(r, strangers, a.any_shown)] for r in rows]
+        lines.append(table_of([", ".join(a.heads), *heads], cells, range(1, len(heads))))
+        if a.n > len(rows):
             lines.append(
-                f"{len(rows)} of {a['n']:,} stand here: those by {wp216.HEADLINE[a['attack']]}, then the others by "
+                f"{len(rows)} of {a.n:,} stand here: those by {wp216.HEADLINE[a.attack]}, then the others by "
                 f"{'verdict and limit' if strangers else 'rate'}; all are in assessment.json."
             )
-    if a["parts"]:
+    if a.parts:
         lines += _parts_of(a, strangers)
-    untested = "; ".join(a["untested"])
+    untested = "; ".join(a.untested)
     return "\n\n".join([*lines, f"Not tested: {escaped(untested)}."])
 
 
 _SHOWN = "part of a full copy that would show"
 
 
-def _parts_of(a: Mapping[str, Any], strangers: bool) -> list[str]:
+def _parts_of(a: Answer, strangers: bool) -> list[str]:
     """Return sets of columns or subgroups as a table, with what their limits hold for."""
-    if a["of_guesses"]:
+    if a.of_guesses:
         heads = ["set of columns", "guesses that single out a member", "a stranger"][: 2 + strangers]
-        rows = [[escaped(p.name), _rate(p.real), _rate(p.holdout)][: 2 + strangers] for p in a["parts"]]
+        rows = [[escaped(p.name), _rate(p.real), _rate(p.holdout)][: 2 + strangers] for p in a.parts]
         return [table_of(heads, rows, (1, 2)[: 1 + strangers])]
     heads = ["target", "way of guessing", "subgroup", "members"]
-    rows = [[escaped(p.of), escaped(p.way), escaped(p.name), _rate(p.real)] for p in a["parts"]]
+    rows = [[escaped(p.of), escaped(p.way), escaped(p.name), _rate(p.real)] for p in a.parts]
     if not strangers:
         return [table_of(heads, rows, (3,))]
     heads += ["strangers", "risk (limits not corrected for the number of targets)"]
-    rows = [[*row, _rate(p.holdout), _risk(p.risk)] for row, p in zip(rows, a["parts"], strict=True)]
+    rows = [[*row, _rate(p.holdout), _risk(p.risk)] for row, p in zip(rows, a.parts, strict=True)]
     return [table_of(heads, rows, (3, 4, 5)), wp216.PART_LIMITS]
 
 
@@ -233,9 +233,9 @@ def _numbers(r: ResultRecord, strangers: bool, with_shown: bool) -> list[str]:
     return [_side(r, "real"), _side(r, "holdout"), baseline, risk, *limits, *shown, score, verdict]
 
 
-def _stated(part: Mapping[str, Any]) -> str:
-    lines = [f"- {word}: {escaped('; '.join(texts))}" for word, texts in part["given"]]
-    missing = ", ".join(part["left_out"])
+def _stated(part: statement.Stated) -> str:
+    lines = [f"- {word}: {escaped('; '.join(texts))}" for word, texts in part.given]
+    missing = ", ".join(part.left_out)
     return "\n".join([*lines, f"- not stated: {missing}"] if missing else lines)
 
 

@@ -79,7 +79,7 @@ def _head(data: Assessment) -> list[Any]:
     if data.change:
         parts.append(Text(f"Change: {clean(data.change.sentence)}"))
     answers = wp216.answers(data)
-    if any(a["headline"] for a in answers):
+    if any(a.headline for a in answers):
         parts += [Text(clean(wp216.line(a))) for a in answers]
     return parts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import msgspec
 
@@ -15,6 +15,7 @@ from divulge.report.prose import wp216
 __all__ = [
     "CERTIFICATE",
     "PROCESSING",
+    "Stated",
     "decided",
     "evidence",
     "knowledge",
@@ -40,25 +41,33 @@ CERTIFICATE = (
 _ENTRIES = 20
 
 
-def stated(table: Attacker | Release | Decision) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What one table of the schema file states, in order, and the names of what it leaves out."""
+
+    given: list[tuple[str, list[str]]]
+    left_out: list[str]
+
+
+def stated(table: Attacker | Release | Decision) -> Stated:
     """Return what one table of the schema file states, in order, and the names of what it leaves out."""
     given = msgspec.structs.asdict(table)
-    return {
-        "given": [(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in given.items() if texts],
-        "left_out": [_words(k) for k, texts in given.items() if not texts],
-    }
+    return Stated(
+        given=[(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in given.items() if texts],
+        left_out=[_words(k) for k, texts in given.items() if not texts],
+    )
 
 
 def _words(key: str) -> str:
     return {"dpo_advice": "DPO advice", "dpia": "DPIA"}.get(key, key.replace("_", " "))
 
 
-def threat_model(data: Assessment) -> list[tuple[str, dict[str, Any]]]:
+def threat_model(data: Assessment) -> list[tuple[str, Stated]]:
     """Return what is stated about the attacker and about the release."""
     return [("Attacker", stated(data.threat.attacker)), ("Release", stated(data.threat.release))]
 
 
-def decided(data: Assessment) -> dict[str, Any]:
+def decided(data: Assessment) -> Stated:
     """Return what is stated about the decision."""
     return stated(data.threat.decision)
 
@@ -66,9 +75,9 @@ def decided(data: Assessment) -> dict[str, Any]:
 def threat_line(data: Assessment) -> str:
     """Return how much was stated, in one line; "" when nothing was."""
     parts = [(name.lower(), s) for name, s in threat_model(data)] + [("decision", decided(data))]
-    if not any(s["given"] for _, s in parts):
+    if not any(s.given for _, s in parts):
         return ""
-    told = ", ".join(f"{name} {len(s['given'])} of {len(s['given']) + len(s['left_out'])}" for name, s in parts)
+    told = ", ".join(f"{name} {len(s.given)} of {len(s.given) + len(s.left_out)}" for name, s in parts)
     return f"Stated in the schema file: {told}; the report has the texts."
 
 
@@ -180,9 +189,9 @@ def _comparisons(data: Assessment) -> str:
 def _detectable(data: Assessment) -> str:
     told = []
     for a in wp216.answers(data):
-        least = a["headline"] and a["headline"]["r"].smallest_detectable
+        least = a.headline and a.headline.r.smallest_detectable
         if least:
-            told.append(f"{a['name'].lower()} {formatting.share(least)}")
+            told.append(f"{a.name.lower()} {formatting.share(least)}")
     if not told:
         return ""
     return (

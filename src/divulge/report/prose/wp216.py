@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.inference import WAYS
-from divulge.core.result import Risk, number, percent
+from divulge.core.result import number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Group, Rate, ResultRecord
+from divulge.report.prose.answer import Answer, Chart, Further, Headline, Part
 from divulge.report.prose.questions import ASKED, Question
 
 __all__ = [
@@ -88,31 +88,24 @@ HEADS = {
 """What distinguishes the results of each question."""
 
 
-def answers(data: Assessment) -> list[dict[str, Any]]:
-    """Return what the report says about each of the three questions.
-
-    Returns
-    -------
-    list of dict
-        Name, words, "headline" (None when the attack has no result), "rows" in order, "charts" (a title and the rows
-        it draws), "parts" (column sets or subgroups), "splits", "untested" and "notes" of each question.
-    """
+def answers(data: Assessment) -> list[Answer]:
+    """Return what the report says about each of the three questions."""
     return [_answer(q, data) for q in ASKED]
 
 
-def _answer(q: Question, data: Assessment) -> dict[str, Any]:
+def _answer(q: Question, data: Assessment) -> Answer:
     rows = _in_order(q.attack, [r for r in data.results if r.attack == q.attack])
     parts, shown_rows = _parts(rows), listed(q.attack, rows, _ROWS)
-    return {
-        "attack": q.attack, "id": q.attack.replace("_", "-"), "name": q.name, "definition": q.definition,
-        "says": q.says, "example": q.example, "how": q.how, "caption": q.table, "heads": HEADS[q.attack],
-        "headline": _headline(q.attack, rows, data), "missing": _missing(q, data, rows),
-        "rows": shown_rows, "n": len(rows), "charts": _charts(q.attack, rows),
-        "parts": parts[:_PARTS], "n_parts": len(parts), "of_guesses": q.attack == "singling_out",
-        "splits": _splits(rows) if q.attack == "linkability" else [],
-        "untested": [*_limits_of(q.attack, rows, data), *q.untested], "notes": _notes(rows),
-        "further": _further(shown_rows), "any_shown": any(shown(r) < 1 for r in shown_rows),
-    }  # fmt: skip
+    return Answer(
+        attack=q.attack, id=q.attack.replace("_", "-"), name=q.name, definition=q.definition,
+        says=q.says, example=q.example, how=q.how, caption=q.table, heads=HEADS[q.attack],
+        headline=_headline(q.attack, rows, data), missing=_missing(q, data, rows),
+        rows=shown_rows, n=len(rows), charts=_charts(q.attack, rows),
+        parts=parts[:_PARTS], n_parts=len(parts), of_guesses=q.attack == "singling_out",
+        splits=_splits(rows) if q.attack == "linkability" else [],
+        untested=[*_limits_of(q.attack, rows, data), *q.untested], notes=_notes(rows),
+        further=_further(shown_rows), any_shown=any(shown(r) < 1 for r in shown_rows),
+    )  # fmt: skip
 
 
 def _missing(q: Question, data: Assessment, rows: Sequence[ResultRecord]) -> str:
@@ -179,7 +172,7 @@ _HEADLINE: dict[str, Callable[[ResultRecord], bool]] = {
 """Fixed beforehand, so that no result is chosen for what it found; among splits or targets one stands for all."""
 
 
-def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> dict[str, Any] | None:
+def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> Headline | None:
     if not rows:
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
@@ -190,7 +183,7 @@ def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> di
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
         n, of = len(chosen), "comparisons"
     place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
-    return {"r": r, "verdict": r.verdict, "text": f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place}
+    return Headline(r, r.verdict, f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place)
 
 
 def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: bool) -> str:
@@ -296,12 +289,12 @@ def few(r: ResultRecord) -> str:
 _FEW = "fewer than 20 guesses"
 
 
-def line(answer: Mapping[str, Any]) -> str:
+def line(answer: Answer) -> str:
     """Return one question in one line of text."""
-    if answer["headline"] is None:
-        return f"{answer['name']}: {'failed' if 'failed' in answer['missing'] else 'not tested'}."
-    verdict = answer["headline"]["verdict"]
-    return f"{answer['name']}: {verdict or 'no verdict'}. {answer['headline']['text']}"
+    if answer.headline is None:
+        return f"{answer.name}: {'failed' if 'failed' in answer.missing else 'not tested'}."
+    verdict = answer.headline.verdict
+    return f"{answer.name}: {verdict or 'no verdict'}. {answer.headline.text}"
 
 
 def first_cell(r: ResultRecord) -> tuple[str, ...]:
@@ -321,12 +314,12 @@ def first_cell(r: ResultRecord) -> tuple[str, ...]:
 _DRAWN = 20
 
 
-def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[dict[str, Any]]:
+def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[Chart]:
     """Return which rows are drawn together: all numbers of columns, all k of one split, all targets of one way."""
     if not rows:
         return []
     if attack == "singling_out":
-        return [{"title": "By number of columns", "rows": [(r.variant, r) for r in rows[:_DRAWN]], "left_out": 0}]
+        return [Chart("By number of columns", [(r.variant, r) for r in rows[:_DRAWN]], 0)]
     groups: dict[str, list[ResultRecord]] = {}
     for r in rows if attack == "linkability" else sorted(rows, key=_way_of):
         groups.setdefault(_split_of(r) if attack == "linkability" else str(r.variant), []).append(r)
@@ -337,20 +330,8 @@ def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[dict[str, Any]]:
         else:
             worst = order.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
             drawn, by = [(str(r.target or "-"), r) for r in worst], "By target"
-        out.append({"title": f"{by}: {formatting.prose(title, 80)}", "rows": drawn, "left_out": len(own) - len(drawn)})
+        out.append(Chart(f"{by}: {formatting.prose(title, 80)}", drawn, len(own) - len(drawn)))
     return out[:_NAMES]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One column set or subgroup of a result."""
-
-    of: str
-    way: str
-    name: str
-    real: Rate
-    holdout: Rate | None
-    risk: Risk | None
 
 
 def _parts(rows: Sequence[ResultRecord]) -> list[Part]:
@@ -388,13 +369,13 @@ def _by_limit(part: Part) -> tuple[float, float]:
     return -float("-inf" if low is None else low), -float(-1 if rate is None else rate)
 
 
-def _further(rows: Sequence[ResultRecord]) -> dict[str, Any] | None:
+def _further(rows: Sequence[ResultRecord]) -> Further | None:
     """Return the further numbers of results as a table, None when there are none."""
     found = dict.fromkeys(n for r in rows for n, v in r.context.items() if v is not None and n != SHOWN)
     heads = list(found)[:_NUMBERS]
     if not heads:
         return None
-    return {"heads": heads, "rows": [(first_cell(r), [r.context.get(h) for h in heads]) for r in rows]}
+    return Further(heads, [(first_cell(r), [r.context.get(h) for h in heads]) for r in rows])
 
 
 def needed(r: ResultRecord) -> str:
