@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from functools import wraps
+from functools import cache, wraps
 from html.parser import HTMLParser
 from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -126,8 +126,13 @@ def typed(data, kind):
         return {k: typed(d, parts[1]) for k, d in data.items()}
     if not isinstance(data, dict):
         return data
-    hints = get_type_hints(kind, include_extras=True)
+    hints = hints_of(kind)
     return kind(**{f: typed(data[f], hint) if f in data else _empty(f, hint) for f, hint in hints.items()})
+
+
+@cache
+def hints_of(kind):
+    return get_type_hints(kind, include_extras=True)
 
 
 def assessment(data):

@@ -9,6 +9,7 @@ check here: until then it is left out of an external edition where a word of it 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from divulge.attacks import CATALOGUE
 
@@ -35,11 +36,13 @@ def is_ours(text: str) -> bool:
     """
     plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
     plain = _LIST.sub("'…'", plain)
-    return (
-        plain in SENTENCES
-        or any(plain in (*a.notes, a.plan.why) for a in CATALOGUE.values())
-        or _FILLED.fullmatch(plain) is not None
-    )
+    return plain in SENTENCES or plain in _declared(tuple(CATALOGUE)) or _FILLED.fullmatch(plain) is not None
+
+
+@lru_cache(maxsize=4)
+def _declared(attacks: tuple[str, ...]) -> frozenset[str]:
+    """Return the notes of these attacks, and why some are not made."""
+    return frozenset(text for name in attacks for text in (*CATALOGUE[name].notes, CATALOGUE[name].plan.why))
 
 
 _NOTES = (
