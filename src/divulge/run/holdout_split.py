@@ -119,11 +119,11 @@ def split(
     >>> len(real), len(holdout), set(real["household"]) & set(holdout["household"])
     (4, 4, set())
     """
-    laid = collect(table_of(table, "table"))
+    collected = collect(table_of(table, "table"))
     found = split_rows(
-        laid, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
+        collected, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
     )
-    return _taken(table, laid, found.real), _taken(table, laid, found.holdout)
+    return _taken(table, collected, found.real), _taken(table, collected, found.holdout)
 
 
 def split_rows(
@@ -321,7 +321,7 @@ def _on_repeats(repeated: int, n_rows: int, unit: str | None, together: bool) ->
     )
 
 
-def _taken(native: Any, laid: Table, rows: Ints) -> Any:
+def _taken(native: Any, collected: Table, rows: Ints) -> Any:
     """Return some rows of a table as the kind of frame that it was."""
     home = type(native).__module__.split(".")[0]
     if home == "pandas":
@@ -330,8 +330,8 @@ def _taken(native: Any, laid: Table, rows: Ints) -> Any:
         return native.take(rows)
     if isinstance(native, pl.DataFrame):
         return native[rows]
-    assert laid.frame is not None
-    return laid.frame[rows].rename({inner: name for name, inner in laid.names.items()})
+    assert collected.frame is not None
+    return collected.frame[rows].rename({inner: name for name, inner in collected.names.items()})
 
 
 # ---------------------------------------------------------------- files

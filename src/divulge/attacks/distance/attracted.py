@@ -28,7 +28,7 @@ _PASSES = "tables that pass distance tests were shown to leak: a mean over rows 
 _COUNTED = "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared"
 
 
-def laid(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:
+def prepared_distances(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:
     """Return the distances of a case, notes on columns left out, and the settings to state."""
     used, notes = distance_columns(case, columns)
     return distances_of(case, columns), notes, {"columns": list(used) if columns is not None else len(used)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import attracted, laid, round_sum
+from divulge.attacks.distance.attracted import attracted, prepared_distances, round_sum
 from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -79,7 +79,7 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     >>> authenticity(real, synthetic).value.real
     0.0
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     shares = {
         role: _authentic(d, role) if d.n_rows(role) > 1 else None
         for role in ("real", "holdout")[: 1 + case.has_holdout]

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN, finite
-from divulge.attacks.distance.attracted import GRID, NAMED, attracted, laid, middle, quantiles
+from divulge.attacks.distance.attracted import GRID, NAMED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.entry import Coarse, Decimals, Exact, Quantile, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -109,7 +109,7 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     >>> near.real.rate, near.context["leak-free share towards members"]
     (1.0, 0.5)
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     plain = Result(attack="dcr", settings=settings, notes=tuple(notes))
     tied = float((d.nearest("synthetic", "people").n_ties > 1).mean())
     first = replace(plain, variant="attraction", context={"share of synthetic rows with several nearest people": tied})

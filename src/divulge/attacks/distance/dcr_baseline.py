@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
-from divulge.attacks.distance.attracted import laid, middle
+from divulge.attacks.distance.attracted import middle, prepared_distances
 from divulge.attacks.entry import Coarse, Median, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -84,7 +84,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     >>> [r.value.synthetic for r in dcr_baseline(real, real)]
     [0.0, None]
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     canonical = canonical_of(case, d.columns)
     to_real = {
         role: middle(d.nearest(role, "real").distances[:, 0])

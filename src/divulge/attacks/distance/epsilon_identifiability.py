@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN, finite
 from divulge.attacks.distance._by_record import by_record
-from divulge.attacks.distance.attracted import laid, shown_of_a_copy
+from divulge.attacks.distance.attracted import prepared_distances, shown_of_a_copy
 from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -84,7 +84,7 @@ def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None)
     >>> published.value.real, pooled.real.hits, pooled.holdout.hits
     (1.0, 2.0, 2.0)
     """
-    _, notes, settings = laid(case, columns)
+    _, notes, settings = prepared_distances(case, columns)
     used = distance_columns(case, columns)[0]
     d = distances_of(case, columns, _weights(case, used))
     m = d.n_rows("synthetic")

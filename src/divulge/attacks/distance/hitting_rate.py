@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
 from divulge.attacks.distance._by_record import by_record
-from divulge.attacks.distance.attracted import laid
+from divulge.attacks.distance.attracted import prepared_distances
 from divulge.attacks.entry import Exact, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -100,7 +100,7 @@ def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: fl
     """
     if not (math.isfinite(within) and within >= 0):
         raise SettingError("within: must be a number of at least 0. hint: 1/30 of the range is the published width.")
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     plain = Result(
         attack="hitting_rate",
         settings=settings | {"within": within},

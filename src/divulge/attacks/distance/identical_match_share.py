@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import attracted, laid
+from divulge.attacks.distance.attracted import attracted, prepared_distances
 from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -79,7 +79,7 @@ def identical_match_share(case: Case, *, columns: Sequence[str] | None = None) -
     >>> found.value.real, found.value.holdout, round(found.real.hits, 3)
     (0.5, 0.25, 1.667)
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     shares = {
         role: float((d.nearest("synthetic", role).distances[:, 0] == 0).mean())
         for role in ("real", "holdout")[: 1 + case.has_holdout]

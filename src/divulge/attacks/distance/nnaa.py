@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
-from divulge.attacks.distance.attracted import laid
+from divulge.attacks.distance.attracted import prepared_distances
 from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -98,7 +98,7 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
     """
     if subsamples < 1:
         raise SettingError(f"subsamples: {subsamples} is below 1.")
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     roles = ("real", "synthetic", "holdout")[: len(case.tables)]
     sizes = [d.n_rows(r) for r in roles]
     size = min(sizes)

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import GRID, POINTED, attracted, laid, middle, quantiles
+from divulge.attacks.distance.attracted import GRID, POINTED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.entry import Coarse, Decimals, Exact, Median, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -100,7 +100,7 @@ def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, .
     >>> [round(v, 3) for v in nndr(real, synthetic)[0].curves["among real"]][::50]
     [0.0, 0.167, 0.333]
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     plain = Result(attack="nndr", settings=settings, notes=tuple(notes))
     value: dict[str, float | None] = {}
     context: dict[str, float | None] = {}

@@ -17,7 +17,7 @@ from divulge.attacks.inference.subgroups import by_subgroup
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
-from divulge.case.encoded import Laid
+from divulge.case.encoded import MeasuredColumns
 from divulge.core.errors import SettingError
 from divulge.core.hashing import once
 from divulge.core.result import Baseline, Individual, Result
@@ -300,7 +300,7 @@ def _guessed(case: Case, known: Sequence[str], secret: TargetValues, way: str, k
 
 
 def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int) -> dict[str, Guesses]:
-    found = _asked(case, case.encoded.laid(known), secret, k)
+    found = _asked(case, case.encoded.measured_columns(known), secret, k)
     # rounded: distances in another unit of a number differ in their last digits, and sort people apart
     sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
     return {
@@ -310,15 +310,15 @@ def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int)
 
 
 def _by_agreement(case: Case, known: Sequence[str], secret: TargetValues) -> dict[str, Guesses]:
-    found = _asked(case, case.encoded.laid(known, binned=True), secret, 1)
+    found = _asked(case, case.encoded.measured_columns(known, binned=True), secret, 1)
     return {"CAP": Guesses(found.nearest, found.share, _HOW["CAP"])}
 
 
-def _asked(case: Case, laid: Laid, secret: TargetValues, k: int) -> Answered:
+def _asked(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int) -> Answered:
     """Return what the synthetic rows that count say about people, by the known columns."""
-    kept = _kept(case, [*laid.columns, secret.name])
-    rows = laid.rows("synthetic").take(kept)
-    return answers(Index(laid.ruler, rows, progress=case.progress), laid.rows("people"), _values(secret, kept), k)
+    kept = _kept(case, [*ruled.columns, secret.name])
+    rows = ruled.rows("synthetic").take(kept)
+    return answers(Index(ruled.ruler, rows, progress=case.progress), ruled.rows("people"), _values(secret, kept), k)
 
 
 def _values(secret: TargetValues, kept: Ints) -> Values:
