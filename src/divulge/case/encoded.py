@@ -153,7 +153,7 @@ class EncodedTables:
         Raises
         ------
         SettingError
-            The rows live elsewhere.
+            The rows are not in memory.
         """
         key = (column, binned)
         if key not in self._codes:
@@ -287,7 +287,7 @@ class EncodedTables:
         Raises
         ------
         SettingError
-            The rows live elsewhere.
+            The rows are not in memory.
         """
         return self.once("row ids", self._row_ids)
 

@@ -165,7 +165,7 @@ def exposure(
     Raises
     ------
     SettingError
-        k or neighbour below 1, fdr outside (0, 1), rows that live elsewhere, no column to compare.
+        k or neighbour is below 1, fdr is outside (0, 1), the rows are not in memory, or there is no column to compare.
 
     Notes
     -----
@@ -196,7 +196,7 @@ def people_of(
     Raises
     ------
     SettingError
-        k or neighbour below 1, fdr outside (0, 1), rows that live elsewhere, no column to compare.
+        k or neighbour is below 1, fdr is outside (0, 1), the rows are not in memory, or there is no column to compare.
     """
     for name, value in (("k", k), ("neighbour", neighbour)):
         check_count(name, value)

@@ -216,7 +216,7 @@ def _count_numpy(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int
     return out
 
 
-# ---------------------------------------------------------------- counting by a compiled walk
+# ---------------------------------------------------------------- counting by a compiled loop
 
 
 def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int], threads: int | None) -> Floats:

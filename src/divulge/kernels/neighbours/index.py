@@ -85,7 +85,7 @@ class Index:
         Parameters
         ----------
         queries
-            Rows under the same ruler.
+            Rows on the same ruler.
         k
             At least 1.
         own
@@ -234,7 +234,7 @@ class Index:
         Parameters
         ----------
         queries
-            Rows under the same ruler.
+            Rows on the same ruler.
         chosen
             Shape (n_queries,): which queries to count; None counts all.
         closer_than
