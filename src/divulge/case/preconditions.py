@@ -19,7 +19,7 @@ __all__ = ["CRITICAL", "Check", "check_all", "overlap", "table_facts"]
 CRITICAL = ("different tables", "no overlap", "units apart", "exchangeable")
 """Checks that must hold for members and strangers to be comparable."""
 
-_SMALL = 100
+_SMALL = 100  # rows of a table below which most answers are unsure; start value, not calibrated
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,6 +205,8 @@ def overlap(case: Case) -> Check | None:
     real, holdout = ids[0], ids[2]
     shared, p = shared_rows(real, holdout, case.rng(f"overlap {_data_hash(case)}"))
     detail = f"{shared:,} of {len(holdout):,} holdout rows equal a real row"
+    # The p-value is calibrated in tests/case/test_preconditions.py; 0.001 itself is a start value: one random split in
+    # a thousand fails the check.
     if p <= 0.001:
         return Check(
             check="no overlap",
@@ -233,7 +235,7 @@ def shared_rows(
     if not shared:
         return 0, 1.0
     start = np.cumsum(size) - size
-    n_draws = draws if n * draws <= 50_000_000 else 99
+    n_draws = draws if n * draws <= 50_000_000 else 99  # a limit on the time
     found = np.empty(n_draws)
     for b, k in enumerate(rng.hypergeometric(len(holdout), len(real), n, n_draws)):
         label = np.zeros(n, dtype=np.int64)
@@ -292,6 +294,8 @@ def _exchangeable(case: Case) -> Check | None:
 
     p = min(1.0, 2 * float(ndtr(-z)))  # times 2: z is the larger of two folds; one-sided, as only a high AUC counts
     detail = f"a classifier tells real from holdout with AUC {auc:.3f} (0.5 is chance, p = {p:.2g})"
+    # The p-value is calibrated in tests/case/test_preconditions.py; 0.01 itself is a start value: one random split in a
+    # hundred fails the check.
     if p < 0.01 and z > 0:
         return Check(
             check="exchangeable",
@@ -356,6 +360,7 @@ def _naive_bayes(
     groups: list[NDArray[np.int32]], sizes: list[int]
 ) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
     """Return a score that is high for rows that look like the first group."""
+    # limits on the time: at most 300 pairs of columns, each with at most 10,000 cells
     features = [(j,) for j in range(len(sizes))] + [
         (i, j) for i, j in combinations(range(len(sizes)), 2) if sizes[i] * sizes[j] <= 10_000
     ][:300]

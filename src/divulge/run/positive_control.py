@@ -32,7 +32,7 @@ METHOD = (
 )
 _NOT_LINEAR = ("singling_out",)
 _CLOSE = 0.01  # share of the range by which a number of a near copy moves at most; start value, not calibrated
-_TRIES = 20
+_TRIES = 20  # draws of a category for a row that equals its original; rows that still do are left
 
 
 def check_share(share: float, has_holdout: bool, n_synthetic: int = 0) -> None:

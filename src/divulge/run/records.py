@@ -21,8 +21,8 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 _UNUSUAL = 0.01
-"""A record is reported as unusual if at most this share of real records is at least as exposed."""
-_CLOSER = 2.0
+"""A record is reported as unusual if at most this share of real records is at least as exposed. Start value."""
+_CLOSER = 2.0  # a synthetic row is closer than another person by at least this factor; start value
 _SETTINGS = ("k", "fdr", "neighbour")
 _NAMED = 2  # column sets that a reason names at most
 

@@ -44,8 +44,8 @@ MOST = 64
 """A guess that fits more people than this, in two tables of equal size together, has weight 0: it singles out nobody
 under any labels. If the tables differ in size, the limit holds for a part of the larger table with equal size."""
 _NUMBERS_OF_COLUMNS = (1, 2, 3, 4, 5)
-_SHOWN_SETS = 10
-_FEWEST = 20
+_SHOWN_SETS = 10  # column sets in `groups`
+_FEWEST = 20  # guesses below which there is no verdict; start value, not calibrated
 _OVERLAP = (
     "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
     "independent guesses as the permutations of labels show"

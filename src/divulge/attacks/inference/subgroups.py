@@ -17,7 +17,7 @@ __all__ = ["FEWEST", "by_subgroup"]
 
 FEWEST = 20
 """Fewest members, and fewest strangers, of a subgroup; smaller subgroups of one column are pooled."""
-_SHOWN = 12
+_SHOWN = 12  # values with a group of their own, the commonest ones; the others are pooled
 
 
 def by_subgroup(case: Case, secret: TargetValues, right: Floats, columns: Sequence[str]) -> tuple[Group, ...]:
