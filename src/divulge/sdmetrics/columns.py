@@ -133,7 +133,7 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def frame_of(data: Any, role: str) -> Frame:
-    """Return the columns of a frame of any kind; of a dictionary of tables, those of its first table.
+    """Return the columns of a frame of any kind; for a dictionary of tables, those of its first table.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def frame_of(data: Any, role: str) -> Frame:
 
 
 def first_table(data: Any) -> Any:
-    """Return the first table of a dictionary of tables, anything else as it is."""
+    """Return the first table of a dictionary of tables; any other object is returned unchanged."""
     return next(iter(data.values())) if isinstance(data, Mapping) and data else data
 
 
@@ -177,7 +177,7 @@ def _from_pandas(data: Any, role: str) -> Frame:
 
 
 def pandas_column(series: Any) -> Column:
-    """Return a pandas series with the dtype that it has; instants with a time zone are those of UTC."""
+    """Return the column of a pandas series, with its dtype; instants with a time zone are converted to UTC."""
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, np.dtype):

@@ -39,7 +39,7 @@ Ints = NDArray[np.int64]
 
 
 def _numbers(column: Column, name: Hashable) -> NDArray[Any]:
-    """Return the values of a column as numbers, of the dtype that it has.
+    """Return the values of a column as numbers, in its dtype.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class InverseCDFDistance(LossFunction):
         return self._sum(self._shares(pred), self._shares(real), (len(pred),))
 
     def totals(self, asked: NDArray[Any], held: NDArray[Any], times: Ints) -> Floats:
-        """Return the sum over many keys of their weight for each key asked.
+        """Return for each key in `asked` the sum of the weights of all keys in `held`.
 
         Parameters
         ----------
