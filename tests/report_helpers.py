@@ -2,10 +2,10 @@
 
 import dataclasses
 import re
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from html.parser import HTMLParser
 from types import SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -112,27 +112,42 @@ _FILLED = {"format": FORMAT, "level": 0.95, "acceptable": 0.05, "jobs": 1, "shar
 
 def typed(data, kind):
     """The struct, or list of structs, of a dictionary: nothing is checked, and fields that it lacks are empty."""
+    return [converter(kind[0])(d) for d in data] if isinstance(kind, list) else converter(kind)(data)
+
+
+def as_it_is(data):
+    return data
+
+
+def converter(kind):
+    """The function that makes a value of a kind."""
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     parts = [k for k in get_args(kind) if k is not type(None)]
-    if isinstance(kind, list):
-        return [typed(d, kind[0]) for d in data]
-    if data is None or kind is Any:
-        return data
     if get_origin(kind) in (Union, UnionType):
-        return typed(data, parts[0]) if len(parts) == 1 else data
+        one = converter(parts[0]) if len(parts) == 1 else as_it_is
+        return lambda data: None if data is None else one(data)
     if get_origin(kind) is tuple:
-        return tuple(typed(d, parts[0]) for d in data)
+        one = converter(parts[0])
+        return tuple if one is as_it_is else lambda data: tuple(map(one, data))
     if get_origin(kind) is dict:
-        return {k: typed(d, parts[1]) for k, d in data.items()}
+        one = converter(parts[1])
+        return dict if one is as_it_is else lambda data: {k: one(d) for k, d in data.items()}
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return lambda data: struct(kind, data)
+    return as_it_is
+
+
+def struct(kind, data):
     if not isinstance(data, dict):
         return data
-    hints = hints_of(kind)
-    return kind(**{f: typed(data[f], hint) if f in data else _empty(f, hint) for f, hint in hints.items()})
+    return kind(**{f: make(data[f]) if f in data else empty() for f, (make, empty) in fields(kind).items()})
 
 
 @cache
-def hints_of(kind):
-    return get_type_hints(kind, include_extras=True)
+def fields(kind):
+    """For each field of a struct what makes its value, and what makes an empty one."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {f: (converter(hint), partial(_empty, f, hint)) for f, hint in hints.items()}
 
 
 def assessment(data):

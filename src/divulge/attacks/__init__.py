@@ -1,4 +1,4 @@
-"""A folder a family, a file an attack. The order of these imports is that in which a run makes the attacks."""
+"""A folder for each family, a file for each attack. A run makes the attacks in the order of these imports."""
 
 # isort: skip_file
 

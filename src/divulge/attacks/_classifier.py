@@ -1,4 +1,4 @@
-"""Learnt guessers: scikit-learn models on coded columns, imported when first asked for."""
+"""Classifiers that predict a target from coded columns; scikit-learn is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHICH = {"real": 0, "synthetic": 1, "holdout": 2}
 
 
 def predict_target(case: Case, keys: Sequence[str], target: str, *, fit_on: str, ask: str) -> NDArray[np.int32]:
-    """Return the target code that a model trained on one table gives each row of another, shape (n_rows,)."""
+    """Return the target code that a model trained on one table predicts for each row of another, shape (n_rows,)."""
     classes, share = predict_proba(case, keys, target, fit_on=fit_on, ask=ask)
     return np.asarray(classes[share.argmax(axis=1)], dtype=np.int32)
 
@@ -25,9 +25,9 @@ def predict_proba(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the target codes that the model knows and its probability of each for each row asked.
 
-    A histogram gradient boosting on the codes of the keys (bins keep their order; categories are categories up to
-    254 of them, numbers beyond). Rows are put into the order of their codes first, so that the order in which they
-    came changes nothing.
+    The model is histogram gradient boosting on the codes of the keys. Bins keep their order. A column of up to 254
+    categories is categorical; beyond that its codes are used as numbers. Rows are sorted by their codes first, so that
+    the order of rows does not matter.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -48,12 +48,12 @@ def predict_proba(
         early_stopping=False,
         random_state=int(case.rng("model").integers(2**31)),
     )
-    with threadpool_limits(1):  # sums over threads would depend on their number
+    with threadpool_limits(1):  # with several threads the sums would depend on their number
         model.fit(x, y)
         return model.classes_.astype(np.int32), model.predict_proba(asked)
 
 
 def _matrix(case: Case, names: Sequence[str], role: str) -> NDArray[np.float64]:
     columns = [case.codes(n)[_WHICH[role]].astype(float) for n in names]
-    # codes run from 0 (missing): missing must be nan for the model
+    # code 0 is missing, which the model needs as nan
     return np.stack([np.where(c == 0, np.nan, c) for c in columns], axis=1)

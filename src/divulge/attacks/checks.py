@@ -1,4 +1,4 @@
-"""What the attacks share: checks of keys and target, scores per cell to a result, verdicts."""
+"""Functions that the attacks share: checks of keys and target, results from scores per cell, verdicts."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Floats = NDArray[np.float64]
 
 ACCEPTABLE = 0.05
 SHOWN = "part of a full copy of the real table that would show here"
-"""Key of a result's context; an upper limit is worth that much less where it is below 1."""
+"""Key of a result's context: the residual that a full copy would have. Below 1 an upper limit says less."""
 GRID = np.linspace(0.05, 1.0, 20)
 
 
 def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> tuple[tuple[str, ...], list[str]]:
-    """Return the keys as a tuple and notes about kinds that make poor keys.
+    """Return the keys as a tuple, and notes about keys of unsuitable kinds.
 
     Raises
     ------
     SettingError
-        No keys, a key named twice, a text where a list is meant, or the target among them.
+        There are no keys, a key is named twice, a text is given instead of a list, or the target is among the keys.
     ColumnError
-        A column that the tables do not have.
+        The tables do not have one of the columns.
     """
     if isinstance(keys, str):
         raise SettingError(f"keys: got the text {keys!r}. hint: pass a list, keys=[{keys!r}].")
@@ -69,20 +69,20 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
 
 
 def binned_note(case: Case, columns: Sequence[str]) -> list[str]:
-    """Return how the columns were binned, one sentence each."""
+    """Return one sentence for each binned column that says how it was binned."""
     return [f"column {c!r}: {how}" for c, how in case.bins_in_words(columns).items()]
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Raise a `SettingError` when a setting is none of the allowed ones."""
+    """Raise a `SettingError` unless a setting is one of the allowed values."""
     if value not in allowed:
         raise SettingError(f"{name}: not a known setting. hint: one of {', '.join(map(str, allowed))}.")
 
 
 def outcomes(case: Case, table: ContingencyTable, scores: Floats, role: str) -> Outcomes:
-    """Return the scores of the people of a table, from scores per cell.
+    """Return the scores of the people of a table from the scores of their cells.
 
-    Without units equal records are merged; with units each row keeps its own.
+    Without units equal records are merged into one entry with a count; with units each row has its own entry.
     """
     which = {"real": 0, "holdout": 2}[role]
     units = case.units(role)
@@ -91,7 +91,7 @@ def outcomes(case: Case, table: ContingencyTable, scores: Floats, role: str) -> 
         occupied = counts > 0
         return Outcomes(scores[occupied], counts[occupied])
     rows = table.cells[which]
-    assert rows is not None  # units are refused for tables that live elsewhere
+    assert rows is not None  # units are refused for tables that are not in memory
     return Outcomes(scores[rows], cluster=units)
 
 
@@ -110,9 +110,9 @@ def record_result(
     notes: Sequence[str] = (),
     judged: bool = True,
 ) -> Result:
-    """Return the result of an attack that gives each record a score in [0, 1], nan where it skips the record.
+    """Return the result of an attack that gives each record a score in [0, 1], or nan for a record that it skips.
 
-    `judged=False` leaves the comparison with strangers out: rates only.
+    With `judged=False` the result has rates only and no comparison with strangers.
     """
     step = f"{attack} {variant} {'+'.join(sorted(keys))} {target}"
     members = outcomes(case, table, scores, "real")
@@ -139,7 +139,7 @@ def record_result(
 
 
 def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
-    """Return the score of each record, None where the rows live elsewhere."""
+    """Return the score of each record; None where the rows are not in memory."""
     real, _, holdout = table.cells
     if real is None:
         return None
@@ -147,7 +147,7 @@ def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
 
 
 def rate_of(outcome: Outcomes) -> Rate:
-    """Return hits, number and rate as the result format has them."""
+    """Return hits, number of records and rate in the result format."""
     n, hits = outcome.n, outcome.hits
     return Rate(hits=hits, n=n, rate=hits / n if n else None)
 
@@ -167,7 +167,7 @@ def survival(outcome: Outcomes) -> list[float]:
     total = count.sum()
     if not total:
         return []
-    n_reached = np.searchsorted(GRID - 1e-12, value, side="right")  # levels that each value is at least
+    n_reached = np.searchsorted(GRID - 1e-12, value, side="right")  # number of grid levels that each value reaches
     exactly = np.bincount(n_reached, weights=count, minlength=len(GRID) + 1)
     return [float(x) for x in exactly[::-1].cumsum()[::-1][1:] / total]
 
@@ -237,7 +237,7 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
 
 
 def hold_back(result: Result, why: str) -> Result:
-    """Return the result with its verdict turned into "cannot tell", and the reason."""
+    """Return the result with the verdict "cannot tell" and a note with the reason."""
     notes = [n for n in result.notes if not n.startswith((CANNOT_TELL, INFERENCE_ONLY))]
     return replace(result, verdict="cannot tell", notes=(*notes, f"{CANNOT_TELL}: {why}"))
 
@@ -254,11 +254,11 @@ _VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED)
 def verdict_of(
     difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float, acceptable: float
 ) -> Verdict:
-    """Return the verdict that simultaneous bounds allow.
+    """Return the verdict that follows from the simultaneous bounds.
 
-    A finding needs three: lower bounds of difference and risk above 0, and an adjusted p-value of at most alpha. With
-    very unequal sizes and few hits Newcombe's bound alone is above 0 too often, and of fractional scores the bounds of
-    difference and risk can lie on two sides of 0.
+    "excess found" needs three things: the lower bounds of difference and of risk are above 0, and the adjusted p-value
+    is at most alpha. Newcombe's bound alone is above 0 too often where sizes are very unequal and hits are few. For
+    fractional scores the lower bound of the difference can be above 0 and that of the risk below, or the reverse.
     """
     if difference.low > 0 and risk.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
         return "excess found"
@@ -271,7 +271,7 @@ def verdict_of(
 def _beats_prior(result: Result) -> bool:
     prior, strangers = result.baseline, result.holdout
     if result.target is None:
-        return False  # its baseline is chance, and nothing that somebody knows
+        return False  # without a target the baseline is chance, not prior knowledge
     if prior is None or prior.rate is None or strangers is None or not strangers.n:
         return False
     return wilson(strangers.hits, strangers.n).low > prior.rate
@@ -283,7 +283,7 @@ def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
         return f"{CANNOT_TELL}: nobody is left that the attack reaches"
     if not np.isfinite(risk.high):
         return f"{CANNOT_TELL}: strangers are always hit, so that the risk is undefined"
-    # the half-width shrinks with the root of the size; 1.1 at least, because now it was too wide
+    # the half-width shrinks with the square root of the size; at least 1.1, because the present width was too large
     more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
     n, m = (int(np.ceil(more * x)) for x in people)
     if isinstance(result.comparison, Isolation):
@@ -299,18 +299,18 @@ def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
 
 
 def shown_by(members: Floats, strangers: Floats) -> float | None:
-    """Return the residual that scores of a full copy would have; None where strangers would always be hit."""
+    """Return the residual of the scores that a full copy would give; None where it would always hit strangers."""
     p, q = (math.fsum(x.tolist()) / max(1, len(x)) for x in (members, strangers))
     return max(0.0, (p - q) / (1 - q)) if q < 1 else None
 
 
 def finite(value: float) -> float | None:
-    """Return a number for the result format: None where it is nan or infinite."""
+    """Return a number for the result format; None if it is nan or infinite."""
     return float(value) if np.isfinite(value) else None
 
 
 def marginal_baseline(table: ContingencyTable) -> Baseline:
-    """Return the success of guessing in proportion to the target's own distribution in the real table."""
+    """Return the success rate of guesses drawn from the target's distribution in the real table."""
     margin = table.target_margin(table.o)
     n = table.n_o
     return Baseline(
@@ -320,12 +320,12 @@ def marginal_baseline(table: ContingencyTable) -> Baseline:
 
 
 def modal_baseline(table: ContingencyTable) -> Baseline:
-    """Return the success of naming the commonest value of the real table for everybody."""
+    """Return the success rate of guessing the commonest value of the real table for everybody."""
     return Baseline(rate=float(table.target_margin(table.o).max() / table.n_o), what="naming the commonest value")
 
 
 def require(case: Case, what: str, columns: Sequence[str], kinds: Sequence[str]) -> None:
-    """Raise a `ColumnError` when a column is of none of the kinds."""
+    """Raise a `ColumnError` unless each column is of one of the kinds."""
     for name in columns:
         if case.schema[name].kind not in kinds:
             raise ColumnError(

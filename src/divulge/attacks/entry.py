@@ -1,5 +1,5 @@
-"""What an entry of the catalogue says: how an attack explains itself, when a run makes it, which result speaks for it,
-and what others may do with its numbers.
+"""The entry of an attack in the catalogue: its explanation, its plan, its headline results, and how its numbers may be
+published.
 """
 
 from __future__ import annotations
@@ -44,56 +44,56 @@ Role = Literal["real", "synthetic", "holdout"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How an attack explains itself; sentences end with a full stop, and may hold no markup."""
+    """The explanation of an attack. Sentences end with a full stop and contain no markup."""
 
     says: str
     """What the attacker says, in the first person."""
     knows: str
-    """What he knows."""
+    """What the attacker knows."""
     data: str
-    """What the attack takes: tables, kinds of columns, holdout."""
+    """The data that the attack takes: tables, kinds of columns, holdout."""
     formula: str
-    """Lines of ASCII mathematics and what the letters stand for."""
+    """Formulas in ASCII, one a line, and the meaning of their letters."""
     reading: str
-    """What 0, 1, the baseline and negative numbers mean."""
+    """The meaning of 0, 1, the baseline and negative numbers."""
     silent: tuple[str, ...]
-    """What it does not tell, one sentence or two each."""
+    """What the attack does not show, one or two sentences each."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings of its own that the docstring does not list."""
+    """Settings of this attack that its docstring does not list."""
 
 
-# ---------------------------------------------------------------- when a run makes it
+# ---------------------------------------------------------------- the plan
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """When `assess` makes an attack, and with which settings; made by `per_table` and its kin."""
+    """When `assess` makes an attack and with which settings. `per_table` and the functions below it make one."""
 
     per: Literal["table", "target", "pair", "key set", "demand"]
     calls: Callable[[Case, str], Iterable[Settings]] = lambda case, target: ({},)
-    """Settings of each call besides keys and target, from the case and the target ("" where there is none)."""
+    """Settings of each call besides keys and target, given the case and the target ("" where there is none)."""
     columns: int = 0
-    """Columns that can be attacked, at least."""
+    """Least number of columns that can be attacked."""
     strangers: bool = False
-    """A holdout is needed."""
+    """Whether the attack needs a holdout."""
     in_memory: bool = False
-    """It needs every row, so that tables that live elsewhere are read."""
+    """Whether the attack needs every row in memory, so that tables elsewhere are read first."""
     searched: Literal["all", "first", "no"] = "no"
-    """Of the key sets that a search kept, when none are given: all of each target, as one family with the settings of
-    the first call; the first of each target, with the same settings; or none."""
+    """Which key sets of a search are tested when no keys are given: "all" sets of each target, as one family; the
+    "first" set of each target; or "no" set. Both use the settings of the first call."""
     why: str = ""
-    """Why no run makes it."""
+    """Why no run makes the attack."""
 
 
 def per_table(*, columns: int = 1, in_memory: bool = True) -> Plan:
-    """Return the plan of an attack on whole rows: one call, where so many columns can be attacked."""
+    """Return the plan of an attack on whole rows: one call, if at least `columns` columns can be attacked."""
     return Plan("table", columns=columns, in_memory=in_memory)
 
 
 def per_target() -> Plan:
-    """Return the plan of an attack on each target by all that is known.
+    """Return the plan of an attack on each target with all known columns.
 
-    It is called with `target` and with those of `keys` (if any are given), `subgroups` and `ways` that it takes.
+    Each call passes `target`, and of `keys` (if given), `subgroups` and `ways` those that the attack accepts.
     """
     return Plan("target", columns=2, in_memory=True)
 
@@ -103,48 +103,48 @@ def per_pair(
     searched: Literal["all", "first", "no"] = "no",
     chosen: Callable[[Case, str], Iterable[Settings]] | None = None,
 ) -> Plan:
-    """Return the plan of an attack on each target by the keys.
+    """Return the plan of an attack on each target with the keys.
 
     Parameters
     ----------
     calls
-        Settings of each call besides `keys` and `target`; none is one call without any.
+        Settings of each call besides `keys` and `target`. Without any there is one call without further settings.
     searched
-        What is made of key sets that a search found, see `Plan.searched`.
+        Which key sets of a search are tested, see `Plan.searched`.
     chosen
-        The calls where they depend on the case and the target, instead of `calls`.
+        A function that gives the settings where they depend on the case and the target; replaces `calls`.
     """
     fixed = calls or ({},)
     return Plan("pair", chosen or (lambda case, target: fixed), columns=2, searched=searched)
 
 
 def per_key_set(*, strangers: bool = False) -> Plan:
-    """Return the plan of an attack on the keys alone: one call a set, found by a search or given."""
+    """Return the plan of an attack on the keys alone: one call for each key set, given or found by a search."""
     return Plan("key set", strangers=strangers, searched="first")
 
 
 def on_demand(why: str) -> Plan:
-    """Return the plan of a measure that no run makes, and why."""
+    """Return the plan of a measure that no run makes, with the reason."""
     return Plan("demand", why=why)
 
 
-# ---------------------------------------------------------------- what others do with its results
+# ---------------------------------------------------------------- how the results are used
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """Which results speak for an attack; fixed beforehand, so that none is chosen for what it found."""
+    """The results that represent an attack. They are fixed beforehand, so none is chosen for its outcome."""
 
     speaks: Callable[[str], bool]
-    """Whether the results of a variant do."""
+    """Whether the results of a variant represent the attack."""
     words: str
-    """Which they are, in words."""
+    """A description of these results."""
     needed: bool = True
-    """Whether "none found" is said of a run only if one of them was compared with strangers."""
+    """Whether a run is "none found" only if one of these results was compared with strangers."""
     ranks: Literal["scores", "intervals", "no"] = "scores"
-    """How candidate tables are ranked by them: by scores of the same people, by intervals that lie apart, or not."""
+    """How they rank candidate tables: by scores of the same people, by intervals that do not overlap, or not at all."""
     needs_keys: bool = False
-    """They are the same for several tables only where keys are given: searched ones differ."""
+    """Whether candidates are comparable only with given keys; a search chooses other key sets for each table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ class Record:
 
     column: str
     how: Literal["any", "highest", "count"]
-    """Whether any of the results hits the record, the highest of its scores, or how many results hit it."""
+    """The number of a record: whether any result hits it, its highest score, or the number of results that hit it."""
     of: Callable[[str], bool] = lambda variant: True
-    """Whether the results of a variant are meant."""
+    """Whether the results of a variant count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +167,21 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of people of a table; of guesses where it is None."""
+    """A number of people of a table; a number of guesses where the table is None."""
 
     of: Role | None
 
 
 @dataclass(frozen=True, slots=True)
 class Decimals:
-    """A number that rests on everybody: so many decimals may be shown."""
+    """A number based on all people, shown with so many decimals."""
 
     n: int
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A number that sizes, settings or the synthetic table alone decide."""
+    """A number that depends on table sizes, settings or the synthetic table alone; shown exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,35 +193,35 @@ class Median:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A quantile over the rows of a table; the share stands in its name."""
+    """A quantile over the rows of a table; its name states the share."""
 
     of: Role
 
 
 @dataclass(frozen=True, slots=True)
 class Abstaining:
-    """How often somebody who may abstain answers, and is right then: shown where enough people are answered."""
+    """How often an attacker who may abstain answers, and is right then; shown if enough people are answered about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """An extreme, or another number that tells of few people."""
+    """An extreme, or another number about few people; not shown."""
 
 
 Rounding = Share | Count | Decimals | Exact | Median | Quantile | Abstaining | Withheld
-"""How an external edition makes a number coarse."""
+"""How an external edition rounds a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coarse:
-    """How an external edition makes the three values of an attack coarse."""
+    """How an external edition rounds the three values of an attack."""
 
     how: Literal["share", "two", "class", "digits", "tail", "median"]
     rows: str | None = None
-    """Beginning of the variants whose values are of synthetic rows; None where each is of its own table."""
+    """Prefix of the variants whose values are about synthetic rows; None where each value is about its own table."""
 
     def of_rows(self, variant: str) -> bool:
-        """Return whether the values of a variant are of synthetic rows."""
+        """Return whether the values of a variant are about synthetic rows."""
         return self.rows is not None and variant.startswith(self.rows)
 
 
@@ -231,39 +231,39 @@ class Attack:
 
     name: str
     family: str
-    """Attribution, singling out, distance or another: the heading in the report."""
+    """Family of the attack (attribution, singling out, distance or another); a heading in the report."""
     question: str
-    """What the attacker says."""
+    """The question of the attacker, in the first person."""
     needs: str
     reference: str
     words: Words
     run: Run
-    """`run(case, **settings)`: the attack on tables that are a case already."""
+    """`run(case, **settings)` makes the attack on a `Case`."""
     plan: Plan
     weight: int = 0
-    """Its place where the time of a run is limited: the weightiest comes first; 0 is in the order of the plan."""
+    """Priority when the time of a run is limited: the greatest weight comes first; 0 keeps the order of the plan."""
     headline: Headline | None = None
     record: Record | None = None
     counts: Counts = "people"
-    """What its rates are of."""
+    """What its rates count: people, rows or guesses."""
     hit: Mapping[str, str] = field(default_factory=dict)
-    """What a hit is, in words that a share of people follows, by the beginning of the variant; "" is any."""
+    """What a hit is, in words that follow a share of people, by prefix of the variant; "" fits any variant."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """What its three values are, by variant, in words that the values follow."""
+    """What its three values are, by variant, in words that precede the values."""
     coarse: Coarse | None = None
-    """How an external edition makes its three values coarse; None withholds them."""
+    """How an external edition rounds its three values; None withholds them."""
     context: Mapping[str, Rounding] = field(default_factory=dict)
-    """Its further numbers by name, "#" standing for digits, and how an external edition rounds them."""
+    """Its further numbers by name ("#" stands for digits), and how an external edition rounds each."""
     notes: tuple[str, ...] = ()
-    """Its notes, "#" standing for a number and "'…'" for quoted names: an external edition may repeat them."""
+    """Its notes that an external edition may repeat; "#" stands for a number and "'…'" for quoted names."""
 
     def rounding(self, name: str) -> Rounding | None:
-        """Return how a further number is rounded; None for one that is not declared, which is withheld."""
+        """Return how a further number is rounded; None if it is not declared, and therefore withheld."""
         return self.context.get(name) or self.context.get(re.sub(r"\d+", "#", name))
 
 
 def hit_words(hit: Mapping[str, str], variant: str) -> str:
-    """Return what a hit of a variant is: of the beginnings that fit the longest.
+    """Return what a hit of a variant is: the entry with the longest prefix of the variant.
 
     Examples
     --------

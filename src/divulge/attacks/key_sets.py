@@ -1,7 +1,7 @@
-"""Which columns would an attacker want to know? Key sets ranked by the synthetic table alone; minimal disclosing sets.
+"""Search for key sets: sets ranked by the synthetic table alone, and minimal sets that disclose a target.
 
-Ranking looks at the synthetic table only, so that testing the best sets on real people afterwards is not a
-selection on the outcome: one max-T over all kept pairs is then valid.
+The ranking uses the synthetic table only. So testing the best sets on real people afterwards is no selection on the
+outcome, and one max-T over all kept pairs of key set and target is valid.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Floats = NDArray[np.float64]
 
 __all__ = ["Disclosing", "KeySet", "minimal_disclosing", "ranked_key_sets"]
 
-_SECONDS = 8.0  # of one core, for the key sets of one size
-_SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # seconds a set, a row, a row and target
-_COMPILE_SECONDS = 0.1  # more than this is worth loading the compiler
+_SECONDS = 8.0  # time of one core for the key sets of one size; start value, not calibrated
+_SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # estimated seconds a set, a row, a row and target
+_COMPILE_SECONDS = 0.1  # estimated work above which loading the compiler saves time; start value
 
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """A key set for one target, and the share of synthetic rows in classes of one target value."""
+    """A key set for one target, and the share of synthetic rows in classes with only one target value."""
 
     keys: tuple[str, ...]
     target: str
@@ -39,20 +39,20 @@ class KeySet:
 
 @dataclass(frozen=True, slots=True)
 class Disclosing:
-    """A key set that discloses a target for some people, none of whose subsets does."""
+    """A minimal key set that discloses a target for some people: no subset of it does."""
 
     keys: tuple[str, ...]
     target: str
     n_disclosed: int
-    """Real records whose synthetic class has one target, and it is their own."""
+    """Real records whose synthetic class has only one target value, their own."""
     share: float
-    """The same, of all real records."""
+    """The same as a share of all real records."""
     synthetic_share: float
-    """Share of synthetic rows in classes of one target."""
+    """Share of synthetic rows in classes with only one target value."""
 
 
 class _Grouper:
-    """Groups rows of real and synthetic by key sets, and asks about all targets at once."""
+    """Groups real and synthetic rows by key sets, and evaluates all targets at once."""
 
     def __init__(self, case: Case, names: Sequence[str], targets: Sequence[str], with_real: bool) -> None:
         self.n_real = case.n_rows("real") if with_real else 0
@@ -63,7 +63,7 @@ class _Grouper:
         self.targets = {t: case.codes(t) for t in targets}
 
     def ask(self, keys: tuple[str, ...], targets: Sequence[str], compile_it: bool) -> tuple[Ints, Ints]:
-        """Return per target the synthetic rows in pure classes and the real rows they name rightly."""
+        """Return for each target the synthetic rows in classes with one value, and the real rows these disclose."""
         ids, capacity = combine([self.codes[k] for k in keys], [self.sizes[k] for k in keys])
         distinct, group = ranks(ids, capacity)
         m = self.n_synthetic
@@ -80,7 +80,7 @@ def _pool_map(
         return
     waiting = iter(items)
     with ThreadPoolExecutor(jobs) as pool:
-        # handfuls: a task of its own for each of thousands of small sets costs more than the sets
+        # in batches: a separate task for each of thousands of small sets would cost more than the sets
         while some := list(islice(waiting, 64 * jobs)):
             shares = [some[i::jobs] for i in range(jobs)]
             done = [iter(part) for part in pool.map(lambda part: list(map(function, part)), shares)]
@@ -90,21 +90,21 @@ def _pool_map(
 def ranked_key_sets(
     case: Case, targets: Sequence[str], *, keep: int = 20, max_columns: int = 3, jobs: int = 1
 ) -> tuple[list[KeySet], list[str]]:
-    """Return the best key sets for each target, and notes on what the search left out.
+    """Return the best key sets for each target, and notes on sets that the search left out.
 
     Parameters
     ----------
     targets
-        Columns that are wanted in turn; every other usable column may be known.
+        Columns that the attacker wants, one after the other; every other usable column may be a key.
     keep
-        Key sets kept for each target.
+        Number of key sets to keep for each target.
     max_columns
-        Columns in a key set at most.
+        Greatest number of columns in a key set.
 
     Returns
     -------
     list of KeySet
-        By target, best first: largest share of synthetic rows in classes of one target value, then fewer
+        By target, best first: by largest share of synthetic rows in classes with one target value, then fewest
         columns, then column names.
     """
     names = sorted(case.schema.usable())
@@ -135,7 +135,7 @@ def ranked_key_sets(
 
 
 def _best(sets: Sequence[tuple[str, ...]], shares: Floats, target: str, keep: int) -> list[KeySet]:
-    """Return the sets of largest share; sets stand by size and name, and a stable sort keeps that order in ties."""
+    """Return the sets with the largest shares; ties keep the given order, which is by size and name."""
     order = np.argsort(-shares, kind="stable")[:keep]
     return [KeySet(sets[i], target, float(shares[i])) for i in order if shares[i] >= 0]
 
@@ -143,11 +143,11 @@ def _best(sets: Sequence[tuple[str, ...]], shares: Floats, target: str, keep: in
 def _candidates(
     names: Sequence[str], size: int, looked_at: Sequence[tuple[str, ...]], shares: Floats, limit: int
 ) -> tuple[list[tuple[str, ...]], bool]:
-    """Return the key sets of one size to look at, and whether there are more of them than the limit allows."""
+    """Return the key sets of one size to evaluate, and whether the limit on their number left some out."""
     if comb(len(names), size) <= max(limit, len(names)):
         return list(combinations(names, size)), False
     smaller = [i for i, s in enumerate(looked_at) if len(s) == size - 1]
-    # by rank within each target, so that targets that many sets give away do not crowd the others out
+    # by rank within each target: otherwise targets that many sets disclose would displace the others
     rank = np.argsort(np.argsort(-shares[smaller], axis=0, kind="stable"), axis=0).min(axis=1)
     out: dict[tuple[str, ...], None] = {}
     for i in np.argsort(rank, kind="stable"):
@@ -168,9 +168,9 @@ def minimal_disclosing(
 ) -> tuple[list[Disclosing], list[str]]:
     """Return the minimal key sets that disclose a target for at least a share of the real records.
 
-    A set discloses a record when all synthetic rows with its key have one target and it is the record's own
-    (DiSCO). Sets are visited by size; a set is looked at only when none of its subsets discloses. This describes
-    the table; it is no test, and nothing is compared with strangers.
+    A set discloses a record if all synthetic rows with its key have one target value, and it is the record's own
+    (DiSCO). Sets are visited by size; a set is evaluated only if none of its subsets discloses. The result describes
+    the table. It is not a test: nothing is compared with strangers.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Many tests on the same people: results corrected for the number of comparisons of their attack."""
+"""Correction for multiplicity: results are corrected for the number of comparisons of their attack."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from divulge.stats.isolation import Isolation
 
 __all__ = ["correct"]
 
-_WIDEST_FAMILY = 40_000_000  # scores held for one joint permutation
+_WIDEST_FAMILY = 40_000_000  # scores (people times comparisons) up to which a family is permuted jointly: 320 MB
 
 
 def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABLE) -> list[Result]:
-    """Return the results with simultaneous bounds, adjusted p-values and verdicts: one family for each attack name."""
+    """Return the results with simultaneous bounds, adjusted p-values and verdicts. Each attack name is one family."""
     out = list(results)
     families: dict[str, list[int]] = {}
     for i, result in enumerate(results):
@@ -37,7 +37,7 @@ def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABL
 
 def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[Comparison]]:
     comparisons = [r.comparison for r in results]
-    # column order must change no digit: the tests stand in the order of their names
+    # tests are sorted by name, so that the result does not depend on column order
     order = sorted(range(len(results)), key=lambda i: label(results[i]))
     if all(isinstance(c, Isolation) for c in comparisons):
         return _permuted_family([cast(Isolation, c) for c in comparisons], case.level), comparisons
@@ -58,7 +58,7 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
 
 
 def _permuted_family(found: list[Isolation], level: float) -> Family:
-    """Return the max-T correction of comparisons that were permuted together already."""
+    """Return the max-T correction of comparisons that were already permuted jointly."""
     from scipy.special import ndtr
 
     p = np.array([c.p_value for c in found])
@@ -75,7 +75,7 @@ def _permuted_family(found: list[Isolation], level: float) -> Family:
 
 
 def _holm_family(results: list[Result], level: float) -> Family:
-    """Return Holm's correction, for families that cannot be permuted together; intervals are Bonferroni's."""
+    """Return Holm's correction with Bonferroni intervals, for families that cannot be permuted jointly."""
     p = np.array([np.nan if r.p_value is None else r.p_value for r in results])
     each = 1 - (1 - level) / len(results)
     return Family(normal_quantile(each), each, holm(p), p)

@@ -1,4 +1,4 @@
-"""The catalogue of attacks: what each asks, needs and refers to, and the public function made from it."""
+"""The catalogue of attacks: the entry of each attack, and the public function made from it."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ CODED = (
     "Numbers and dates are put into bins, by default ten of equal counts among real and holdout; missing is a value "
     "of its own."
 )
-"""What `Words.data` says of attacks that count."""
+"""`Words.data` of attacks that count coded values."""
 MIXED = (
     "A distance is the mean over columns: numbers count by their difference over the range of real and holdout, at "
     "most 1, all else 0 or 1, and missing equals missing. Constants, identifiers, free text, the unit and ignored "
     "columns are left out unless named."
 )
-"""What `Words.data` says of attacks that measure distances."""
+"""`Words.data` of attacks that measure distances."""
 SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that he wants."}
-"""Settings that mean the same wherever an attack does not say otherwise."""
+"""Settings with the same meaning in every attack that does not describe them itself."""
 EVERY = (
     "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
     "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level` "
@@ -77,10 +77,10 @@ def attack(
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
 
-    The decorated function takes a `Case` and its own keyword settings. The public one takes the tables instead,
-    and `holdout`, `schema`, `unit`, `missing`, `seed` and `level` beside the settings; `public.run` is the
-    decorated function, timed. What the arguments mean stands at `Attack`, whose fields they become: this entry is all
-    that runs, reports and editions know of an attack.
+    The decorated function takes a `Case` and its own keyword settings. The public function takes the tables instead,
+    and also `holdout`, `schema`, `unit`, `missing`, `seed` and `level`; `public.run` is the decorated function, timed.
+    The arguments become the fields of `Attack`, which documents them. Runs, reports and editions know an attack only
+    by this entry.
     """
 
     def enter(function: Run) -> Any:
@@ -96,7 +96,7 @@ def attack(
 
 
 def _timed(entry: Attack) -> Run:
-    """Return the attack on a case, its results with the time it took and the words of its entry."""
+    """Return the attack on a case; its results have the seconds it took and the words of its entry."""
 
     @functools.wraps(entry.run)
     def run(case: Case, **settings: Any) -> Result | Results:
@@ -117,7 +117,7 @@ def worded(result: Result, entry: Attack) -> Result:
 
 
 def _public(entry: Attack) -> Any:
-    """Return the attack on tables."""
+    """Return the public function, which makes the attack on tables."""
     own = inspect.signature(entry.run)
 
     @functools.wraps(entry.run)
@@ -133,13 +133,13 @@ def _public(entry: Attack) -> Any:
         level: float = 0.95,
         **settings: Any,
     ) -> Result | Results:
-        own.bind(None, **settings)  # a wrong setting fails before the tables are read
+        own.bind(None, **settings)  # an unknown setting fails before the tables are read
         case = build_case(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
         if entry.plan.in_memory:
             case = case.collected("this attack needs every row")
         notes = [n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED)]
         found = _with_notes(entry.run(case, **settings), notes)
-        # several comparisons in one call are one family; `assess` corrects over all calls of an attack
+        # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))
 
     extra = [p for n, p in own.parameters.items() if n != "case"]
@@ -152,7 +152,7 @@ def _public(entry: Attack) -> Any:
 
 
 def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:
-    """Return the results, the first with what there was to say about the tables."""
+    """Return the results; the first one also has the notes about the tables."""
     if isinstance(found, Result):
         return replace(found, notes=(*found.notes, *notes))
     return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))

@@ -1,4 +1,4 @@
-"""The table is laid. A `Case` holds the three tables under one schema and one set of codes, and remembers."""
+"""A `Case` holds the three tables with one schema and shared codes, and caches what is counted from them."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "infer_schema"]
 
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "column(s) that not all tables have are left out"
-_KEPT_BYTES = 2**28  # of counted tables: hundreds for an ordinary survey, two or three for millions of rows
+_KEPT_BYTES = 2**28  # contingency tables kept: hundreds for a survey of usual size, two or three for millions of rows
 
 
 @dataclass(frozen=True)
 class Case:
-    """Three tables of the same columns, coded alike. Attacks ask it for arrays and never see a frame."""
+    """Two or three tables of the same columns with shared codes. Attacks ask it for arrays and never see a frame."""
 
     tables: tuple[Table, ...]
     """real, synthetic, and holdout when there is one."""
     columns: tuple[str, ...]
-    """Columns that all tables have, in the order of the real one."""
+    """Columns that all tables have, in the order of the real table."""
     schema: Schema
     missing: tuple[str, ...]
     seed: int
     level: float
     notes: tuple[str, ...]
     encoded: EncodedTables
-    """What attacks compute with, made once; cases derived from this one share it."""
+    """Codes, rulers, rows and indices, each computed once; cases derived from this one share them."""
     draws: int = 2000
-    """Bootstrap draws of one comparison; 0 leaves the resampling to a family of comparisons."""
+    """Bootstrap draws for one comparison; 0 where a family of comparisons is resampled together later."""
     progress: Callable[[int, int], None] = lambda done, total: None
-    """Told how far a long search is: rows done, rows in all."""
+    """Called during a long search with the number of rows done and the number of all rows."""
     reveal_values: bool = False
-    """Whether subgroups may be called by their values, which are data: somebody asked for it."""
+    """Whether subgroups are named by their values. Values are data: True only where the user asked for it."""
     cache: dict[Any, Any] = field(default_factory=dict)
-    """What a higher floor computed about this case and may need again."""
+    """Results that attacks, measures or a run computed from this case and may need again."""
     _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
     _kept: list[int] = field(default_factory=lambda: [0])
-    """Bytes of the counted tables, in a list of one."""
+    """Bytes of the tables in `_counted`; a list of one entry, because the class is frozen."""
 
     @property
     def has_holdout(self) -> bool:
-        """There are people that the synthesizer never saw."""
+        """Whether there is a holdout: people that the synthesizer never saw."""
         return len(self.tables) == 3
 
     @property
     def in_memory(self) -> bool:
-        """All rows are here, so that values per record can be given."""
+        """Whether the rows of all tables are in memory; only then are there values for each record."""
         return all(t.frame is not None for t in self.tables)
 
     @property
     def unit(self) -> str | None:
-        """The column that says which rows belong to one person or household."""
+        """The column that says which rows belong to one person or household; None when each row is its own."""
         units = self.schema.with_role("unit")
         return units[0] if units else None
 
     def collected(self, why: str) -> Case:
-        """Return the case with all rows in memory, and a note that says so."""
+        """Return the case with all rows in memory; a note gives the reason `why`."""
         if self.in_memory:
             return self
         tables = tuple(collect(t) for t in self.tables)
@@ -81,19 +81,19 @@ class Case:
         )  # fmt: skip
 
     def with_synthetic(self, codes: Mapping[str, NDArray[np.int32]]) -> Case:
-        """Return a case of its own with other codes in some columns of the synthetic table.
+        """Return a new case with other codes in some columns of the synthetic table.
 
-        Real, holdout, levels and schema are shared, and what was computed about them.
+        It shares real, holdout, levels and schema with this case, and what was computed from these.
         """
         return replace(self, encoded=self.encoded.with_synthetic(codes), cache={}, _counted={}, _kept=[0])
 
     def n_rows(self, role: str) -> int:
-        """Return the rows of a table, 0 when there is none."""
+        """Return the number of rows of a table, 0 when there is no such table."""
         i = ROLES.index(role)
         return self.tables[i].n_rows if i < len(self.tables) else 0
 
     def rng(self, step: str) -> np.random.Generator:
-        """Return the generator of one step: a child of the seed that depends on the step's name alone."""
+        """Return the random generator of one step; its state depends on the seed and the step's name alone."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(step.encode()),)))
 
     def pooled(self, column: str) -> PooledColumn:
@@ -110,7 +110,7 @@ class Case:
         Raises
         ------
         SettingError
-            The rows live elsewhere.
+            The rows are not in memory.
         """
         return self.encoded.codes(column, binned=binned)
 
@@ -119,17 +119,17 @@ class Case:
         return self.encoded.n_codes(column, binned=binned)
 
     def numbers(self, column: str) -> NDArray[np.float64]:
-        """Return the number of each code, shape (n_levels + 1,): nan for missing and for what is no number."""
+        """Return the numeric value of each code, shape (n_levels + 1,); nan for missing and for non-numbers."""
         return self.encoded.numbers(column)
 
     def contingency(self, keys: Sequence[str], target: str | Sequence[str], *, binned: bool = True) -> ContingencyTable:
         """Return the counts of keys x targets over the three tables.
 
-        Several targets count as one: all must be right at once. No target counts keys alone.
-        `binned=False` compares values as they are.
+        Several targets count as one target whose value is the combination of theirs. Without a target the keys alone
+        are counted. `binned=False` compares values as they are.
         """
         targets = (target,) if isinstance(target, str) else tuple(target)
-        # sorted: the order in which columns are named must change no digit
+        # sorted: the result must not depend on the order in which columns are named
         request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)
         if request not in self._counted:
             table = self._count(*request)
@@ -188,11 +188,11 @@ class Case:
         return codes
 
     def facts(self, column: str, which: int = 0) -> Facts:
-        """Return what was counted about one column of one table (0 real, 1 synthetic, 2 holdout)."""
+        """Return the counts that describe one column of one table (0 real, 1 synthetic, 2 holdout)."""
         return facts_of(self.pooled(column), which, self.numbers(column)[1:])
 
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
-        """Return the value, or the range of values, that a code stands for. It is data."""
+        """Return the value, or the range of values, that a code stands for. The text is data."""
         pooled = self.pooled(column)
         inside = np.flatnonzero(self.binning(column).map == code) if binned else np.array([code])
         inside = inside[inside > 0]
@@ -202,7 +202,7 @@ class Case:
         return first if first == last else f"{first} to {last}"
 
     def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
-        """Return a frame of equal rows, given by counting codes; a bin is shown by its commonest level."""
+        """Return a frame of `n_rows` equal rows from binned codes; the commonest level of a bin stands for it."""
         data = {}
         for column, code in codes.items():
             pooled, coding = self.pooled(column), self.binning(column)
@@ -213,7 +213,7 @@ class Case:
         return pl.DataFrame(data)
 
     def bins_in_words(self, columns: Sequence[str]) -> dict[str, str]:
-        """Return how each binned column was cut."""
+        """Return for each binned column a text that says how it was cut."""
         return {c: self.binning(c).bins for c in columns if self.binning(c).bins}
 
 
@@ -259,13 +259,13 @@ def build_case(
     level: float = 0.95,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Case:
-    """Return the `Case` of two or three tables: columns matched, kinds inferred, roles given.
+    """Return the `Case` of two or three tables: columns are matched by name, kinds inferred, roles assigned.
 
     Raises
     ------
     FrameError, TableError, ColumnError, SettingError
-        A table that cannot be read; no column in common; an unknown unit or ignored column; a level outside
-        (0.5, 1); a seed that is negative.
+        A table cannot be read; the tables have no column in common; the unit or an ignored column is unknown; the
+        level is outside (0.5, 1); the seed is negative.
     """
     for name, value in (("level", level), ("seed", seed)):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -297,7 +297,7 @@ def build_case(
     encoded = EncodedTables(tables, columns, Schema(()), missing)
     case = Case(tables, columns, Schema(()), tuple(missing), seed, level, (), encoded)
     inferred = []
-    if case.in_memory:  # an engine elsewhere has threads of its own, and may not be asked from two at once
+    if case.in_memory:  # DuckDB and Spark have their own threads and must not be queried from two threads at once
         in_threads(case.pooled, columns, tables[0].n_rows)
     for column in columns:
         progress(column)
@@ -315,7 +315,7 @@ def build_case(
 
 
 def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
-    """Return what is inferred about the columns of one table, to edit and pass as `schema`.
+    """Return the inferred schema of one table, to edit and pass as `schema`.
 
     Examples
     --------

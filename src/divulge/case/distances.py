@@ -1,7 +1,7 @@
-"""The distances of a case: which columns count, under which ruler, and searches that are remembered.
+"""Nearest neighbours between the tables of a case: which columns are compared, on which ruler; searches are cached.
 
-Ranges are those of real and holdout together, fixed once for every search, so that a distance to members and a
-distance to strangers are lengths on one ruler. "people" are the real rows followed by the holdout rows.
+The ranges are those of real and holdout pooled, the same for every search. So a distance to a member and a distance to
+a stranger are measured on one ruler. "people" are the real rows followed by the holdout rows.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Ints = NDArray[np.int64]
 
 
 def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns that a distance compares, and notes about those it leaves out.
+    """Return the columns that a distance compares, and notes about the columns it leaves out.
 
-    None takes all but constants, identifiers, free text, the unit and ignored columns: a column in which every value
-    is different adds the same 1 to every distance and hides the rest.
+    None takes all columns but constants, identifiers, free text, the unit and ignored columns. A column whose values
+    all differ would add the same 1 to every distance and hide the other columns.
 
     Raises
     ------
     SettingError
-        No column is left, one is named twice, or a text stands where a list is meant.
+        No column is left, a column is named twice, or a text is given instead of a list.
     ColumnError
-        A column that the tables do not have.
+        The tables do not have one of the columns.
     """
     if columns is not None:
         if isinstance(columns, str):
@@ -65,9 +65,9 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
 
 
 class Distances:
-    """Nearest neighbours between the tables of a case, each search done once.
+    """Nearest neighbours between the tables of a case; each search is done once.
 
-    `keep` has the case remember rows, indices and searches, for all who compare the same columns.
+    With `keep` the case caches rows, indices and searches for every attack that compares the same columns.
     """
 
     def __init__(
@@ -84,32 +84,33 @@ class Distances:
                 "distance: this measure needs every row in memory, and a table lives elsewhere. "
                 "hint: collect it first (.collect(), .pl())."
             )
-        self._laid = case.encoded.laid(columns, weights, ranges_of, keep=keep)
-        self.ruler = self._laid.ruler
+        self._measured = case.encoded.measured_columns(columns, weights, ranges_of, keep=keep)
+        self.ruler = self._measured.ruler
         self.columns = tuple(sorted(columns))
         self._progress = case.progress
 
     def rows(self, role: str) -> Rows:
         """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
-        return self._laid.rows(role)
+        return self._measured.rows(role)
 
     def distinct(self, role: str, *, always: bool = False) -> Distinct:
-        """Return the rows of a table without their repeats; where few repeat they are left in, unless `always`."""
-        return self._laid.distinct(role, always=always)
+        """Return the distinct rows of a table; where few rows repeat, the repeats stay in unless `always`."""
+        return self._measured.distinct(role, always=always)
 
     def rows_of_values(self, values: Sequence[tuple[Floats | None, Codes]]) -> Rows:
-        """Return rows that no table has under the ruler, from the numbers and the categories of each column.
+        """Return rows of given values, which no table need have, on the ruler of these columns.
 
         Parameters
         ----------
         values
-            For each of `columns`, each shape (n_rows,): numbers and the marks beside them, or None and categories.
+            For each of `columns` two arrays of shape (n_rows,): for a column of numbers the numbers and their marks
+            (0 for a number), for a column of categories None and the categories.
         """
-        return self._laid.rows_of_values(values)
+        return self._measured.rows_of_values(values)
 
     def n_rows(self, role: str) -> int:
-        """Return how many rows a table has; 0 when there is none."""
-        return self._laid.n_rows(role)
+        """Return the number of rows of a table, 0 when there is no such table."""
+        return self._measured.n_rows(role)
 
     def nearest(self, queries: str, reference: str, k: int = 1) -> Nearest:
         """Return the k nearest rows of one table for each row of another; a row is never its own neighbour."""
@@ -120,19 +121,19 @@ class Distances:
                 self.distinct(queries) if own is None else self.rows(queries), k, own=own
             )
 
-        return self._laid.once(("nearest", queries, reference, k), [queries, reference], make)
+        return self._measured.once(("nearest", queries, reference, k), [queries, reference], make)
 
     def index(self, role: str) -> Index:
-        """Return the index of a table's rows."""
-        return self._laid.index(role, self._progress)
+        """Return the search index over a table's rows."""
+        return self._measured.index(role, self._progress)
 
     def attraction(self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None) -> Floats:
-        """Return how much each person attracts: the synthetic rows whose nearest person they are, ties shared.
+        """Return each person's attraction: the number of synthetic rows whose nearest person they are, ties shared.
 
         Parameters
         ----------
         chosen
-            Shape (n_synthetic,): count these synthetic rows alone; None counts all.
+            Shape (n_synthetic,): which synthetic rows to count; None counts all.
         closer_than
             Shape (n_real + n_holdout,): a person attracts only rows closer than this; None sets no limit.
 
@@ -144,7 +145,7 @@ class Distances:
         return self.index("people").attraction(self.distinct("synthetic"), chosen, closer_than)
 
     def alike(self) -> tuple[Ints, Ints]:
-        """Return for each distinct record of a person how many members and how many strangers have it."""
+        """Return for each distinct record of the people how many members and how many strangers have it."""
 
         def make() -> tuple[Ints, Ints]:
             distinct = self.distinct("people", always=True)
@@ -152,7 +153,7 @@ class Distances:
             n, size = self.n_rows("real"), len(distinct.times)
             return np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
 
-        return self._laid.once(("alike",), ["people"], make)
+        return self._measured.once(("alike",), ["people"], make)
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)
@@ -169,12 +170,12 @@ class Distances:
 def distances_of(
     case: Case, columns: Sequence[str] | None = None, weights: Mapping[str, float] | None = None
 ) -> Distances:
-    """Return the distances of a case over some columns; the case remembers them.
+    """Return the distances of a case over some columns; the case caches them.
 
     Raises
     ------
     SettingError
-        The rows live elsewhere; no column to compare.
+        The rows are not in memory, or there is no column to compare.
     """
     return Distances(case, distance_columns(case, columns)[0], weights, keep=True)
 
@@ -213,19 +214,19 @@ def nearest(
     k
         Neighbours of each query.
     ranges_from
-        A frame whose smallest and largest values fix the ranges; None pools both tables. For several searches to be
-        comparable they must share it.
+        A frame whose smallest and largest values fix the ranges; None pools both tables. Distances of several searches
+        are comparable only with the same `ranges_from`.
     columns
-        The columns to compare. None takes all that both tables have but constants, identifiers and free text.
+        The columns to compare. None takes all shared columns but constants, identifiers and free text.
     weights
-        Weight of a column, by name; 1 where it is not given, 0 leaves a column out.
+        Weights by column name. A column without an entry has weight 1; weight 0 leaves a column out.
     schema, missing
-        Kinds of columns where they should not be inferred; texts that stand for missing.
+        Kinds of columns, used instead of the inferred ones; texts that stand for missing.
 
     Raises
     ------
     DivulgeError
-        A table that cannot be read, k below 1, no column in common, an unknown column.
+        A table cannot be read, k is below 1, the tables have no column in common, or a column is unknown.
 
     Examples
     --------
@@ -255,7 +256,7 @@ def nearest(
 
 
 def check_count(name: str, value: object) -> None:
-    """Raise a `SettingError` for anything but a whole number from 1 on."""
+    """Raise a `SettingError` unless the value is a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise SettingError(f"{name}: a {type(value).__name__} is no whole number. hint: 1, 2, 3 and so on.")
     if value < 1:

@@ -1,4 +1,4 @@
-"""Tables encoded once: levels and codes by column; rulers, rows, indices, orders and hashes by set of columns."""
+"""Tables encoded once: levels and codes of each column; rulers, rows, indices, orders and hashes of column sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from divulge.kernels.neighbours.gower import Field, Measured, Rows, measure, row
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
 
-__all__ = ["NUMBERS", "ROLES", "EncodedTables", "Laid"]
+__all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -40,25 +40,25 @@ _Key = tuple[Hashable, ...]
 
 
 class EncodedTables:
-    """Tables of the same columns under one set of codes, each encoding made once.
+    """Tables of the same columns with shared codes; each encoding is computed once.
 
-    What is made for a column is made for its levels and gathered by code: a float, a mark, a rank, a hash a level.
+    Properties of a value (float, mark, rank, hash) are computed once for each level and looked up by code.
 
-    Kept as long as the tables: for each column what stands for its levels, and its codes, plain and binned (4 bytes a
-    row each); 8 bytes a row for the records of each table and for each order of rows; and what was asked for with
-    `keep`, the few sets of columns that many attacks compare. Of other sets of columns at most 64 MB are kept, by
-    estimate, and the oldest go first: those of small tables meet again, those of large ones are let go at once. What
-    follows from real and holdout alone is shared with tables that differ in the
-    synthetic rows alone (`with_synthetic`).
+    Cached as long as the tables exist: for each column the properties of its levels, and its codes, plain and binned
+    (4 bytes a row each); 8 bytes a row for the records of each table and for each order of rows; and the column sets
+    requested with `keep`, which are the few that many attacks compare. Of other column sets at most 64 MB are cached,
+    by estimate, and the oldest are dropped first: those of small tables are requested again, those of large ones are not
+    worth their memory. What depends on real and holdout alone is shared with tables that differ only in the synthetic
+    rows (`with_synthetic`).
 
     Parameters
     ----------
     tables
         real, synthetic, and holdout where there is one.
     columns
-        Those that all tables have.
+        Columns that all tables have.
     schema
-        Says which columns are numbers and how they are binned.
+        Says which columns are numbers and how these are binned.
     missing
         Texts that stand for missing.
     pooled
@@ -79,17 +79,17 @@ class EncodedTables:
         self._codes: dict[tuple[str, bool], tuple[Codes, ...]] = {}
         self._of_all: dict[_Key, Any] = {}
         self._of_people: dict[_Key, Any] = {}
-        self._passing: dict[_Key, Laid] = {}
+        self._passing: dict[_Key, MeasuredColumns] = {}
         self._lock = threading.Lock()
 
     def with_schema(self, schema: Schema) -> EncodedTables:
-        """Return the tables under another schema: levels and numbers stay, what depends on the kinds starts anew."""
+        """Return the tables with another schema: levels and numbers are kept; codings depend on kinds and are made again."""
         out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
         out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
         return out
 
     def with_synthetic(self, codes: Mapping[str, Codes]) -> EncodedTables:
-        """Return the tables with other codes in some columns of the synthetic one; levels and schema stay.
+        """Return the tables with other codes in some columns of the synthetic table; levels and schema are kept.
 
         Parameters
         ----------
@@ -109,12 +109,12 @@ class EncodedTables:
         return out
 
     def once(self, key: _Key, make: Callable[[], _T], tables: Iterable[int] | None = None) -> _T:
-        """Return what was made under a key before, else make it and keep it as long as the tables.
+        """Return the cached value of a key; if there is none, compute it and cache it as long as the tables exist.
 
         Parameters
         ----------
         tables
-            What is made follows from these alone (0 real, 1 synthetic, 2 holdout); None says all.
+            The tables that the value depends on (0 real, 1 synthetic, 2 holdout); None means all.
         """
         kept = self._of_all if tables is None or _SYNTHETIC in tables else self._of_people
         if key not in kept:
@@ -130,7 +130,7 @@ class EncodedTables:
 
     @property
     def binned(self) -> tuple[str, ...]:
-        """Columns whose coding was asked for, in this order."""
+        """Columns whose coding was requested so far, in the order of the requests."""
         return tuple(self._binned)
 
     def pooled(self, column: str) -> PooledColumn:
@@ -139,7 +139,7 @@ class EncodedTables:
         Raises
         ------
         ColumnError
-            Not every table has the column.
+            A table does not have the column.
         """
         if column not in self._pooled:
             check_columns("columns", [column], self.columns)
@@ -163,11 +163,11 @@ class EncodedTables:
         Raises
         ------
         SettingError
-            The rows live elsewhere.
+            The rows are not in memory.
         """
         key = (column, binned)
         if key not in self._codes:
-            # without bins each level is its own code: no need to look a million of them up
+            # without bins each level is its own code: the lookup of every row is not needed
             coding = self.binning(column).map if binned and self.binning(column).bins else None
             out = []
             for i, (table, codes) in enumerate(zip(self.tables, self.pooled(column).codes, strict=True)):
@@ -188,9 +188,9 @@ class EncodedTables:
         return self.binning(column).n_codes if binned else self.pooled(column).levels.len() + 1
 
     def numbers(self, column: str) -> Floats:
-        """Return the number of each code, shape (n_levels + 1,): nan for missing and for what is no number.
+        """Return the numeric value of each code, shape (n_levels + 1,); nan for missing and for non-numbers.
 
-        Not to be written to.
+        The array is shared: callers must not write to it.
         """
         return self.once(
             ("numbers", column), lambda: np.concatenate([[np.nan], self.pooled(column).numbers()]), tables=()
@@ -203,7 +203,8 @@ class EncodedTables:
     def marks(self, column: str) -> Codes:
         """Return the category of each code, shape (n_levels + 1,).
 
-        Of a column of numbers: 0 for a number, 1 for missing, from 2 on values that are none. Else the code itself.
+        In a column of numbers: 0 for a number, 1 for missing, 2 and above for values that are not numbers. In other
+        columns: the code itself.
         """
         if not self.is_number(column):
             return np.arange(self.n_codes(column, binned=False), dtype=np.int32)
@@ -211,13 +212,13 @@ class EncodedTables:
         return np.where(is_number, 0, np.cumsum(~is_number)).astype(np.int32)
 
     def occurs(self, column: str, tables: Iterable[int] | None = None) -> NDArray[np.bool_]:
-        """Return whether some row of these tables, or of any, has each code; shape (n_levels + 1,)."""
+        """Return for each code whether a row of these tables (None: of any table) has it, shape (n_levels + 1,)."""
         counts = self.pooled(column).counts
         return np.asarray(np.sum([counts[i] for i in (range(len(counts)) if tables is None else tables)], axis=0) > 0)
 
     # ------------------------------------------------------------ sets of columns
 
-    def laid(
+    def measured_columns(
         self,
         columns: Sequence[str],
         weights: Mapping[str, float] | None = None,
@@ -225,27 +226,27 @@ class EncodedTables:
         *,
         binned: bool = False,
         keep: bool = False,
-    ) -> Laid:
-        """Return some columns of the tables under one ruler.
+    ) -> MeasuredColumns:
+        """Return some columns of the tables on one ruler.
 
         Parameters
         ----------
         columns
             Their order changes nothing.
         weights
-            By column; 1 where it is not given, 0 leaves a column out.
+            Weights by column name. A column without an entry has weight 1; weight 0 leaves a column out.
         ranges_of
             The tables that fix the ranges; None takes real and holdout.
         binned
-            Whether to compare the codes for counting, as categories.
+            Whether to compare the binned codes, as categories.
         keep
-            Whether to keep it as long as the tables, whatever its size.
+            Whether to cache the result as long as the tables exist, for all callers with the same arguments.
 
         Raises
         ------
         SettingError
-            No column, or none with a positive weight; a weight that is negative or not finite; rows that live
-            elsewhere.
+            There is no column, or none with a positive weight; a weight is negative or not finite; the rows are not
+            in memory.
         """
         names = tuple(sorted(columns))
         ranges = self.people if ranges_of is None else tuple(ranges_of)
@@ -253,33 +254,33 @@ class EncodedTables:
         binned = binned and any(self.is_number(c) for c in names)  # of categories the codes are the same
         key = (names, each, ranges, binned)
 
-        def make() -> Laid:
+        def make() -> MeasuredColumns:
             measured = [replace(self._measured(c, ranges, binned), weight=w) for c, w in zip(names, each, strict=True)]
             layout = tuple((m.numbers is None, m.codes is None) for m in measured)
             shared: dict[_Key, Any] = {}
             if keep:
-                shared = self.once(("laid people", key, layout), dict, self.people)
+                shared = self.once(("measured people", key, layout), dict, self.people)
             codes = [self.codes(c, binned=binned) for c in names]
             numbers = [self.numbers(c) if self.is_number(c) and not binned else None for c in names]
-            return Laid(measured, codes, numbers, shared)
+            return MeasuredColumns(measured, codes, numbers, shared)
 
-        if keep or ("laid", key) in self._of_all:
-            return self.once(("laid", key), make)
+        if keep or ("measured set", key) in self._of_all:
+            return self.once(("measured set", key), make)
         with self._lock:
             return self._remembered(key, make)
 
-    def _remembered(self, key: _Key, make: Callable[[], Laid]) -> Laid:
-        """Return what was laid under a key of late, else lay it and keep it for a while."""
+    def _remembered(self, key: _Key, make: Callable[[], MeasuredColumns]) -> MeasuredColumns:
+        """Return the column set of a key that was requested lately, else measure it and cache it for a while."""
         if key not in self._passing:
             self._passing[key] = make()
         found = self._passing[key] = self._passing.pop(key)  # the last to go
-        size = sum(laid.nbytes for laid in self._passing.values())
+        size = sum(one.nbytes for one in self._passing.values())
         while size > _PASSING_BYTES:
             size -= self._passing.pop(next(iter(self._passing))).nbytes
         return found
 
     def _measured(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
-        """Return a column with its range, its one table being the levels."""
+        """Return a column with its range; its only table holds the levels."""
         binned = binned and self.is_number(column)
         return self.once(("measured", column, ranges, binned), lambda: self._measure(column, ranges, binned))
 
@@ -294,7 +295,7 @@ class EncodedTables:
         return found if marks[self.occurs(column)].any() else replace(found, codes=None)
 
     def row_hashes(self, columns: Sequence[str], which: int, *, binned: bool = False) -> Hashes:
-        """Return a 64-bit hash of the codes of each row of a table, shape (n_rows,); the order of columns is one."""
+        """Return a 64-bit hash of the codes of each row of a table, shape (n_rows,); the order of `columns` matters."""
         out = np.zeros(self.tables[which].n_rows, dtype=np.uint64)
         for column in columns:
             out += self._level_hashes(column, binned)[self.codes(column, binned=binned)[which]]
@@ -306,12 +307,12 @@ class EncodedTables:
         return self.once(("level hashes", column, binned), lambda: value_hashes(every, salt), tables=())
 
     def row_ids(self) -> list[Ints]:
-        """Return for each table a number for each row, the same for rows that agree in every column.
+        """Return for each table one number a row; two rows have the same number if they agree in every column.
 
         Raises
         ------
         SettingError
-            The rows live elsewhere.
+            The rows are not in memory.
         """
         return self.once(("row ids",), self._row_ids)
 
@@ -327,11 +328,11 @@ class EncodedTables:
         )
 
 
-class Laid:
-    """Some columns of the tables under one ruler: rows, rows without repeats and indices, each made when asked for.
+class MeasuredColumns:
+    """Some columns of the tables on one ruler: rows, distinct rows and indices, each computed on first use.
 
-    "people" are the real rows followed by the holdout rows. What has no synthetic row in it is shared with tables that
-    differ in these alone.
+    "people" are the real rows followed by the holdout rows. Whatever holds no synthetic row is shared with tables that
+    differ only in the synthetic rows.
     """
 
     def __init__(
@@ -347,11 +348,11 @@ class Laid:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns in the order of their names."""
+        """The columns, sorted by name."""
         return tuple(c.name for c in self._columns)
 
     def n_rows(self, role: str) -> int:
-        """Return how many rows a table has; 0 when there is none."""
+        """Return the number of rows of a table, 0 when there is no such table."""
         return sum(len(self._codes[0][i]) for i in self._tables(role))
 
     @property
@@ -371,12 +372,12 @@ class Laid:
         return self.once(("rows", role), [role], make)
 
     def rows_of_values(self, values: Sequence[tuple[Floats | None, Codes]]) -> Rows:
-        """Return rows that no table has under the ruler.
+        """Return rows of given values, which no table need have, on the ruler.
 
         Parameters
         ----------
         values
-            For each column in the order of names, each shape (n_rows,): numbers and the marks beside them, or None and
+            For each column, sorted by name, two arrays of shape (n_rows,): numbers and their marks, or None and
             categories. Categories and marks are those of the tables.
         """
         columns = [
@@ -386,17 +387,17 @@ class Laid:
         return rows_of(columns, 0, len(values[0][1]))
 
     def distinct(self, role: str, *, always: bool = False) -> Distinct:
-        """Return the rows without their repeats; where few repeat they are left in, unless `always`."""
+        """Return the distinct rows; where few rows repeat, the repeats stay in unless `always`."""
         if always:
             return self.once(("distinct", role, True), [role], lambda: Distinct.of(self.distinct(role), always=True))
         return self.once(("distinct", role), [role], lambda: Distinct.of(self.rows(role)))
 
     def index(self, role: str, progress: Progress = lambda done, total: None) -> Index:
-        """Return the index of a table's rows; `progress` is told how far long searches are, if this call makes it."""
+        """Return the search index over a table's rows; `progress` has an effect only where this call builds it."""
         return self.once(("index", role), [role], lambda: Index(self.ruler, self.distinct(role), progress=progress))
 
     def once(self, key: _Key, roles: Iterable[str], make: Callable[[], _T]) -> _T:
-        """Return what was made under a key before, else make it from the rows of these roles and keep it."""
+        """Return the cached value of a key; if there is none, compute it from the rows of these roles and cache it."""
         kept = self._of_all if "synthetic" in roles else self._of_people
         if key not in kept:
             kept[key] = make()
@@ -408,7 +409,7 @@ class Laid:
 
 
 def _with_values(column: Measured, levels: Floats | None, numbers: Floats | None, codes: Codes) -> Measured:
-    """Return a column with other values in place of its levels."""
+    """Return a column whose table holds other values instead of the levels."""
     if numbers is None or levels is None:
         return replace(column, codes=(codes,))
     if column.numbers is None:

@@ -1,4 +1,4 @@
-"""An order of rows and of levels for draws: names of categories and the order of rows do not enter."""
+"""An order of rows and levels, used for random draws, that does not depend on category names or row order."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Hashes = NDArray[np.uint64]
 
 
 class Canonical:
-    """An order of rows and of levels that names of categories, units of numbers and row order do not enter.
+    """An order of rows and levels that does not depend on category names, units of numbers or row order.
 
-    Numbers count by rank, levels by how often they occur and beside what: rows are hashed by their levels and levels by
-    their rows, three times. What is still equal is told apart by its code, and hardly ever matters. `tables` says which
-    tables count (0 real, 1 synthetic, 2 holdout); None takes all. `rows` says which rows of a table count; of a table
-    that is not named there all do.
+    A number enters by its rank. A category enters by how often it occurs and with which values of other columns: rows
+    are hashed by their levels and levels by their rows, three times. Remaining ties are broken by code, which rarely
+    matters. `tables` names the tables that enter (0 real, 1 synthetic, 2 holdout); None takes all. `rows` names the
+    rows of a table that enter; of a table without an entry all rows do.
     """
 
     def __init__(
@@ -57,19 +57,19 @@ class Canonical:
             self.colours = [_summed(codes, salted, len(k)) for codes, k in zip(every, self.colours, strict=True)]
 
     def order(self, which: int) -> Ints:
-        """Return the rows of a table (0 real, 1 synthetic, 2 holdout) that count, by number, in canonical order."""
+        """Return the row numbers of a table (0 real, 1 synthetic, 2 holdout) that enter, in canonical order."""
         ties: list[NDArray[Any]] = [self._part(self.codes(j, which), which) for j in range(len(self.columns))]
         order = np.lexsort((*ties, self.rows[self._tables.index(which)]))
         return self._rows[which][order] if which in self._rows else order
 
     def codes(self, column: int, which: int) -> NDArray[np.int32]:
-        """Return the category of each row of a table; of a column of numbers the mark beside it, 0 for a number."""
+        """Return the category of each row of a table; in a column of numbers the mark, which is 0 for a number."""
         name = self.columns[column]
         codes = self._encoded.codes(name, binned=False)[which]
         return self._encoded.marks(name)[codes] if self._encoded.is_number(name) else codes
 
     def numbers(self, column: int, which: int) -> NDArray[np.float64] | None:
-        """Return the number of each row of a table, nan where there is none; None for a category."""
+        """Return the number of each row of a table, nan where the value is none; None for a column of categories."""
         name = self.columns[column]
         if not self._encoded.is_number(name):
             return None
@@ -87,13 +87,13 @@ class Canonical:
 
 
 def canonical_of(case: Case, columns: Sequence[str], tables: Sequence[int] | None = None) -> Canonical:
-    """Return the order of all rows of some tables; the case remembers it."""
+    """Return the order of all rows of some tables; the case caches it."""
     key = ("canonical order", tuple(sorted(columns)), None if tables is None else tuple(tables))
     return case.encoded.once(key, lambda: Canonical(case, columns, tables), tables)
 
 
 def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:
-    """Return the rank of the number of each level among those that the rows have."""
+    """Return the rank of each level's number among the numbers that occur in the rows."""
     used = np.flatnonzero(np.bincount(levels, minlength=len(numbers)))
     ranks = np.zeros(len(numbers), dtype=np.uint64)
     ranks[used] = np.unique(numbers[used], return_inverse=True)[1]
@@ -101,7 +101,7 @@ def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:
 
 
 def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:
-    """Return the sum of the values of the rows of each code, modulo 2**64."""
+    """Return for each code the sum of the values of its rows, modulo 2**64."""
     out = np.zeros(n, dtype=np.uint64)
     np.add.at(out, codes, values)
     return out

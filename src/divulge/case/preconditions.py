@@ -1,4 +1,4 @@
-"""What must hold before an excess over the holdout can be read as disclosure; checked before any attack."""
+"""Preconditions, checked before any attack: only where they hold is an excess over the holdout a disclosure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from divulge.core.hashing import row_hashes
 __all__ = ["CRITICAL", "Check", "check_all", "overlap", "table_facts"]
 
 CRITICAL = ("different tables", "no overlap", "units apart", "exchangeable")
-"""Checks without which members and strangers cannot be compared."""
+"""Checks that must hold for members and strangers to be comparable."""
 
-_SMALL = 100
+_SMALL = 100  # rows of a table below which most answers are unsure; start value, not calibrated
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One precondition: what was looked at, whether it holds, and what was seen."""
+    """One precondition: its name, whether it holds, and what was observed."""
 
     check: str
     ok: bool
@@ -31,7 +31,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_all(case: Case) -> list[Check]:
-    """Return every check that fits the case, in a fixed order."""
+    """Return every check that applies to the case, in a fixed order."""
     checks: list[Callable[[Case], Check | None]] = [
         _same_columns,
         _same_kinds,
@@ -156,9 +156,9 @@ def _duplicates(case: Case) -> Check | None:
 
 
 def table_facts(case: Case) -> list[dict[str, Any]]:
-    """Return for each table the share of cells without a value, how many rows repeat another, and how many units.
+    """Return for each table the share of missing cells, the number of repeated rows and the number of units.
 
-    None where rows are counted elsewhere, and of units where no column says who is one.
+    Both numbers are None where rows are not in memory; the number of units also where no unit column is named.
     """
     ids = _row_ids(case)
     cells = [sum(int(case.pooled(c).counts[i][0]) for c in case.columns) for i in range(len(case.tables))]
@@ -198,13 +198,15 @@ def _sizes(case: Case) -> Check | None:
 
 
 def overlap(case: Case) -> Check | None:
-    """Compare how many strangers equal a real row with how many would under a random split of the same people."""
+    """Compare the number of strangers who equal a real row with that number under a random split of the people."""
     ids = _row_ids(case) if case.has_holdout else None
     if ids is None:
         return None
     real, holdout = ids[0], ids[2]
     shared, p = shared_rows(real, holdout, case.rng(f"overlap {_data_hash(case)}"))
     detail = f"{shared:,} of {len(holdout):,} holdout rows equal a real row"
+    # The p-value is calibrated in tests/case/test_preconditions.py; 0.001 itself is a start value: one random split in
+    # a thousand fails the check.
     if p <= 0.001:
         return Check(
             check="no overlap",
@@ -217,10 +219,10 @@ def overlap(case: Case) -> Check | None:
 def shared_rows(
     real: NDArray[np.int64], holdout: NDArray[np.int64], rng: np.random.Generator, draws: int = 999
 ) -> tuple[int, float]:
-    """Return how many holdout rows equal a real row, and the p-value of that many under permuted labels.
+    """Return how many holdout rows equal a real row, and the p-value of this number under permuted labels.
 
-    Only rows that repeat can be shared, so that labels are drawn for those alone. Beyond 50 million labels fewer
-    permutations and their normal limit are used.
+    Only rows that repeat can be shared, so labels are drawn for these alone. If all draws need more than 50 million
+    labels, 99 permutations and their normal approximation are used.
     """
     pooled = np.concatenate([real, holdout])
     order = np.argsort(pooled, kind="stable")
@@ -233,7 +235,7 @@ def shared_rows(
     if not shared:
         return 0, 1.0
     start = np.cumsum(size) - size
-    n_draws = draws if n * draws <= 50_000_000 else 99
+    n_draws = draws if n * draws <= 50_000_000 else 99  # a limit on the time
     found = np.empty(n_draws)
     for b, k in enumerate(rng.hypergeometric(len(holdout), len(real), n, n_draws)):
         label = np.zeros(n, dtype=np.int64)
@@ -248,9 +250,9 @@ def shared_rows(
 
 
 def _data_hash(case: Case) -> int:
-    """Return a number that real and holdout decide, not the order of rows or columns nor the names of values.
+    """Return a hash of the counts in real and holdout; row order, column order and names of values do not change it.
 
-    It goes into the seed: with one seed for all data sets, an unlucky split of ranks would be unlucky for all.
+    It goes into the seed: with the same seed for all data sets, an unlucky split of ranks would recur in all of them.
     """
     return case.encoded.once(("data hash",), lambda: _hashed(case), case.encoded.people)
 
@@ -259,7 +261,7 @@ def _hashed(case: Case) -> int:
     digest = 0
     for name in case.columns:
         counts = case.pooled(name).counts
-        # what people have: values that the synthetic table alone has, and columns of one value, have no part in it
+        # counts among people: values of the synthetic table alone, and columns of one value, do not enter
         held = [np.sort(c[c > 0]).astype(np.int64) for c in (counts[0], *counts[2:])]
         if max(map(len, held)) > 1:
             digest += zlib.crc32(np.concatenate([np.append(h, 0) for h in held]).tobytes())
@@ -294,8 +296,10 @@ def _exchangeable(case: Case) -> Check | None:
         return None
     from scipy.special import ndtr
 
-    p = min(1.0, 2 * float(ndtr(-z)))  # the larger of two folds; only telling them apart counts
+    p = min(1.0, 2 * float(ndtr(-z)))  # times 2: z is the larger of two folds; one-sided, as only a high AUC counts
     detail = f"a classifier tells real from holdout with AUC {auc:.3f} (0.5 is chance, p = {p:.2g})"
+    # The p-value is calibrated in tests/case/test_preconditions.py; 0.01 itself is a start value: one random split in a
+    # hundred fails the check.
     if p < 0.01 and z > 0:
         return Check(
             check="exchangeable",
@@ -306,14 +310,14 @@ def _exchangeable(case: Case) -> Check | None:
 
 
 def exchangeability(case: Case) -> tuple[float, float]:
-    """Return z-score and AUC of a classifier that tries to tell real from holdout people, the larger of two folds.
+    """Return z-score and AUC of a classifier that tries to tell real from holdout people; the larger of two folds.
 
-    A naive Bayes over single columns and pairs of columns (binned codes) is trained on one half of the people
-    and ranks the other half; then the halves change roles. Given the half it was trained on, the labels of the
-    other half are exchangeable when the split was random, so the rank-sum statistic has its permutation distribution.
-    People of one unit share a half and their scores are averaged. nan when a side has fewer than 20 people.
+    A naive Bayes classifier over single columns and pairs of columns (binned codes) is trained on one half of the
+    people and ranks the other half; then the halves change roles. If the split was random, the labels of the ranked
+    half are exchangeable given the training half, so the rank-sum statistic has its permutation distribution.
+    People of one unit are in the same half and their scores are averaged. nan when a side has fewer than 20 people.
     """
-    # sorted: the order of the columns must change no digit
+    # sorted: the result must not depend on the order of the columns
     names = sorted(n for n in case.schema.usable() if case.n_codes(n) > 1)
     units = [case.units("real"), case.units("holdout")]
     rows = [np.stack([case.codes(n)[i] for n in names], axis=1) if names else None for i in (0, 2)]
@@ -337,13 +341,13 @@ def exchangeability(case: Case) -> tuple[float, float]:
 
 
 def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return 0 or 1 for each row, drawn in the order of the rows' codes: their order of arrival is irrelevant."""
+    """Return 0 or 1 for each row, drawn in the order of the rows' codes, so that row order does not enter."""
     out = np.empty(len(rows), dtype=np.int64)
     order = np.lexsort(rows.T[::-1])
     if units is None:
         out[order] = rng.permutation(np.arange(len(rows)) % 2)
         return out
-    # a unit's place is a hash of its rows: neither their order nor the unit's name has a part in it
+    # units are ordered by a hash of their rows: neither the order of rows nor the unit's name enters
     ordered = rows[order]
     rank = np.empty((len(rows), 1))
     rank[order, 0] = np.cumsum(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
@@ -360,6 +364,7 @@ def _naive_bayes(
     groups: list[NDArray[np.int32]], sizes: list[int]
 ) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
     """Return a score that is high for rows that look like the first group."""
+    # limits on the time: at most 300 pairs of columns, each with at most 10,000 cells
     features = [(j,) for j in range(len(sizes))] + [
         (i, j) for i, j in combinations(range(len(sizes)), 2) if sizes[i] * sizes[j] <= 10_000
     ][:300]
@@ -389,7 +394,7 @@ def _mean_by_unit(score: NDArray[np.float64], units: NDArray[np.int64] | None) -
     if units is None:
         return score
     _, inverse = np.unique(units, return_inverse=True)
-    order = np.lexsort((score, inverse))  # a sum forgets the order of rows when it is taken by size
+    order = np.lexsort((score, inverse))  # added by size: the sum does not depend on the order of rows
     return np.bincount(inverse[order], weights=score[order]) / np.bincount(inverse)
 
 

@@ -1,4 +1,4 @@
-"""Hashes of numbers and rows (splitmix64), which put tables into an order that only their contents decide."""
+"""Hashes of numbers and rows (splitmix64). Sorting by them gives an order that depends on a table's contents alone."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def row_hashes(values: NDArray[np.float64]) -> Hashes:
 
 
 def once(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Return which rows to keep so that a table counts once if it was written out several times.
+    """Return the numbers of the rows to keep, so that a table in which every row is repeated counts once.
 
     The count of each distinct row is divided by the greatest common divisor of all counts.
 

@@ -1,1 +1,1 @@
-"""Compiled loops and their plain twins; arrays in, arrays out."""
+"""Compiled loops and plain numpy functions with the same results; arrays in, arrays out."""

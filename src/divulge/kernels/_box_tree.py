@@ -1,15 +1,15 @@
 """A tree of boxes over rows of numbers and categories, and the search through it (compiled).
 
-The tree is loaded in one go. A set of rows is halved by the column in which random pairs of its rows differ most:
-numbers at the median, categories by groups of values, until at most 64 rows are left (a leaf). Nodes then take up
-their descendants until each has up to 16 children, because 16 boxes are bounded at once. A box knows, for each
-number, the smallest and the largest value of its rows, and for each category a mask of 32 bits, one for each
-(code mod 32). A query walks down, nearest child first, and leaves out what lies beyond the best distance so far;
-it starts with the distance to the neighbours of the query before it.
+The tree is built from all rows at once. A set of rows is halved by the column in which random pairs of its rows differ
+most (numbers at the median, categories by groups of values) until at most 64 rows are left: a leaf. Nodes then replace
+their children by grandchildren until each has up to 16 children, because the bounds of 16 boxes are computed at once. A
+box has, for each number, the smallest and the largest value of its rows, and for each category a mask of 32 bits, one
+for each (code mod 32). A query descends to the nearest child first and skips children beyond the best distance so far;
+it starts with the distances to the neighbours of the previous query.
 
 Bounds are float32. Numbers are cut to the range, centred at the median and scaled to the weight of their column:
-each step can only make a bound smaller, up to rounding, for which `slack` allows. What is within the bound is
-measured in float64 by `exact`, and only that decides. A missing number is nan: it adds nothing to a bound.
+each step can only make a bound smaller, up to rounding, which `slack` covers. For rows within the bound `exact`
+computes the distance in float64, and only this distance decides. A missing number is nan and adds nothing to a bound.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "widen",
 ]
 
-_SAMPLE = 128  # pairs of rows that choose the column of a split
+_SAMPLE = 128  # pairs of rows by which the column of a split is chosen; start value
 NO_CHILD = -2147483648
 _FAR = np.float32(3e38)
 
@@ -57,7 +57,7 @@ class Tree(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The queries, as the tree is searched."""
+    """The queries in the form that the search of the tree needs."""
 
     numbers: Any  # float32 (n, n_numbers)
     codes: Any  # uint8 (n, n_codes)
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
 
 
 class Exact(NamedTuple):
-    """What the defining formula needs of queries and reference rows."""
+    """The values of queries and reference rows from which the exact distance is computed."""
 
     numbers: Any  # float64 (n, n_numbers)
     codes: Any  # int32 (n, n_codes)
@@ -85,7 +85,7 @@ class Exact(NamedTuple):
 
 @compiled
 def _middle(values: Any, n: int, place: int) -> Any:
-    """Return what stands at a place among n values once they are sorted (Hoare's selection; reorders them)."""
+    """Return the value at a given place of n values in sorted order (Hoare's selection; reorders the values)."""
     low, high = 0, n - 1
     while low < high:
         pivot = values[(low + high) // 2]
@@ -110,7 +110,7 @@ def _middle(values: Any, n: int, place: int) -> Any:
 
 @compiled
 def _contrast(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int, contrast: Any) -> None:
-    """Add up, by column, how far apart pairs of rows from the two ends of a set are."""
+    """Add up for each column the differences between pairs of rows, one from each end of a set."""
     n_numbers, n_codes = numbers.shape[1], codes.shape[1]
     for j in range(n_numbers + n_codes):
         contrast[j] = 0.0
@@ -129,7 +129,7 @@ def _contrast(numbers: Any, codes: Any, weight: Any, order: Any, first: int, las
 
 @compiled
 def _partition_number(numbers: Any, column: int, order: Any, first: int, last: int, values: Any) -> int:
-    """Put the rows below the median (missing ones too) in front; return where the others begin, -1 if none would."""
+    """Move the rows below the median (and missing ones) to the front; return where the others begin, -1 if none do."""
     n = last - first
     below = np.float32(-3e38)
     for r in range(n):
@@ -162,7 +162,7 @@ def _partition_number(numbers: Any, column: int, order: Any, first: int, last: i
 
 @compiled
 def _partition_code(codes: Any, column: int, order: Any, first: int, last: int, count: Any, side: Any) -> int:
-    """Deal the values out to two sides, commonest first, always to the smaller; return where the second begins."""
+    """Assign the values to two sides, commonest first, each to the smaller side; return where the second one begins."""
     for v in range(256):
         count[v], side[v] = 0, 2
     for r in range(first, last):
@@ -202,7 +202,7 @@ def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: i
     count, side = np.empty(256, dtype=np.int64), np.empty(256, dtype=np.int64)
     _contrast(numbers, codes, weight, order, first, last, contrast)
     for attempt in range(2):
-        if attempt == 1:  # the sampled pairs are equal: try each column once
+        if attempt == 1:  # the sampled pairs are equal in all columns: try each column once
             for j in range(n_numbers + n_codes):
                 contrast[j] = 1.0 if contrast[j] == 0.0 else -1.0
         while True:
@@ -220,16 +220,16 @@ def split(numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: i
             if middle > 0:
                 return middle
             contrast[best] = -1.0
-    return (first + last) // 2  # all rows are equal: any cut will do
+    return (first + last) // 2  # all rows are equal: any split is right
 
 
 @compiled
 def build(
     numbers: Any, codes: Any, weight: Any, order: Any, first: int, last: int, begin: Any, end: Any, left: Any
 ) -> Any:
-    """Fill in the binary tree over order[first:last]: where each node begins and ends, and its left child or -1.
+    """Fill in the binary tree over order[first:last]: begin and end of each node, and its left child or -1.
 
-    The arrays need two places a row at most. Returns the number of nodes.
+    The arrays need at most two entries a row. Returns the number of nodes.
     """
     begin[0], end[0], left[0] = first, last, -1
     n, k = 1, 0
@@ -260,7 +260,7 @@ def fill_leaves(
                 leaf_numbers[leaf, j, r] = v
                 if v == v:
                     least, most = min(least, v), max(most, v)
-                else:  # a missing number is near to everything
+                else:  # the bound treats a missing number as equal to any number
                     least, most = np.float32(-np.inf), np.float32(np.inf)
             low[leaf, j], high[leaf, j] = least, most
         for j in range(n_codes):
@@ -288,8 +288,8 @@ def put_together(left: Any, low: Any, high: Any, masks: Any) -> None:
 def widen(size: Any, left: Any, child: Any, top: Any, depth: Any) -> Any:
     """Choose the binary nodes that are children of each wide node: the largest are replaced by their own children.
 
-    child (n, width) comes filled with -1; top and depth take the binary node that each wide one stands for and how
-    deep it lies. Returns the number of wide nodes.
+    child (n, width) must be filled with -1; top and depth receive the binary node of each wide node and its depth.
+    Returns the number of wide nodes.
     """
     top[0], depth[0] = 0, 0
     n, k = 1, 0
@@ -329,7 +329,7 @@ def exact(
         d = d if d > 0.0 else 0.0  # nan: one of them is missing
         s += (d if d < 1.0 else 1.0) * number_weight[j]
     n = 0
-    if len(group_weight) == 1:  # a loop over all columns is quicker than one between bounds
+    if len(group_weight) == 1:  # a loop over all columns is faster than one over the columns of a group
         for j in range(codes.shape[1]):
             n += 1 if codes[query, j] != reference_codes[row, j] else 0
         return (s + n * group_weight[0]) / total
@@ -345,9 +345,9 @@ def exact(
 def add(
     k: int, filled: int, beyond: int, distance: float, row: int, times: int, x: int, kept: Any, rows: Any, counts: Any
 ) -> Any:  # fmt: skip
-    """Put a row among the k nearest of query x, which stand in the order of distance and row number.
+    """Insert a row into the k nearest of query x, which are ordered by distance and row number.
 
-    `beyond` counts the rows that tie with the last of k and have no place. Returns the new `filled` and `beyond`.
+    `beyond` counts the rows that tie with the k-th and are not among the k. Returns the new `filled` and `beyond`.
     """
     if filled == k:
         last = kept[x, k - 1]
@@ -389,11 +389,11 @@ def search(
     """Search queries[first:last]: the k nearest rows of each, or (k = 0) all rows within its radius.
 
     k > 0 fills out_distance, out_row (n, k) and out_beyond; k = 0 counts into out_beyond, and with `listing` writes
-    the pairs (query, row) to found_query and found_row. Returns the number of pairs and the query to go on with:
-    `last`, or the first one whose pairs found no room.
+    the pairs (query, row) to found_query and found_row. Returns the number of pairs and the query to continue with:
+    `last`, or the first query whose pairs did not fit.
 
-    The arrays are those of `Tree`, `Asked` and `Exact`, one by one, and no variable changes the array that it stands
-    for: either would count references in the innermost loop. `room` is the size of the stack; visited[0] counts
+    The arrays of `Tree`, `Asked` and `Exact` are passed one by one, and no variable is rebound to another array: numba
+    would count references in the innermost loop in both cases. `room` is the size of the stack; visited[0] counts
     leaves.
     """
     stack, stack_bound = np.empty(room, np.int32), np.empty(room, np.float32)
@@ -410,7 +410,7 @@ def search(
             if v == v:
                 absolute += np.float32(2.4e-7) * v
         limit = radius[i] if k == 0 else np.inf
-        if k > 0 and x > first and filled == k:  # the neighbours of the query before: no further than these
+        if k > 0 and x > first and filled == k:  # start with the neighbours of the previous query
             farthest = 0.0
             for h in range(k):
                 if rows[0, h] == own:

@@ -1,12 +1,13 @@
 """The inner loops of neighbour search as vector instructions, given to numba as LLVM IR.
 
-Left to itself the compiler makes vector code of loops over long arrays, and loses a factor of 3 to 5 on tiles of 64
-or 128 rows. So three small loops are spelt out here as operations on whole vectors; LLVM turns these into what the
-machine has (AVX-512, AVX2, NEON, SSE2). Nothing in them needs a particular machine.
+The compiler vectorises loops over long arrays by itself, but loses a factor of 3 to 5 on blocks of 64 or 128 rows. So
+three small loops are written here as operations on whole vectors; LLVM translates them into the instructions of the
+machine (AVX-512, AVX2, NEON, SSE2). They do not need a particular machine.
 
-All three bound distances from below. A bound counts mismatching categories and adds |a - b| for numbers that were
-scaled so that a range is as long as its column's weight. Rows lie in tiles, column by column. Categories are given
-in groups of equal weight: `group` (n_groups + 1 places) says where each begins, `weight` what one mismatch adds.
+All three compute lower bounds of distances. A bound counts mismatching categories and adds |a - b| for numbers that
+were scaled so that a range is as long as its column's weight. Rows are stored in blocks, column by column. Categories
+are given in groups of equal weight: `group` (n_groups + 1 entries) has the begin of each group, `weight` the amount
+that one mismatch adds.
 
 This module imports numba; import it only where something is to be compiled. `tests/kernels/test_simd.py` holds the same
 loops in numpy.
@@ -45,14 +46,14 @@ NODE = 16
 TILE = 128
 """Rows of a tile of the scan."""
 MISSING = -32768
-"""How a missing number stands in a tile of 16 bits."""
+"""The 16-bit value of a missing number in a tile."""
 NO_LIMIT = 32767
-"""A limit in 16 bits that every row is within."""
+"""A 16-bit limit that no row exceeds."""
 
 _F32, _I8, _I16, _I32, _I64 = ir.FloatType(), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 
 
-# ---------------------------------------------------------------- a little language over llvmlite
+# ---------------------------------------------------------------- helpers over llvmlite
 
 
 def _int(value: int, kind: Any = _I64) -> Any:
@@ -77,7 +78,7 @@ def _element(builder: Any, array: Any, offset: Any, kind: Any) -> Any:
 
 
 def _vector(builder: Any, array: Any, offset: Any, kind: Any, n: int) -> Any:
-    """Return n elements that lie side by side; they need no alignment but their own."""
+    """Return n adjacent elements as a vector; they need only the alignment of one element."""
     pointer = builder.bitcast(_at(builder, array, offset, kind), ir.VectorType(kind, n).as_pointer())
     value = builder.load(pointer)
     value.align = max(1, getattr(kind, "width", 32) // 8)
@@ -115,7 +116,7 @@ def _bits(builder: Any, vector: Any) -> Any:
 
 
 def _loop(builder: Any, first: Any, last: Any, carried: Sequence[Any], body: Callable[..., Sequence[Any]]) -> list[Any]:
-    """Build a loop over [first, last) and return the carried values behind it; `body(i, *values)` gives the next."""
+    """Build a loop over [first, last) and return its final values; `body(i, *values)` gives the next values."""
     before = builder.block
     head, inside, behind = (builder.append_basic_block(name) for name in ("head", "inside", "behind"))
     builder.branch(head)
@@ -151,7 +152,7 @@ def _contiguous(*arrays: Any) -> None:
 @intrinsic
 def leaf_bounds(typing: Any, numbers: Any, codes: Any, leaf: Any, asked: Any, asked_codes: Any, query: Any,
                 group: Any, weight: Any, limit: Any, out: Any) -> Any:  # fmt: skip
-    """Bound the distances of one query to the 64 rows of one leaf.
+    """Compute lower bounds of the distances from one query to the 64 rows of one leaf.
 
     numbers float32 (n_leaves, n_numbers, 64); codes uint8 (n_leaves, n_codes, 64); asked float32 (n, n_numbers);
     asked_codes uint8 (n, n_codes); group int64; weight float32; out float32 (64,) takes the bounds. Returns the bits
@@ -213,7 +214,7 @@ def leaf_bounds(typing: Any, numbers: Any, codes: Any, leaf: Any, asked: Any, as
 @intrinsic
 def node_bounds(typing: Any, low: Any, high: Any, masks: Any, node: Any, asked: Any, asked_bits: Any, query: Any,
                 group: Any, weight: Any, limit: Any, out: Any) -> Any:  # fmt: skip
-    """Bound the distances of one query to the boxes of the 16 children of one node.
+    """Compute lower bounds of the distances from one query to the boxes of the 16 children of one node.
 
     low, high float32 (n_nodes, n_numbers, 16); masks uint32 (n_nodes, n_codes, 16): bit (code & 31) is set where a
     box holds such a code; asked_bits uint32 (n, n_codes): the query's own bit; the rest as in `leaf_bounds`.
@@ -266,7 +267,7 @@ def node_bounds(typing: Any, low: Any, high: Any, masks: Any, node: Any, asked: 
 @intrinsic
 def tile_bounds(typing: Any, numbers: Any, codes: Any, tile: Any, asked: Any, asked_codes: Any, query: Any,
                 group: Any, unit: Any, n_whole: Any, most: Any, limit: Any, out: Any, within: Any) -> Any:  # fmt: skip
-    """Bound the distances of one query to the 128 rows of one tile, in 16-bit units that saturate.
+    """Compute lower bounds of the distances from one query to the 128 rows of one tile, in saturating 16-bit units.
 
     numbers int16 (n_tiles, n_numbers, 128): the first `n_whole` columns have no missing number, in the others
     MISSING stands for one; codes uint8 (n_tiles, n_codes, 128); asked int16; asked_codes uint8; group int64; unit
@@ -370,9 +371,9 @@ def tile_bounds(typing: Any, numbers: Any, codes: Any, tile: Any, asked: Any, as
 
 @intrinsic
 def rows_within(typing: Any, values: Any, at: Any, least: Any, most: Any) -> Any:
-    """Return the bits of those of 64 values, int32 and side by side from place `at`, that lie in [least, most].
+    """Return as bits which of 64 adjacent int32 values, from place `at` on, lie in [least, most].
 
-    least <= most: a difference taken as unsigned needs one comparison for both ends.
+    With least <= most one comparison of an unsigned difference tests both ends.
     """
     _contiguous(values)
 
@@ -387,7 +388,7 @@ def rows_within(typing: Any, values: Any, at: Any, least: Any, most: Any) -> Any
 
 
 def _boxes(low_is: str, high_is: str, swapped: bool) -> Callable[..., Any]:
-    """Return the code that compares the two ends of 16 boxes with those of an interval."""
+    """Return the code that compares both ends of 16 boxes with the ends of an interval."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         lows, highs = _arrays(context, builder, signature, args, (0, 1))
@@ -403,21 +404,21 @@ def _boxes(low_is: str, high_is: str, swapped: bool) -> Callable[..., Any]:
 
 @intrinsic
 def boxes_meet(typing: Any, low: Any, high: Any, at: Any, least: Any, most: Any) -> Any:
-    """Return the bits of those of 16 boxes, side by side from place `at`, that share a value with [least, most]."""
+    """Return as bits which of 16 adjacent boxes, from place `at` on, overlap [least, most]."""
     _contiguous(low, high)
     return types.uint64(low, high, types.int64, types.int32, types.int32), _boxes("<=", ">=", swapped=True)
 
 
 @intrinsic
 def boxes_inside(typing: Any, low: Any, high: Any, at: Any, least: Any, most: Any) -> Any:
-    """Return the bits of those of 16 boxes that lie in [least, most] as a whole."""
+    """Return as bits which of 16 adjacent boxes lie entirely in [least, most]."""
     _contiguous(low, high)
     return types.uint64(low, high, types.int64, types.int32, types.int32), _boxes(">=", "<=", swapped=False)
 
 
 @intrinsic
 def count_bits(typing: Any, bits: Any) -> Any:
-    """Return how many bits of a number are set."""
+    """Return the number of bits that are set."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _call(builder, "llvm.ctpop.i64", args[0])
@@ -427,7 +428,7 @@ def count_bits(typing: Any, bits: Any) -> Any:
 
 @intrinsic
 def lowest_bit(typing: Any, bits: Any) -> Any:
-    """Return the place of the lowest set bit of a number that has one."""
+    """Return the position of the lowest set bit; the number must not be 0."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _call(builder, "llvm.cttz.i64", args[0], _int(0, ir.IntType(1)))

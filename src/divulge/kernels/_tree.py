@@ -1,4 +1,4 @@
-"""The binary tree over rows that compiled searches go through, built side by side."""
+"""The binary tree over rows that compiled searches use; threads build it in parallel."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from divulge.kernels.runtime import side_by_side
 __all__ = ["binary_tree"]
 
 Ints = NDArray[np.int64]
-_SUBTREES = 8  # parts of the tree that threads build side by side
+_SUBTREES = 8  # subtrees that threads build in parallel
 
 
 def binary_tree(
     numbers: NDArray[np.float32], codes: NDArray[np.uint8], weight: NDArray[np.float32], order: Ints, threads: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the binary tree over the rows, which puts `order` in order: begin, end and left child of each node.
+    """Return the binary tree over the rows: begin, end and left child of each node. Sorts `order` by leaf.
 
-    Its top is split here, the subtrees are built side by side and numbered behind it.
+    The top nodes are split here; the subtrees are built in parallel, and their nodes are numbered after the top nodes.
     """
     begin, end, left = [0], [len(order)], [-1]
     k, n_subtrees = 0, 1
@@ -40,7 +40,7 @@ def binary_tree(
 
     def subtree(x: int, y: int) -> None:
         for t in range(x, y):
-            room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many places as the worst tree; few are touched
+            room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many entries as the largest possible tree; few are used
             nodes = [np.empty(room, dtype=np.int64) for _ in range(3)]
             n = _box_tree.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
             parts[t] = [a[:n].copy() for a in nodes]

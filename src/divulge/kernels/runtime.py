@@ -1,8 +1,7 @@
-"""Compiled loops, each beside its plain numpy oracle.
+"""When to compile loops, how to compile them, and how to run tasks in threads.
 
-numba is imported when the first large task asks for it, never before: small tables are answered by numpy, which
-takes less time than loading a compiler. The compiled code is cached on disk where a folder is writable and
-compiled in memory where none is (read-only containers).
+numba is imported only when the first large task needs it: for small tables numpy takes less time than loading the
+compiler. Compiled code is cached on disk if a folder is writable, else compiled in memory (read-only containers).
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ COMPILE_FROM = 4_000_000
 
 
 THREADS_FROM = 200_000
-"""Rows from which numpy and polars, which let go of the interpreter's lock, work in several threads."""
+"""Rows from which tasks of numpy and polars, which release the interpreter's lock, run in several threads."""
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
 def in_threads(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -> list[_R]:
-    """Return the function of each task, in their order; one thread is enough for few rows."""
+    """Return the function's result for each task, in the order of tasks; few rows are worked on in one thread."""
     return list(one_by_one(function, tasks, n_rows))
 
 
 def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -> Iterator[_R]:
-    """Give out the function of each task, in their order, while threads work on the next ones.
+    """Yield the function's result for each task, in the order of tasks, while threads work on the next tasks.
 
-    When whoever asks stops asking, tasks that have not begun are dropped.
+    When the caller stops iterating, tasks that have not begun are cancelled.
     """
     if n_rows < THREADS_FROM or (isinstance(tasks, Sized) and len(tasks) < 2):
         yield from map(function, tasks)
@@ -48,7 +47,7 @@ def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -
 
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function compiled by numba, from its disk cache where there is one."""
+    """Return the function compiled by numba; its disk cache is used where there is one."""
     import numba
 
     try:
@@ -58,7 +57,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def side_by_side(work: Callable[[int, int], None], n: int, threads: int, each: int | None = None) -> None:
-    """Run work(a, b) on parts of range(n) in threads."""
+    """Run work(a, b) in threads, on consecutive parts of range(n)."""
     step = each or max(1, -(-n // (4 * threads)))
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))

@@ -1,1 +1,1 @@
-"""What a synthetic table keeps of the real one."""
+"""Fidelity measures: how much of the real table a synthetic table keeps."""

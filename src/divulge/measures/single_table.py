@@ -1,6 +1,6 @@
-"""What a synthetic table keeps of the real one: four standard numbers, each beside what another sample keeps.
+"""How much of the real table a synthetic table keeps: four standard measures, each with its value for the holdout.
 
-Not an attack. A table that says nothing divulges nothing, so that risk wants to be read beside use.
+These are not attacks. A table without information has no risk, so risk should be read together with utility.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ MEASURES = (
 _REAL, _SYNTHETIC, _HOLDOUT = 0, 1, 2
 _ROLES = ("real", "synthetic", "holdout")
 _PAIRS = 300
-_CELLS = 10_000  # of the cross table of a pair
+_CELLS = 10_000  # cells of the cross table of a pair at most; start value
 _PROPENSITY_ROWS = 10_000
 _TAUGHT_ROWS = 5_000
 _TARGETS = 5
 _CLASSES = 5
-_FEWEST = 20  # rows on a side that a model is trained on or tested with
+_FEWEST = 20  # fewest rows of each table to train and to test a model; start value
 _FOLDS = 3
-_TOGETHER = 50  # equal rows that share a fold
-_CATEGORIES = 254  # that scikit-learn can tell apart in a column
-_TREES = 120  # of one model: a tree for each class and iteration
+_TOGETHER = 50  # equal rows up to which they are in one fold; start value
+_CATEGORIES = 254  # categories that scikit-learn can tell apart in a column
+_TREES = 120  # trees of one model: one for each class and iteration; start value
 
 
 class Utility(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the real table the synthetic one keeps by one measure."""
+    """How much of the real table the synthetic table keeps, by one measure."""
 
     measure: str
     value: float | None
     """None where it is undefined; a note says why."""
     reference: float | None
-    """The same measure of the holdout: what another sample of the population keeps."""
+    """The same measure for the holdout: the value of another sample of the population."""
     better: Literal["higher", "lower"]
     about: str
     notes: list[str] = []
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry as assessment.json has it."""
+        """Return the entry in the form of assessment.json."""
         return msgspec.to_builtins(self)  # type: ignore[no-any-return] # a struct becomes a dict
 
 
 def utility(case: Case, *, targets: Sequence[str] | None = None) -> tuple[Utility, ...]:
-    """Return how much of the real table the synthetic one keeps, by four measures.
+    """Return how much of the real table the synthetic table keeps, by four measures.
 
     Parameters
     ----------
@@ -77,14 +77,14 @@ def utility(case: Case, *, targets: Sequence[str] | None = None) -> tuple[Utilit
     -------
     tuple of Utility
         In the order of `MEASURES`. Where a measure is undefined (no usable column, one column, a side with fewer
-        than 20 rows) its value is None and a note says why. Row order and column order change no digit.
+        than 20 rows) its value is None and a note says why. Row order and column order do not change a value.
 
     Raises
     ------
     ColumnError
-        A target that the tables do not have.
+        The tables do not have one of the targets.
     SettingError
-        Rows that live elsewhere (`case.collected` brings them here).
+        The rows are not in memory (`case.collected` reads them).
 
     References
     ----------
@@ -100,7 +100,7 @@ def utility(case: Case, *, targets: Sequence[str] | None = None) -> tuple[Utilit
     >>> [(u.measure, u.value) for u in utility(build_case(people, people))][:2]
     [('marginal total variation', 0.0), ('pairwise association error', 0.0)]
     """
-    names = sorted(case.schema.usable())  # sorted: the order of the columns must change no digit
+    names = sorted(case.schema.usable())  # sorted: column order must not change a value
     wanted = list(targets or case.schema.with_role("target"))
     check_columns("targets", wanted, case.columns)
     pairs, left_out = _pairs(case, names)
@@ -163,7 +163,7 @@ def _unusable(names: Sequence[str]) -> list[str]:
 
 
 def _pairs(case: Case, names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the pairs of columns that are compared, and what was left out."""
+    """Return the pairs of columns to compare, and the pairs that are left out."""
     every = list(combinations(names, 2))
     pairs = [(a, b) for a, b in every if case.n_codes(a) * case.n_codes(b) <= _CELLS]
     notes = []
@@ -225,7 +225,7 @@ def _strongest(names: Sequence[str], pairs: Sequence[tuple[str, str]], real: Seq
 
 
 def _matrix(case: Case, names: Sequence[str], role: int) -> Floats:
-    """Return the rows of a table as a model sees them, shape (n_rows, n_columns): numbers, or codes; nan is missing."""
+    """Return the features of a table, shape (n_rows, n_columns): numbers, or codes of categories; nan is missing."""
     columns = []
     for name in names:
         codes = case.codes(name, binned=False)[role]
@@ -247,7 +247,7 @@ def _is_category(case: Case, names: Sequence[str]) -> list[bool]:
 
 
 def _drawn(case: Case, rows: Floats, most: int, step: str) -> Ints:
-    """Return at most so many rows, by number, in the order of their contents."""
+    """Return the numbers of at most a given number of rows, ordered by their contents."""
     order = np.lexsort(rows.T)
     if len(order) <= most:
         return order
@@ -307,7 +307,7 @@ def _told_apart(case: Case, real: Floats, other: Floats, categories: list[bool])
 
 
 def _folds(x: Floats, rng: np.random.Generator) -> Ints:
-    """Return the fold of each row. Up to 50 equal rows share one: a twin in the training rows would tell the answer."""
+    """Return the fold of each row. Up to 50 equal rows share a fold: an equal training row would give the answer."""
     record = row_hashes(np.nan_to_num(x, nan=-1.5))
     order = np.lexsort((rng.random(len(x)), record))
     first = np.flatnonzero(np.diff(record[order], prepend=~record[order[:1]]))
@@ -357,7 +357,7 @@ def _taught(case: Case, names: Sequence[str], targets: Sequence[str], how: str) 
 
 
 class _Lesson:
-    """One target: what a model trained on one table gets right about the people of another."""
+    """The prediction of one target: how well a model trained on one table predicts it for people of another."""
 
     def __init__(self, case: Case, known: Sequence[str], target: str, test: int) -> None:
         self.case, self.known, self.target, self.test = case, list(known), target, test
@@ -387,7 +387,7 @@ class _Lesson:
         return float(np.mean([roc_auc_score(truth == c, chance[:, int(c)]) for c in np.unique(truth)]))
 
     def _rows(self, role: int) -> tuple[Floats, Floats]:
-        """Return features and target of a sample of a table in the order of their contents."""
+        """Return features and target of a sample of a table, ordered by their contents."""
         x = _matrix(self.case, self.known, role)
         if self.is_number:
             y = _matrix(self.case, [self.target], role)[:, 0]
@@ -424,10 +424,10 @@ def _regressor(x: Floats, y: NDArray[Any], categories: list[bool]) -> Any:
 
 
 def _fitted(model: Any, x: Floats, y: NDArray[Any], categories: list[bool], ask: str) -> Any:
-    """Return the trained model as a function of features; one thread: sums over threads depend on their number."""
+    """Return the trained model as a function of features. One thread: with several the sums depend on their number."""
     from threadpoolctl import threadpool_limits
 
-    filled = np.asarray(~np.isnan(x).all(axis=0))  # a column that is empty in all training rows teaches nothing
+    filled = np.asarray(~np.isnan(x).all(axis=0))  # without columns that are missing in all training rows
     if not filled.any():
         filled[0], x = True, np.zeros_like(x)
     model.set_params(categorical_features=[c for c, f in zip(categories, filled, strict=True) if f])

@@ -1,1 +1,1 @@
-"""Runs attacks on tables."""
+"""A run: plan the attacks, make them, correct the results and give one verdict."""

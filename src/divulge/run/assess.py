@@ -1,4 +1,7 @@
-"""Run the attacks on three tables, correct for their number, survive one that fails. Never prints."""
+"""Run the attacks on three tables and correct for their number. An attack that fails does not stop the run.
+
+Nothing here prints.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def assess(
     resume: bool = False,
     finished: Callable[[Finished], None] = lambda done: None,
 ) -> Report:
-    """Return a report of every attack that fits the tables.
+    """Return a report of every attack that the tables allow.
 
     Parameters
     ----------
@@ -77,53 +80,55 @@ def assess(
         People of the same population that the synthesizer never saw. Without it inference and disclosure are not
         separated.
     keys
-        Columns that the attacker knows. None searches key sets by the synthetic table alone and tests the best
-        20 for each target.
+        Columns that the attacker knows. With None, key sets are searched by the synthetic table alone and the best
+        20 for each target are tested.
     targets
-        Columns that he wants. None takes every usable column that is no key, in turn.
+        Columns that the attacker wants to learn. None takes in turn every usable column that is not a key.
     subgroups
-        Columns whose values tell groups of people apart; inference is reported for each, small groups together.
+        Columns whose values define groups of people. Inference is reported for each group; small groups are pooled.
     schema, unit, ignore, missing
-        What the columns are; the column of the person or household; columns to leave out; texts for missing.
+        The kinds of columns; the column of the person or household; columns to leave out; texts that stand for missing.
     search
-        "full" adds the minimal key sets, up to 5 columns, that disclose a target, as description without a
-        verdict; "off" tests no key set when none is given.
+        "full" also lists the minimal key sets of up to 5 columns that disclose a target, as description without a
+        verdict; "off" tests no key set when no keys are given.
     models
-        Whether inference also trains a model on the synthetic table, and another on strangers, for each target. None
-        does so where people times targets are at most 3 million.
+        Whether inference also trains, for each target, one model on the synthetic table and another on strangers. None
+        trains them where people times targets are at most 3 million.
     utility
-        Whether the report also says how much of the real table the synthetic one keeps: some seconds more.
+        Whether the report also says how much of the real table the synthetic table keeps; takes some seconds more.
     acceptable
-        A risk whose simultaneous upper limit is at most this counts as none found.
+        A risk whose simultaneous upper limit is at most this number counts as "none found".
     positive_control
-        Share of the synthetic rows, in (0, 0.5], that become copies of real people in three further runs, which say
-        whether the attacks see them. Needs a holdout. None leaves it out.
+        Share of the synthetic rows, in (0, 0.5], that are replaced by copies of real people in three further runs. The
+        report says whether the attacks find the copies. Needs a holdout. None leaves the control out.
     seed, level, jobs
-        Of the random steps; of the intervals; threads of the key set search (they change no digit).
+        Seed of the random steps; level of the intervals; threads of the key set search (no result depends on them).
     reveal
-        "values": call subgroups by their values, which are data; the report says so at its top. Else they are numbered.
+        "values" names subgroups by their values, which are data; the top of the report says so. Otherwise subgroups are
+        numbered.
     progress
-        Called with what is being done, steps done, steps in all.
+        Called with the current step, the number of steps done and the number of all steps.
     budget
-        Seconds after which no further test begins. The weightiest come first, and `left_out` of the report says what
-        was not made; then the overall verdict is never "none found" unless each of copies, singling out, linkability
-        and inference was tested. With `models` None, targets that begin in the second half of the time train no model.
-        The positive control is left out where the time that is left is too short for it. None sets no limit.
+        Seconds after which no further test begins. Tests of the greatest weight come first, and `left_out` of the
+        report lists the tests that were not made. The overall verdict is then never "none found" unless each of
+        copies, singling out, linkability and inference was tested. With `models` None, targets that begin in the second
+        half of the time train no model. The positive control is left out where too little time is left for it. None
+        sets no limit.
     keep
-        A folder of its own for the results of finished tests, made for its owner alone: they hold scores of each
-        person. The caller removes it (`divulge.run.checkpoints.discard`).
+        A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
+        hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
     resume
-        Whether tests that are in the folder are taken from there. The report is the same as of a run that was not
-        interrupted, times aside; of other tables or settings nothing is taken.
+        Whether results in that folder are used. The report equals that of a run without interruption, except for the
+        times. Results of other tables or other settings are not used.
     finished
         Called once for each attack, when its last test is done.
 
     Raises
     ------
     DivulgeError
-        The input cannot be used. An attack that fails is reported in `report.failed` instead.
+        The input cannot be used. An attack that fails does not raise; it is listed in `report.failed`.
     Interrupted
-        A `KeyboardInterrupt` while attacking, with how many tests are kept.
+        A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
         search, models, utility, acceptable, positive_control, seed, level, jobs, tuple(reveal), budget, keep, resume
@@ -144,7 +149,7 @@ def assess_with(
     progress: Progress = lambda what, done, total: None,
     finished: Callable[[Finished], None] = lambda done: None,
 ) -> Report:
-    """Return the report of `assess`, its options in structs."""
+    """Return the report of `assess`, with the options given as structs."""
     return _Assessing(attacker, reading, options, progress, finished).report(real, synthetic, holdout)
 
 
@@ -172,7 +177,7 @@ class _Assessing:
         checks = check_all(case)
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
-        # made now, so that a mistake in the settings leaves no folder
+        # made after the settings are checked, so that a mistake in them leaves no folder behind
         store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
         runner = Runner(watch, clock, store, self.finished, options.models)
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
@@ -221,7 +226,7 @@ class _Assessing:
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
     def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
-        """Return what all attacks found, and what follows from it."""
+        """Return the results of all attacks, and the parts of the report that are computed from them."""
         n = len(plan.tasks)
         run = run_all(case, plan.tasks, runner)
         self._describe(case, plan, runner.clock, run)
@@ -240,7 +245,7 @@ class _Assessing:
         )
 
     def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
-        """List the minimal key sets, where they are asked for and time is left."""
+        """Add the minimal key sets to the plan, where they are requested and time is left."""
         if plan.described and not clock.up:
             plan.minimal, notes = minimal_disclosing(case, plan.described, jobs=self.options.jobs)
             plan.notes += notes
@@ -254,7 +259,7 @@ class _Assessing:
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
     ) -> list[dict[str, Any]]:
-        """Return what planted copies show; [] where they are not asked for, or no time is left."""
+        """Return the results of the positive control; [] where none is requested or too little time is left."""
         share = self.options.positive_control
         if share is None:
             return []
@@ -264,7 +269,7 @@ class _Assessing:
             return []
 
         def again(planted: Case) -> tuple[list[Result], str]:
-            # models take most of the time, and see hardly any copies
+            # without models: they take most of the time and find hardly any copies
             found = self._judged(
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed()).results, failing
             )
@@ -290,7 +295,7 @@ class _Found:
 
 
 def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:
-    """Return what the synthetic table keeps, [] once the time is up."""
+    """Return the utility results of the synthetic table; [] once the time is up."""
     if runner.clock.up:
         run.left_out.append(told_left_out("utility", 1, 1))
         return []
@@ -299,7 +304,7 @@ def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: Run
 
 
 def _n_rows(native: Any) -> int:
-    """Return the rows of a table if it knows them without counting, else 0."""
+    """Return the number of rows of a table if it is known without counting, else 0."""
     known = getattr(native, "n_rows", getattr(native, "num_rows", None))
     try:
         return int(known) if isinstance(known, int) else len(native)
@@ -308,7 +313,7 @@ def _n_rows(native: Any) -> int:
 
 
 def _enough(clock: Clock, run: RunOutcome) -> bool:
-    """Return whether the time that is left is enough for the further runs of the positive control."""
+    """Return whether the remaining time is enough for the further runs of the positive control."""
     return clock.left() > len(KINDS) * sum(r.seconds for r in run.results)
 
 

@@ -1,4 +1,4 @@
-"""The time that a run may take, and what was left out for it."""
+"""The time limit of a run, and the tests that were left out because of it."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ TIME_UP = "the time was up"
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time that a run may take."""
+    """The time that a run has used, and its limit."""
 
     began: float
-    """Reading of the clock."""
+    """Reading of the clock at the start, in seconds."""
     budget: float | None
     """Seconds; None sets no limit."""
 
     @classmethod
     def start(cls, budget: float | None) -> Clock:
-        """Return a clock that begins now."""
+        """Return a clock that starts now."""
         return cls(_now(), budget)
 
     @property
     def seconds(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the start."""
         return _now() - self.began
 
     @property
     def used(self) -> float:
-        """The share of the budget that is used up; 0 without one."""
+        """The share of the budget that is used; 0 without a budget."""
         return 0.0 if self.budget is None else self.seconds / self.budget if self.budget else inf
 
     def left(self) -> float:
-        """Return the seconds that are left; infinity without a limit."""
+        """Return the remaining seconds; infinity without a limit."""
         return inf if self.budget is None else self.budget - self.seconds
 
     @property
     def up(self) -> bool:
-        """No time is left."""
+        """Whether no time is left."""
         return self.left() <= 0
 
 
@@ -51,18 +51,18 @@ def _now() -> float:
 
 
 def told_left_out(attack: str, n: int, of: int, why: str = TIME_UP) -> dict[str, Any]:
-    """Return how the report tells that n of an attack's tests were not made."""
+    """Return the entry of the report's `left_out` for an attack of which n tests were not made."""
     return {"attack": attack, "n": n, "of": of, "why": why}
 
 
 def counted_left_out(names: Sequence[str], planned: Counter[str], why: str) -> list[dict[str, Any]]:
-    """Return for each attack, in the order of the plan, how many of its tests bear this reason."""
+    """Return for each attack, in the order of the plan, the number of its tests with this reason."""
     n = Counter(names)
     return [told_left_out(attack, n[attack], of, why) for attack, of in planned.items() if n[attack]]
 
 
 def notes_on_time(left_out: Sequence[dict[str, Any]], budget: float | None) -> list[str]:
-    """Return the note on what was left out; [] where nothing was."""
+    """Return the note on tests that were left out; [] where none was."""
     if not left_out:
         return []
     told = ", ".join(f"{o['attack']} {o['n']} of {o['of']}" for o in left_out)

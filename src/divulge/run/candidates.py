@@ -1,4 +1,4 @@
-"""Candidate tables: their scores, and how they rank with simultaneous intervals."""
+"""Assess each candidate table, and rank the candidates with simultaneous intervals."""
 
 from __future__ import annotations
 
@@ -30,36 +30,37 @@ Floats = NDArray[np.float64]
 
 
 def _ranked_by(how: str) -> list[tuple[str, Headline]]:
-    """Return the attacks by which candidates are ranked, and which of their results: fixed before any outcome is seen.
+    """Return the attacks that rank candidates, with the results that count; both are fixed before any outcome is seen.
 
-    `how` is "scores" (of the same people) or "intervals" (that lie apart).
+    `how` is "scores" (candidates are compared person by person) or "intervals" (two candidates differ where their
+    intervals do not overlap).
     """
     return [(name, a.headline) for name, a in CATALOGUE.items() if a.headline is not None and a.headline.ranks == how]
 
 
 def _speaks(result: Result, how: str) -> bool:
-    """Return whether candidates are ranked by a result in this way."""
+    """Return whether a result is used to rank candidates in this way."""
     headline = CATALOGUE[result.attack].headline
     return headline is not None and headline.ranks == how and headline.speaks(result.variant)
 
 
 @dataclass
 class Assessed:
-    """What is kept of one table."""
+    """The parts of one table's assessment that are kept."""
 
     label: str
     report: Report
     scores: dict[tuple[str, str], tuple[Floats, Floats | None]]
-    """Of each comparison that may be ranked, by attack and name."""
+    """Scores of members and strangers in each comparison that may be ranked, by attack and name."""
     apart: dict[str, Any]
-    """The comparison of each attack that is ranked by intervals that lie apart."""
+    """The comparison of each attack that is ranked by intervals."""
     bands: list[dict[str, Any]]
     utility: list[dict[str, Any]]
 
 
 @dataclass
 class Assessment:
-    """What all tables share."""
+    """The inputs and settings that all candidate tables share."""
 
     real: Any
     holdout: Any
@@ -70,11 +71,11 @@ class Assessment:
     n_tables: int
     failed: list[dict[str, str]] = field(default_factory=list)
     units: tuple[Any, Any] | None = None
-    """Person or household of the rows of real and holdout; None until a table was laid beside them."""
+    """Person or household of each row of real and of holdout; None until the case of the first candidate is built."""
 
 
 def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[str]) -> Assessed:
-    """Return what is kept of one table after all attacks."""
+    """Return the parts of one table's assessment that are kept, after all attacks."""
     reading = dataclasses.replace(run.reading, ignore=tuple(ignore))
     report = assess_with(run.real, table, run.holdout, run.attacker, reading, run.options)
     kept = list(report.data["utility"]) if run.utility else []
@@ -95,7 +96,7 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
     }
     apart = {r.attack: r.comparison for r in reversed(results) if _speaks(r, "intervals")}
     bands = _bands(results, run.options.level, run.n_tables)
-    # the scores of hundreds of comparisons would fill the memory
+    # kept without scores: those of hundreds of comparisons would fill the memory
     light = dataclasses.replace(
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
@@ -105,7 +106,7 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
 def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[str, Any]]:
     """Return for each attack the largest lower and the largest upper limit of a single comparison.
 
-    The limits of all comparisons of all tables hold together (Bonferroni).
+    The limits of all comparisons of all tables hold simultaneously (Bonferroni).
     """
     judged = [r for r in results if r.comparison is not None and r.risk is not None and r.risk.value is not None]
     out: dict[str, dict[str, Any]] = {}
@@ -123,18 +124,18 @@ def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[
 
 @dataclass(frozen=True)
 class Ranked:
-    """How the candidates rank, and by what."""
+    """The ranking of the candidates, and the attacks it is based on."""
 
     ranking: Ranking | None
     attacks: list[tuple[str, str, int]]
-    """Name, what was chosen of it, and how many comparisons."""
+    """For each attack its name, the results of it that were chosen, and the number of comparisons."""
     rates: list[list[tuple[float, float]]]
-    """Of each attack with person scores and each candidate: the mean score of members and of strangers."""
+    """For each attack with person scores and each candidate the mean score of members and of strangers."""
     left_out: list[tuple[str, str]]
 
 
 def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str]) -> Ranked:
-    """Return the ranks by the comparisons that every table made."""
+    """Return the ranks, based on the comparisons that exist for every table."""
     level, seed = run.options.level, run.options.seed
     tables = [[i for i, a in enumerate(assessed) if a.label == name] for name in labels]
     shared = set.intersection(*(set(a.scores) for a in assessed))
@@ -187,12 +188,12 @@ def mean_scores(assessed: Sequence[Assessed], attack: str, made: Sequence[str], 
 
 
 def mean_of(scores: Floats) -> float:
-    """Return the mean, the same digits in any order."""
+    """Return the mean; it does not depend on the order of the values, to the last digit."""
     return fsum(scores.tolist()) / len(scores)
 
 
 def told_apart(attack: str, assessed: Sequence[Assessed], level: float, n_person: int) -> list[Interval]:
-    """Return the interval of an attack on each table; none where one table has none."""
+    """Return the interval of an attack on each table; none if a table lacks it."""
     if any(a.apart.get(attack) is None for a in assessed):
         return []
     each = level_apart(level, n_person, len(_ranked_by("intervals")), len(assessed))
@@ -201,7 +202,7 @@ def told_apart(attack: str, assessed: Sequence[Assessed], level: float, n_person
 
 
 def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dict[str, Any]]:
-    """Return the rates of each attack on each table where there are no strangers."""
+    """Return the rates of each attack on each table, for a comparison without strangers."""
     out = []
     shared = set.intersection(*(set(a.scores) for a in assessed))
     for attack, headline in _ranked_by("scores"):

@@ -1,7 +1,7 @@
-"""Results of finished tests on disk, so that a run that was interrupted can go on. Nothing foreign is executed.
+"""Results of finished tests on disk, so that an interrupted run can be resumed. Foreign code is never executed.
 
-A file is named by a hash of all that its results follow from, and holds them pickled. It is read by an unpickler that
-knows the few classes results are made of, and by no other: a file of anybody else's is skipped.
+The name of a file is a hash of everything that its results depend on; its content is the pickled results. Files are
+read only by an unpickler that accepts the few classes of a result. A file with other content is skipped.
 """
 
 from __future__ import annotations
@@ -33,47 +33,47 @@ _KNOWN = {
     *(("divulge.stats.attraction", name) for name in ("Attraction", "_Credits")),
     ("divulge.stats.isolation", "Isolation"),
     ("divulge.stats.intervals", "Interval"),
-    ("msgspec._utils", "rebuild"),  # calls a struct of ours with its fields
+    ("msgspec._utils", "rebuild"),  # builds one of our structs from its fields
     *((f"numpy.{core}.multiarray", name) for core in ("_core", "core") for name in ("_reconstruct", "scalar")),
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
 }
-"""Everything that a pickle of results names."""
+"""All names that a pickle of results may hold."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped while it attacked; what was finished is kept."""
+    """A run was interrupted during the attacks; the results of finished tests are kept."""
 
     def __init__(self, kept: int, planned: int, folder: Path | None) -> None:
         super().__init__(kept, planned, folder)
         self.kept = kept
-        """Tests whose results are in the folder; 0 without one."""
+        """Tests whose results are in the folder; 0 without a folder."""
         self.planned = planned
-        """Tests of the whole run, those of a positive control included."""
+        """Tests of the whole run, including those of a positive control."""
         self.folder = folder
 
 
 class Checkpoint(NamedTuple):
-    """What one test left behind: its results, and the columns that had been coded by then."""
+    """What is kept of one test: its results, and the columns that had been coded by then."""
 
     results: tuple[Result, ...]
     coded: tuple[str, ...]
 
 
 class CheckpointStore:
-    """A private folder of finished tests.
+    """A private folder with the results of finished tests.
 
     Parameters
     ----------
     folder
-        Made when it is missing, for its owner alone. It must hold nothing but kept tests.
+        Created if it is missing; only its owner can read it. It must hold nothing but kept tests.
     resume
-        Whether tests that are there already are read; they are written in any case.
+        Whether tests that are in the folder already are read. Finished tests are written in any case.
 
     Raises
     ------
     SettingError
-        The folder cannot be made or written, is a file or a link, is somebody else's, or holds other files.
+        The folder cannot be created or written, is a file or a link, belongs to another user, or holds other files.
     """
 
     def __init__(self, folder: str | Path, *, resume: bool) -> None:
@@ -85,7 +85,7 @@ class CheckpointStore:
         _make_private(self.folder)
 
     def get(self, key: str) -> Checkpoint | None:
-        """Return what is kept under a key; None where nothing is, or nothing that can be used."""
+        """Return the test kept under a key; None where there is none, or its file cannot be used."""
         path = self.folder / (key + _SUFFIX)
         if not self.resume or not path.exists():
             return None
@@ -98,7 +98,7 @@ class CheckpointStore:
         return found
 
     def put(self, key: str, kept: Checkpoint) -> None:
-        """Write what a test left behind; a disk that is full stops nothing."""
+        """Write the results of a test. A full disk does not stop the run; the test is not kept then."""
         try:
             handle, temporary = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.folder)
             with os.fdopen(handle, "wb") as file:
@@ -116,7 +116,7 @@ class CheckpointStore:
 
 
 def can_keep(folder: str | Path) -> bool:
-    """Return whether `CheckpointStore` can use a folder; what was not there before is not there afterwards.
+    """Return whether `CheckpointStore` can use a folder; a folder created for this check is removed again.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def can_keep(folder: str | Path) -> bool:
 
 
 def discard(folder: str | Path) -> None:
-    """Remove the kept tests of a folder, and the folder once it is empty; a folder that is not there is no error.
+    """Remove the kept tests of a folder, and the folder if it is empty then. A missing folder is no error.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def discard(folder: str | Path) -> None:
 
 
 def key_of(parts: Sequence[str]) -> str:
-    """Return a hash of texts in their order; no text passes for the border between two.
+    """Return a hash of texts in their order; it also depends on where one text ends and the next begins.
 
     Examples
     --------
@@ -185,13 +185,13 @@ def _make_private(folder: Path) -> None:
 
 
 def _written(kept: Checkpoint, key: str) -> bytes:
-    """Return the file of a test: a head, the digest of key and content, the content."""
+    """Return the bytes of a test's file: a header, the digest of key and content, the content."""
     content = zlib.compress(pickle.dumps(tuple(kept), protocol=4), level=1)
     return _HEAD + _digest(key, content) + content
 
 
 def _read(file: bytes, key: str) -> Checkpoint:
-    """Return what a file holds, or raise a `ValueError`."""
+    """Return the content of a file, or raise a `ValueError`."""
     head, digest, content = file[: len(_HEAD)], file[len(_HEAD) : len(_HEAD) + 32], file[len(_HEAD) + 32 :]
     if head != _HEAD or digest != _digest(key, content):
         raise ValueError("not a kept test, or a damaged one")
@@ -214,10 +214,10 @@ def _digest(key: str, content: bytes) -> bytes:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Builds results, and refuses every name that results are not made of."""
+    """Builds results, and refuses every name that is not in `_KNOWN`."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class by its exact name; "os.system" reached through a module of ours is none."""
+        """Return a class by its exact name, so that "os.system" is refused even through one of our modules."""
         if (module, name) not in _KNOWN:
             raise pickle.UnpicklingError("a name that no result is made of")
         return super().find_class(module, name)

@@ -1,4 +1,4 @@
-"""Several candidate tables for one release: the same attacks on each, ranked with limits that hold together."""
+"""Several candidate tables for one release: the same attacks on each, and a ranking with simultaneous limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 
 
-_NAMED = 5  # candidates that a sentence names
+_NAMED = 5  # candidates that a sentence names at most
 
 
 def compare(
@@ -50,38 +50,38 @@ def compare(
     jobs: int = 2,
     progress: Progress = lambda what, done, total: None,
 ) -> ComparisonReport:
-    """Return how risky candidate tables are beside each other, and how useful.
+    """Return a comparison of candidate tables by risk and by utility.
 
-    Each table is attacked as `divulge.assess` does it, without trained models. What is ranked is chosen before any
-    outcome is seen: a person's score under an attack is the mean over the same comparisons for every table, and the
-    risk of the attack is the residual over strangers of these scores. Candidates are compared person by person; risks,
-    differences and ranks hold together at `level`. The order goes by the worst attack of each candidate.
+    Each table is attacked as in `divulge.assess`, without trained models. The quantities to rank are chosen before any
+    outcome is seen: the score of a person under an attack is the mean over the same comparisons for every table, and
+    the risk of the attack is the residual over strangers of these scores. Candidates are compared person by person;
+    risks, differences and ranks hold simultaneously at `level`. Candidates are ordered by their worst attack.
 
     Parameters
     ----------
     real
         The table that every synthesizer was trained on.
     candidates
-        Label -> synthetic table, or label -> list of tables: several syntheses of one generator, about whose mean the
-        statement then is. With one table it is about this table.
+        Label -> synthetic table, or label -> list of tables that one generator made; the statement is then about
+        their mean. With one table it is about this table.
     holdout
         People of the same population that no synthesizer saw. Without it nothing is ranked.
     keys, targets, schema, unit, ignore, missing, acceptable, seed, level, jobs
-        As in `divulge.assess`, the same for every table. Columns that one of the tables lacks are left out for all.
+        As in `divulge.assess`, the same for every table. A column that one table lacks is left out for all.
     utility
-        Whether to say what each table keeps of the real one.
+        Whether to measure how much of the real table each table keeps.
     progress
-        Called with what is being done, steps done, steps in all.
+        Called with the current step, the number of steps done and the number of all steps.
 
     Returns
     -------
     ComparisonReport
-        With the full report of each table in `reports`. A table that cannot be attacked is in `failed`.
+        The comparison; `reports` holds the full report of each table, `failed` the tables that cannot be attacked.
 
     Raises
     ------
     DivulgeError
-        Fewer than two tables, labels that are no text, or no table that can be attacked.
+        There are fewer than two tables, a label is no text, or no table can be attacked.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def compare(
 
 
 def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]], progress: Progress) -> list[Assessed]:
-    """Return what is kept of each table; one that cannot be attacked is told among the failed, if not all are."""
+    """Return what is kept of each table. A table that cannot be attacked goes to `failed`; if none can, raise."""
     assessed: list[Assessed] = []
     errors: list[DivulgeError] = []
     for done, (name, table, away) in enumerate(tables):
@@ -128,7 +128,7 @@ def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]]
             run.failed.append({"label": name, "why": str(error)})
             errors.append(error)
     if not assessed:
-        raise errors[0]  # what is wrong with the people's tables or the settings is wrong for every candidate
+        raise errors[0]  # an error in real, holdout or the settings is the same for every candidate
     return assessed
 
 
@@ -142,7 +142,7 @@ def _settings(run: Assessment, unit: str | None) -> dict[str, Any]:
 def _compared(
     run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, left_out: list[str]
 ) -> dict[str, Any]:
-    """Return what the comparison found, part by part."""
+    """Return the parts of the comparison's report."""
     first = assessed[0].report
     return {
         "tables": {
@@ -166,7 +166,7 @@ def _compared(
 
 
 def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return label and table, one entry for each table."""
+    """Return label and table, one pair for each table."""
     if not isinstance(candidates, Mapping):
         raise SettingError(
             f"candidates: a {type(candidates).__name__} names no table. hint: pass a dictionary, label -> table."
@@ -183,7 +183,7 @@ def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _same_columns(
     real: Any, holdout: Any, given: Sequence[tuple[str, Any]], ignore: Sequence[str]
 ) -> tuple[list[tuple[str, Any, list[str]]], list[dict[str, str]], list[str]]:
-    """Return the tables with the columns that each must leave out so that all have the same; and what failed."""
+    """Return each table with the columns it must leave out so that all have the same columns; and the failed tables."""
     people = set(table_of(real, "real").columns)
     if holdout is not None:
         people &= set(table_of(holdout, "holdout").columns)
@@ -251,7 +251,7 @@ def _given(report: Report, role: str) -> dict[str, Any]:
 
 
 def _mean_utility(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return each measure's mean over the tables of a candidate."""
+    """Return the mean of each utility measure over the tables of a candidate."""
     out = []
     for measures in zip(*tables, strict=True):
         values = [m["value"] for m in measures if m["value"] is not None]
@@ -261,7 +261,7 @@ def _mean_utility(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[st
 
 
 def _attacks(labels: Sequence[str], ranked: Ranked | None, assessed: Sequence[Assessed]) -> list[dict[str, Any]]:
-    """Return each attack that is ranked: its risk for each candidate; without a holdout the rates alone."""
+    """Return for each ranked attack its risk for each candidate; without a holdout only the rates."""
     if ranked is None:
         return rates_alone(labels, assessed)
     ranking = ranked.ranking
@@ -306,7 +306,7 @@ def _riskier(first: str, second: str, low: float, high: float) -> str | None:
 
 
 def _order(labels: Sequence[str], ranked: Ranked | None) -> list[str]:
-    """Return the labels, least risk first; none where nothing is ranked."""
+    """Return the labels ordered by risk, lowest first; none where nothing is ranked."""
     if ranked is None or ranked.ranking is None:
         return []
     worst = ranked.ranking.worst
@@ -358,7 +358,7 @@ def _quoted(name: str) -> str:
 
 
 def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:
-    """Return the preconditions that fail, with the label where they fail for some tables alone."""
+    """Return the preconditions that fail; with labels where they fail only for some of the tables."""
     told: dict[tuple[str, str], list[str]] = {}
     for a in assessed:
         for c in a.report.data["preconditions"]:
@@ -373,7 +373,7 @@ def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:
 def _not_compared(
     assessed: Sequence[Assessed], ranked: Ranked | None, keys: Sequence[str] | None
 ) -> list[dict[str, str]]:
-    """Return what was attacked and not ranked, and why."""
+    """Return the attacks that were made but are not ranked, and why."""
     out = [{"what": a, "why": why} for a, why in (ranked.left_out if ranked else [])]
     done = {a for a, _, _ in ranked.attacks} if ranked else set()
     others = {b["attack"] for a in assessed for b in a.bands} - done - {o["what"] for o in out}

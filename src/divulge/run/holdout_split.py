@@ -1,7 +1,7 @@
-"""A holdout that is honest: people are drawn by the seed, whole households at a time, and no cell is touched.
+"""Split a table at random into people to train on and a holdout; whole households are drawn and no cell changes.
 
-Who is drawn follows from the content of the table and the seed. Rows are put into the order of their values first, so
-that neither the order of rows nor that of columns has a part in it.
+The draw depends on the content of the table and the seed. Rows are sorted by their values first, so the order of rows
+and of columns does not enter.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ __all__ = ["Division", "Stratum", "next_command", "split", "split_file", "split_
 Ints = NDArray[np.int64]
 Format = Literal["same", "csv", "parquet"]
 
-_SLACK = 1e-9  # 0.1 * 30 is 3.0000000000000004
+_SLACK = 1e-9  # for rounding: 0.1 * 30 is 3.0000000000000004
 _PEOPLE = ("identifier", "text")
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """How one stratum was split; it has a number, as its values would be data values."""
+    """How one stratum was split. Strata are numbered and not named, because their values are data."""
 
     units: tuple[int, int]
     """In real, in holdout."""
@@ -48,17 +48,17 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Which rows go where, and what there is to say about it."""
+    """Which rows go to which side, and the numbers to report about the split."""
 
     real: Ints
-    """Numbers of the rows, ascending."""
+    """Row numbers, ascending."""
     holdout: Ints
     units: tuple[int, int]
-    """People or households in real and in holdout; rows where no unit was named."""
+    """Number of people or households in real and in holdout; number of rows where no unit was named."""
     strata: tuple[Stratum, ...]
-    """One without columns to stratify by."""
+    """One stratum where there are no columns to stratify by."""
     repeated: int
-    """Rows that equal an earlier row in all columns."""
+    """Number of rows that equal an earlier row in all columns."""
     notes: tuple[str, ...]
 
 
@@ -74,24 +74,24 @@ def split(
 ) -> tuple[Any, Any]:
     """Return a table of people to train on, and a holdout of people whom the synthesizer must never see.
 
-    Each person or household has the same chance to be in the holdout, `holdout`, and its rows are never parted. The
-    numbers drawn, in all and in each stratum, are within one of this share of its units. The draw depends on the
-    values and the seed, not on the order of rows or columns.
+    Each person or household is in the holdout with the same probability, `holdout`, and all its rows are on one side.
+    The number of units drawn, in total and in each stratum, differs from this share by less than one. The draw depends
+    on the values and the seed, not on the order of rows or columns.
 
     Parameters
     ----------
     table
         Any kind of frame, or a table of `divulge.read`.
     holdout
-        Share of the units that are set aside, in (0, 1).
+        Share of the units that go to the holdout, in (0, 1).
     unit
         Column of the person or household. A row whose unit is missing is a unit of its own. None takes each row for
         a person.
     stratify
-        Columns whose shares both tables should keep. Numbers and dates are cut into 10 quantile bins. A unit whose
-        rows differ belongs to the stratum of most of them.
+        Columns whose distribution both tables should keep. Numbers and dates are cut into 10 quantile bins. A unit
+        whose rows are in several strata belongs to the stratum of most of them.
     seed
-        Of the draw.
+        Seed of the draw.
     together
         Whether rows that are equal in all columns (and have no unit) stay on one side.
     missing
@@ -100,17 +100,18 @@ def split(
     Returns
     -------
     tuple
-        (real, holdout): pandas, polars or pyarrow as the table was, else polars; rows in their order, cells untouched.
+        (real, holdout): pandas, polars or pyarrow like the given table, else polars. The order of rows is kept and
+        cells are unchanged.
 
     Raises
     ------
     SettingError
-        A share outside (0, 1), or one that leaves a side without a unit; a negative seed.
+        The share is outside (0, 1) or leaves a side without a unit, or the seed is negative.
     ColumnError
-        A column that the table does not have; a unit that is the same, or missing, in all rows; a column to stratify
-        by that holds identifiers or free text.
+        The table lacks a column; the unit is the same, or missing, in all rows; a column to stratify by holds
+        identifiers or free text.
     TableError, FrameError
-        No rows, one row, no table.
+        The table has no row or only one, or is no table.
 
     Examples
     --------
@@ -119,11 +120,11 @@ def split(
     >>> len(real), len(holdout), set(real["household"]) & set(holdout["household"])
     (4, 4, set())
     """
-    laid = collect(table_of(table, "table"))
+    collected = collect(table_of(table, "table"))
     found = split_rows(
-        laid, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
+        collected, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
     )
-    return _taken(table, laid, found.real), _taken(table, laid, found.holdout)
+    return _taken(table, collected, found.real), _taken(table, collected, found.holdout)
 
 
 def split_rows(
@@ -186,7 +187,7 @@ def _check(table: Table, holdout: float, unit: str | None, stratify: Sequence[st
 
 
 def _check_share(holdout: float, n_units: int, unit: str | None, joined: bool) -> None:
-    """Refuse a share that leaves one side empty; `joined`: equal rows were kept together."""
+    """Raise a `SettingError` for a share that leaves one side empty; `joined` says that equal rows stay together."""
     if min(holdout, 1 - holdout) * n_units >= 1 - _SLACK:
         return
     if unit is not None:
@@ -221,7 +222,10 @@ def _unit_codes(pooled: Any, unit: str, notes: list[str]) -> Ints:
 
 
 def _ordered(table: Table, unit_code: Ints | None) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the rows by unit (missing last) and values, columns by name; and which are the first of their values."""
+    """Return the row numbers sorted by unit (missing last) and values, and which rows are the first of their values.
+
+    Values are compared column by column, in the order of the columns' names.
+    """
     assert table.frame is not None
     named = [table.names[c] for c in sorted(table.columns)]
     code = np.zeros(table.n_rows, dtype=np.int64) if unit_code is None else unit_code
@@ -247,7 +251,7 @@ def _stratum_of(
     typed: Callable[[pl.Series], pl.Series],
     notes: list[str],
 ) -> Ints:
-    """Return the stratum of each unit: that of most of its rows, the first of those that tie."""
+    """Return the stratum of each unit: the stratum of most of its rows, in ties the first one."""
     if not stratify:
         return np.zeros(n_units, dtype=np.int64)
     codes = [_coded(_pooled(table, c, missing, typed), notes) for c in sorted(set(stratify))]
@@ -283,10 +287,10 @@ def _coded(pooled: Any, notes: list[str]) -> Ints:
 
 
 def _drawn(stratum_of: Ints, share: float, seed: np.random.SeedSequence) -> NDArray[np.bool_]:
-    """Return which units are drawn: of each stratum its share, rounded down or up by chance.
+    """Return which units are drawn: in each stratum the share of its units, rounded down or up at random.
 
-    What is left over by rounding down is given out by systematic sampling over the strata in random order: every unit
-    has the same chance, where the largest remainder would settle beforehand which strata of one unit are drawn.
+    Systematic sampling over the strata in random order decides which shares are rounded up, so that every unit has the
+    same probability. With the largest remainder method, strata of one unit would be drawn always or never.
     """
     rng = np.random.default_rng(seed)
     size = np.bincount(stratum_of)
@@ -321,8 +325,8 @@ def _on_repeats(repeated: int, n_rows: int, unit: str | None, together: bool) ->
     )
 
 
-def _taken(native: Any, laid: Table, rows: Ints) -> Any:
-    """Return some rows of a table as the kind of frame that it was."""
+def _taken(native: Any, collected: Table, rows: Ints) -> Any:
+    """Return some rows of a table as a frame of the kind that was given."""
     home = type(native).__module__.split(".")[0]
     if home == "pandas":
         return native.iloc[rows]
@@ -330,8 +334,8 @@ def _taken(native: Any, laid: Table, rows: Ints) -> Any:
         return native.take(rows)
     if isinstance(native, pl.DataFrame):
         return native[rows]
-    assert laid.frame is not None
-    return laid.frame[rows].rename({inner: name for name, inner in laid.names.items()})
+    assert collected.frame is not None
+    return collected.frame[rows].rename({inner: name for name, inner in collected.names.items()})
 
 
 # ---------------------------------------------------------------- files
@@ -339,15 +343,15 @@ def _taken(native: Any, laid: Table, rows: Ints) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A table in a file, its cells as they are written there."""
+    """A table in a file; its cells are the texts that stand there."""
 
     table: Table
     suffix: str
     typed: Callable[[pl.Series], pl.Series]
-    """How divulge reads a column of it."""
+    """Reads a column of the table as `divulge.read` does."""
     separator: str = ","
     header: str | None = None
-    """The first line of a text file, as it stands there."""
+    """The first line of a text file, unchanged."""
     notes: tuple[str, ...] = ()
 
 
@@ -366,14 +370,14 @@ def split_file(
 ) -> tuple[Division, Path, Path]:
     """Split the table in a file and write both parts into a folder; return the division and the two paths.
 
-    The text of each cell of a CSV file comes out as it went in, under the same header and with the same separator, as
-    UTF-8. Parquet from CSV has columns of numbers where `divulge.read` would read numbers.
+    The cells of a CSV file are written with the same text, header and separator, encoded as UTF-8. Parquet made from
+    CSV has columns of numbers where `divulge.read` would read numbers.
 
     Raises
     ------
     SettingError, ColumnError, TableError
-        As `split`; a file of that name is there and `force` is not given, or it is the very file that is read; the
-        folder cannot be written; no way to write the same kind (Excel).
+        As in `split`. Also: an output file exists and `force` is not given, or it is the file that is read; the folder
+        cannot be written; files of this kind (Excel) cannot be written.
     """
     if not str(folder).strip():
         raise SettingError("--out: the name of the folder is empty. hint: an unset variable of the shell?")
@@ -401,7 +405,7 @@ def split_file(
 
 
 def _opened(path: str | Path, missing: Sequence[str]) -> _File:
-    """Return a file's table; the cells of a text file are text."""
+    """Return the table of a file; the cells of a text file are text."""
     name = Path(path).name.lower()
     suffix = ".csv" if str(path) == "-" else Path(name.removesuffix(".gz")).suffix
     if suffix not in files._TEXT:
@@ -420,7 +424,7 @@ def _opened(path: str | Path, missing: Sequence[str]) -> _File:
 
 
 def _text_file(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> _File:
-    """Return the table of a text file, parsed as `divulge.read` does but for the types of its columns."""
+    """Return the table of a text file, parsed as `divulge.read` does except that all columns are text."""
     data, notes = files._utf8(data, where)
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
@@ -449,7 +453,7 @@ def _suffix(own: str, kind: Format) -> str:
 
 
 def _write(source: _File, rows: Ints, target: Path) -> Path:
-    """Write some rows of a file beside their final place, and return where."""
+    """Write some rows of a file to a temporary file beside the final one, and return its path."""
     temporary = target.with_name(f".{target.name}.tmp")
     assert source.table.frame is not None
     frame = source.table.frame[rows]
@@ -475,6 +479,6 @@ def _write(source: _File, rows: Ints, target: Path) -> Path:
 
 
 def next_command(real: Path, holdout: Path, unit: str | None) -> str:
-    """Return the command that goes on from a split."""
+    """Return the command to run after a split."""
     named = [] if unit is None else ["--unit", unit]
     return shlex.join(["divulge", "assess", str(real), "synthetic.csv", "--holdout", str(holdout), *named])

@@ -1,4 +1,4 @@
-"""What a run is asked for: the attacker, how tables are read, and how the run goes."""
+"""Options of a run: what the attacker knows and wants, how tables are read, and how the run is made."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Attacker:
     """What the attacker knows and wants."""
 
     keys: Sequence[str] | None = None
-    """Columns that he knows; None searches for them."""
+    """Columns that the attacker knows; None searches for key sets."""
     targets: Sequence[str] | None = None
-    """Columns that he wants; None takes all that are no keys."""
+    """Columns that the attacker wants to learn; None takes all columns that are not keys."""
     subgroups: Sequence[str] = ()
-    """Columns whose values tell groups of people apart."""
+    """Columns whose values define groups of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run goes; `divulge.assess` says what each option means."""
+    """Options of a run; the docstring of `divulge.assess` explains each."""
 
     search: Search = "default"
     models: bool | None = None
@@ -59,7 +59,7 @@ class RunOptions:
     resume: bool = False
 
     def check(self) -> None:
-        """Raise a `SettingError` for an option that no run can follow."""
+        """Raise a `SettingError` for an option that is not valid."""
         if self.search not in ("default", "full", "off"):
             raise SettingError("search: hint: one of default, full, off.")
         if not set(self.reveal) <= {"values"}:

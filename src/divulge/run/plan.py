@@ -1,4 +1,4 @@
-"""Which attacks a run makes, with which settings, and which it does not make and why."""
+"""The plan of a run: which attacks it makes with which settings, and why it does not make the others."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from divulge.run.options import Attacker, RunOptions
 
 __all__ = ["Plan", "Task", "plan_of", "without_models"]
 
-_KEEP = 20
-_TESTS = 3000  # comparisons of a search at most
-_INFERRED = 40  # targets that are attacked knowing all other columns, when none are named
-_TAUGHT = 3_000_000  # people times targets up to which models are trained without being asked for: about two minutes
+_KEEP = 20  # key sets tested for each target; start value, not calibrated
+_TESTS = 3000  # comparisons of key sets of a search at most; a limit on the time, not calibrated
+_INFERRED = 40  # targets attacked with all other columns known, if none are named; a limit on the time, not calibrated
+# People times targets up to which models are trained by default: about two minutes. A million people of Adult take an
+# hour (docs/decisions.md).
+_TAUGHT = 3_000_000
 
 _ONE_COLUMN = "fewer columns can be attacked than it needs"
 _NO_KEYS = "no keys were given: it is made for keys and targets that are named"
@@ -38,48 +40,48 @@ class Task:
     attack: str
     settings: dict[str, Any]
     in_family: bool = False
-    """One of many: its resampling is shared by the family."""
+    """Whether it is one of a family of tests that are resampled together."""
 
 
 @dataclass
 class Plan:
-    """What a run is to do."""
+    """The tasks of a run, and the attacks it does not make."""
 
     tasks: list[Task] = field(default_factory=list)
     key_sets: list[KeySet] = field(default_factory=list)
     minimal: list[Disclosing] = field(default_factory=list)
     described: list[str] = field(default_factory=list)
-    """Targets for which the minimal key sets are to be listed, after all tests."""
+    """Targets for which the run lists the minimal key sets after all tests."""
     notes: list[str] = field(default_factory=list)
     not_run: list[dict[str, str]] = field(default_factory=list)
-    """Attacks of the catalogue of which no test is planned, and why."""
+    """Attacks of the catalogue without a planned test, and why there is none."""
 
     @property
     def attacks(self) -> list[str]:
-        """Names of the attacks that are planned, one for each call."""
+        """Names of the planned attacks, one for each call."""
         return [t.attack for t in self.tasks]
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The columns by their part in the attacks."""
+    """The columns by their role in the attacks."""
 
     usable: Sequence[str]
     keys: Sequence[str]
-    """Given, or marked in the schema; none where they are to be searched for."""
+    """Keys that were given or marked in the schema; empty where key sets are to be searched."""
     wanted: Sequence[str]
     """Targets."""
     inferred: Sequence[str]
-    """Targets that are attacked knowing all other columns."""
+    """Targets that are attacked with all other columns known."""
 
 
 def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
-    """Return the attacks to run. Keys that are given are tested as they are; else the best sets of a search.
+    """Return the plan of a run. Given keys are tested as they are; without keys the best key sets of a search are.
 
     Raises
     ------
     SettingError, ColumnError
-        A column that the tables do not have, or that is named for two purposes; no column that can be attacked.
+        The tables lack a column, a column is named for two purposes, or no column can be attacked.
     """
     columns = _columns(case, attacker)
     plan = Plan()
@@ -103,7 +105,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
 
 
 def without_models(tasks: Sequence[Task]) -> list[Task]:
-    """Return the tasks without those ways of inference that train a model."""
+    """Return the tasks without the ways of inference that train a model."""
     return [
         dataclasses.replace(t, settings=t.settings | {"ways": UNTAUGHT}) if "ways" in t.settings else t for t in tasks
     ]
@@ -155,7 +157,7 @@ def _taught(case: Case, columns: _Columns, options: RunOptions) -> bool:
 
 
 def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> None:
-    """Search key sets, unless it is switched off or a single column makes it void."""
+    """Search key sets, unless the search is switched off or there are too few columns."""
     if options.search == "off":
         return
     if len(columns.usable) < 2:
@@ -175,7 +177,7 @@ def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> N
 def _tasks(
     case: Case, columns: _Columns, attacker: Attacker, options: RunOptions, key_sets: Sequence[KeySet]
 ) -> Iterator[Task]:
-    """Yield the calls: whole rows, targets by all that is known, pairs of keys and target, and keys alone."""
+    """Yield the tasks: on whole rows, on targets with all else known, on pairs of keys and target, on keys alone."""
     yield from (Task(a.name, {}) for a in _planned(case, columns, "table"))
     for entry in _planned(case, columns, "target"):
         offered = {
@@ -212,14 +214,14 @@ def _on_pair(attack: str, keys: tuple[str, ...], target: str, calls: Iterable[Ma
 
 
 def _planned(case: Case, columns: _Columns, per: str) -> Iterator[Attack]:
-    """Yield the attacks of a kind that these tables allow, in the order of the catalogue."""
+    """Yield the attacks of one kind of plan that these tables allow, in the order of the catalogue."""
     for entry in CATALOGUE.values():
         if entry.plan.per == per and _fits(case, entry, columns):
             yield entry
 
 
 def _fits(case: Case, entry: Attack, columns: _Columns) -> bool:
-    """Return whether there are columns, strangers and targets enough; pairs and key sets need keys besides."""
+    """Return whether an attack has enough columns, strangers and targets; pairs and key sets also need keys."""
     plan = entry.plan
     enough = plan.per == "pair" or len(columns.usable) >= plan.columns
     wanted = bool(columns.wanted) or plan.per not in ("target", "pair")

@@ -1,4 +1,4 @@
-"""Positive control: plant copies of real people into the synthetic table, and see whether the run notices them."""
+"""Positive control: plant copies of real people in the synthetic table and check whether the run finds them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Run = Callable[[Case], tuple[Sequence[Result], str]]
-"""The attacks of the run on a case: corrected results and the overall verdict."""
+"""Makes the attacks of the run on a case; returns the corrected results and the overall verdict."""
 
 KINDS = ("random people", "unusual people", "near copies")
 """Random members copied; the members of highest V_k copied; random members copied with small changes."""
@@ -31,12 +31,12 @@ METHOD = (
     "the number of comparisons; singling out is left out, whose excess grows faster than the share"
 )
 _NOT_LINEAR = ("singling_out",)
-_CLOSE = 0.01  # of the range: how far a near copy's numbers move
-_TRIES = 20
+_CLOSE = 0.01  # share of the range by which a number of a near copy moves at most; start value, not calibrated
+_TRIES = 20  # draws of a category for a row that equals its original; rows that still do are left
 
 
 def check_share(share: float, has_holdout: bool, n_synthetic: int = 0) -> None:
-    """Raise a `SettingError` when no control can be run with this share."""
+    """Raise a `SettingError` if no control can be run with this share."""
     if not 0 < share <= 0.5:
         raise SettingError(
             f"positive_control: {share:g} is outside (0, 0.5]. hint: 0.01 plants copies of people into 1% of the "
@@ -55,29 +55,29 @@ def check_share(share: float, has_holdout: bool, n_synthetic: int = 0) -> None:
 
 
 def positive_control(case: Case, share: float, run: Run, without: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return what the run says once copies of real people stand in the synthetic table, one entry a kind.
+    """Return the results of the run with copies of real people in the synthetic table, one entry for each kind of copy.
 
     Parameters
     ----------
     case
-        With a holdout, rows in memory. It is left as it is.
+        A case with a holdout and all rows in memory. It is not changed.
     share
-        Of the synthetic rows that are replaced, in (0, 0.5].
+        Share of the synthetic rows that are replaced, in (0, 0.5].
     run
-        The attacks of the run, called once for each kind on the case with the plant.
+        Makes the attacks of the run; called once for each kind, on the case with the planted copies.
     without
-        Results of the run without a plant.
+        Results of the run without planted copies.
 
     Returns
     -------
     list
-        Entries as in `positive_control` of assessment.json. A kind that cannot be planted has no verdict and says
-        why in its note.
+        Entries as in `positive_control` of assessment.json. A kind that cannot be planted has no verdict; its note
+        says why.
 
     Raises
     ------
     SettingError
-        The share is outside (0, 0.5]; no holdout.
+        The share is outside (0, 0.5], or there is no holdout.
     """
     check_share(share, case.has_holdout)
     return [_one(case, kind, share, run, without) for kind in KINDS]
@@ -107,9 +107,10 @@ def _one(case: Case, kind: str, share: float, run: Run, without: Sequence[Result
 
 
 def _found(judged: Sequence[Result], without: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return the comparisons that show an excess, clearest first, and whether they did without the plant too.
+    """Return the comparisons that show an excess, clearest first, and whether each did without the planted copies too.
 
-    None where the run without the plant did not make the comparison: searches choose columns by the synthetic table.
+    That is None where the run without copies did not make the comparison: a search chooses columns by the synthetic
+    table, and so may choose others.
     """
     before = {_name(r): r.verdict == "excess found" for r in without}
     out = [
@@ -127,7 +128,7 @@ def _found(judged: Sequence[Result], without: Sequence[Result]) -> list[dict[str
 
 
 def _flags(case: Case, altered: Case, results: Sequence[Result], people: Ints) -> dict[str, int] | None:
-    """Return how many planted people were flagged, how many others, and how many without the plant.
+    """Return how many planted people were flagged, how many others, and how many in the run without planted copies.
 
     None where `exposure` did not run.
     """
@@ -148,7 +149,7 @@ def _flags(case: Case, altered: Case, results: Sequence[Result], people: Ints) -
 
 
 def _smallest_shares(results: Sequence[Result], without: Sequence[Result], share: float) -> list[dict[str, Any]]:
-    """Return, for each attack, the comparison that would see the smallest share of plants, and that share."""
+    """Return for each attack the comparison that would find the smallest share of planted copies, and that share."""
     before = {_name(r): r for r in without}
     best: dict[str, dict[str, Any]] = {}
     for r in results:
@@ -186,20 +187,20 @@ def _name(result: Result) -> tuple[str, str]:
 def planted(case: Case, kind: str, share: float) -> tuple[Case, Ints]:
     """Return the case with copies of real people in its synthetic table, and the row numbers of these people.
 
-    Identifiers, the unit and ignored columns of the replaced rows stay: a copied identifier would give the game
-    away. Who is planted, and where, follows from the seed and the values, not from the order of rows.
+    Identifiers, the unit and ignored columns of the replaced rows are kept: a copied identifier alone would be found
+    at once. Who is planted, and in which rows, depends on the seed and the values, not on the order of rows.
 
     Parameters
     ----------
     kind
         One of `KINDS`.
     share
-        round(share * synthetic rows) are replaced, at least one; no more than there are real rows.
+        round(share * synthetic rows) rows are replaced, at least one and at most as many as there are real rows.
 
     Raises
     ------
     SettingError
-        An unknown kind; no column to compare, so that nobody is unusual.
+        The kind is unknown, or there is no column to compare, so that nobody is unusual.
     """
     if kind not in KINDS:
         raise SettingError(f"positive control: not a known kind. hint: one of {', '.join(KINDS)}.")
@@ -223,7 +224,7 @@ def planted(case: Case, kind: str, share: float) -> tuple[Case, Ints]:
 
 
 def _kept(case: Case) -> set[str]:
-    """Return the columns that a plant leaves alone."""
+    """Return the columns that planting does not change."""
     return {*case.schema.names("identifier"), *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
 
 
@@ -234,13 +235,13 @@ def _rows(codes: Codes | None) -> Codes:
 
 
 def _unusual(case: Case, order: Ints) -> Ints:
-    """Return the real rows by falling V_k."""
+    """Return the real rows in descending order of V_k."""
     outlierness = np.nan_to_num(people_of(case).real.outlierness, nan=-1.0)
     return order[np.argsort(-outlierness[order], kind="stable")]
 
 
 def _changed(case: Case, columns: Sequence[str], rows: Codes, donors: Codes, rng: np.random.Generator) -> Codes:
-    """Return the rows with each number moved a little; where none can move, one category comes from a donor."""
+    """Return the rows with each number moved a little; where no number can move, one category is taken from a donor."""
     out = rows.copy()
     numeric = [case.schema[c].kind in ("numeric", "datetime") for c in columns]
     for j in np.flatnonzero(numeric).tolist():
@@ -258,7 +259,7 @@ def _changed(case: Case, columns: Sequence[str], rows: Codes, donors: Codes, rng
 
 
 def _moved(case: Case, column: str, codes: Codes, rng: np.random.Generator) -> Codes:
-    """Return each number's code moved to another level within 1% of the range of people; alone in reach, it stays."""
+    """Return for each number the code of another level within 1% of the people's range, or its own if there is none."""
     pooled = case.pooled(column)
     levels = pooled.numbers()
     people = (pooled.counts[0] + pooled.counts[2])[1:] > 0
@@ -268,12 +269,12 @@ def _moved(case: Case, column: str, codes: Codes, rng: np.random.Generator) -> C
     values = levels[code - 1]
     number = np.where(codes > 0, levels[np.maximum(codes, 1) - 1], np.nan)
     reach = 0.0
-    if len(seen):  # numbers near the end of float64 have an infinite range
+    if len(seen):  # the range overflows to infinity for numbers near the limits of float64
         reach = _CLOSE * min(float(seen.max()) - float(seen.min()), float(np.finfo(np.float64).max))
     with np.errstate(over="ignore"):
         first = np.searchsorted(values, number - reach, "left")
         last = np.searchsorted(values, number + reach, "right")
-    drawn = rng.random(len(codes))  # one draw a row, whatever its reach
+    drawn = rng.random(len(codes))  # always one draw a row, also where no level is within reach
     place = np.searchsorted(values, number)
     n_others = last - first - 1
     chosen = first + np.floor(drawn * np.maximum(n_others, 1)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What each record is exposed to: one row a real record, for the custodian alone."""
+"""The exposure of each real record, one row each; only the custodian of the real table may see it."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 _UNUSUAL = 0.01
-"""A record stands out as unusual when at most this share of real records is at least as exposed."""
-_CLOSER = 2.0
+"""A record is reported as unusual if at most this share of real records is at least as exposed. Start value."""
+_CLOSER = 2.0  # a synthetic row is closer than another person by at least this factor; start value
 _SETTINGS = ("k", "fdr", "neighbour")
-_NAMED = 2  # sets of columns named in a reason
+_NAMED = 2  # column sets that a reason names at most
 
 
 def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     """Return one row for each real record, most exposed first: its row number and its scores, never a value.
 
-    Columns: `row` (from 0, in the order of the real table); `copied` (its whole record is a synthetic row);
-    `replicated_unique` (alone on a tested key set, among strangers too where there are any, and exactly one
-    synthetic row has the key); `n_disclosed` and `disclosed` (targets which the synthetic class names with certainty
-    and rightly); `highest_cap` and `highest_cap_target`; `singled_out` (a guess of `singling_out` fits this record's
-    person and nobody else in the real table), `linked` (the highest chance, at k = 1, that two halves of the record
-    meet in one synthetic row) and `n_inferred` (targets that the nearest synthetic row tells for certain), three things
-    that happen to strangers as well and are no sign of a leak; `reasons` (in words, why the record stands out; column
-    names alone). None when rows are counted elsewhere.
+    Columns: `row` (from 0, in the order of the real table); `copied` (a synthetic row equals the whole record);
+    `replicated_unique` (its key in a tested key set is unique, also among strangers where there are any, and exactly
+    one synthetic row has this key); `n_disclosed` and `disclosed` (targets for which the synthetic class of the record
+    has one value, and the right one); `highest_cap` and `highest_cap_target`; `singled_out` (a guess of `singling_out`
+    fits this record's person and nobody else in the real table), `linked` (the highest probability, at k = 1, that two
+    halves of the record are linked to one synthetic row) and `n_inferred` (targets that the nearest synthetic row gives
+    with certainty); these three happen to strangers as well and are no sign of a leak; `reasons` (why the record is
+    reported, in words and with column names only). None when rows are not in memory.
 
-    With the results of `exposure`, beside these: `exposure` (V_k, the mean distance to the nearest other people) and
-    `exposure_rank` (share of real records at least as exposed); `distance_to_synthetic` and `distance_to_person` (to
-    the nearest synthetic row, and to the nearest other person of real and holdout); `hit_score`, `p_value` and
-    `flagged` (see `divulge.exposure`; null without a holdout); `nearest_synthetic` (number of the synthetic row, the
-    lowest of those that tie); `attraction` (synthetic rows whose nearest person this is, ties shared).
+    Columns from the results of `exposure`: `exposure` (V_k, the mean distance to the nearest other people) and
+    `exposure_rank` (share of real records at least as exposed); `distance_to_synthetic` and `distance_to_person`
+    (distance to the nearest synthetic row, and to the nearest other person of real and holdout); `hit_score`, `p_value`
+    and `flagged` (see `divulge.exposure`; null without a holdout); `nearest_synthetic` (number of the nearest synthetic
+    row, the lowest in ties); `attraction` (number of synthetic rows whose nearest person this is, ties shared).
 
-    Flagged records come first, then those with the graver signs, then those with the higher scores.
+    Flagged records come first, then records with graver signs, then records with higher scores.
     """
     if not case.in_memory:
         return None
@@ -73,7 +73,7 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
         attraction = distances_of(case, found.keys or None).attraction()[:n]
         frame = pl.concat([frame, _exposure_columns(people, attraction)], how="horizontal")
         told.append(_distance_reasons(people, copied, found.settings["fdr"]))
-        # among the flagged the score decides, among the others the graver signs do
+        # flagged records are ordered by score, the others by their gravest sign
         frame = frame.with_columns(_score=pl.when("flagged").then("hit_score"))
         order = ["_score", *order[:-1], "hit_score", "row"]
         unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
@@ -86,7 +86,7 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
 
 
 def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
-    """Return the share of strangers with any of the signs that make a record stand out; None without a holdout."""
+    """Return the share of strangers with any of the signs for which a record is reported; None without a holdout."""
     n = case.n_rows("holdout")
     if not n or not case.in_memory:
         return None
@@ -100,11 +100,11 @@ def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
 
 
 _OWN = ("copied", "replicated_unique", "n_disclosed", "highest_cap")
-"""Columns that are made with others beside them."""
+"""Columns that are computed together with others, so that `_recorded` leaves them out."""
 
 
 def _recorded(n: int, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
-    """Return the columns of the other attacks that score people, as their entries say."""
+    """Return the columns of the other attacks that score people, as declared in their entries."""
     entries = [
         (name, a.record) for name, a in CATALOGUE.items() if a.record is not None and a.record.column not in _OWN
     ]
@@ -148,7 +148,7 @@ def _share_at_least(values: Floats) -> Floats:
 
 
 def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
-    """Return who is copied, who is a replicated unique, and by target who is disclosed."""
+    """Return which records are copied, which are replicated uniques, and for each target which are disclosed."""
     hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
     unique = _any_hit(n, _uniques(results), role)
     copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")], role)
@@ -156,7 +156,7 @@ def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, 
 
 
 def _uniques(results: Sequence[Result]) -> list[Result]:
-    """Return the results that say who is a replicated unique: among all people, where there are strangers."""
+    """Return the results that tell replicated uniques; uniqueness is among all people where there are strangers."""
     found = [r for r in results if r.attack == "replicated_uniques"]
     wanted = "repU pooled" if any(r.variant == "repU pooled" for r in found) else "repU"
     return [r for r in found if r.variant == wanted]
@@ -176,7 +176,7 @@ def _hit(n: int, result: Result, role: str) -> Bools:
 
 def _highest_cap(n: int, results: Sequence[Result]) -> tuple[NDArray[np.float64], pl.Series]:
     best, which = np.full(n, -1.0), np.full(n, -1, dtype=np.int64)
-    results = sorted(results, key=lambda r: str(r.target))  # of equal ones the first by name, not by column order
+    results = sorted(results, key=lambda r: str(r.target))  # in ties the first by name, so column order does not enter
     for i, result in enumerate(results):
         if result.individual is None:
             continue
@@ -204,7 +204,7 @@ def _names(hits: dict[str, Bools], n: int) -> pl.Series:
 
 
 def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series:
-    """Return that a record is copied whole, or nearly, or nearly on some columns."""
+    """Return the reasons that say a record is copied exactly, nearly, or nearly on some columns."""
     near = [(r.keys, _hit(n, r, "real")) for r in results if r.attack == "copies" and r.variant.startswith("near")]
     whole = copied.copy()
     for keys, hit in near:
@@ -216,7 +216,7 @@ def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series
 
 
 def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
-    """Return how much closer a synthetic row is than another person, and whether the record is flagged for it."""
+    """Return the reasons that compare the nearest synthetic row with the nearest other person, and name a flag."""
     own = people.real
     flagged = np.zeros(len(own.score), dtype=bool) if people.flagged is None else people.flagged
     equal, alone = own.to_synthetic == 0, own.to_person > 0
@@ -243,7 +243,7 @@ def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
 
 
 def _sets_reason(what: str, sets: Sequence[tuple[tuple[str, ...], Bools]], n: int) -> pl.Series:
-    """Return the sets of columns on which a record was hit: the smallest by name, the others by number."""
+    """Return the column sets on which a record was hit: the smallest are named, the others counted."""
     hits = np.zeros(n, dtype=np.int64)
     texts = []
     for keys, hit in sorted(sets, key=lambda s: (len(s[0]), s[0])):
@@ -263,6 +263,6 @@ def _where(mask: Bools, text: str) -> pl.Series:
 
 
 def _joined(told: Sequence[pl.Series]) -> pl.Series:
-    """Return the reasons of each record in one text, "" where nothing makes it stand out."""
+    """Return the reasons of each record as one text, "" where there is none."""
     frame = pl.DataFrame([t.rename(str(i)) for i, t in enumerate(told)])
     return frame.select(pl.concat_str(pl.all(), separator="; ", ignore_nulls=True)).to_series()

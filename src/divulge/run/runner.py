@@ -1,4 +1,4 @@
-"""Makes the tests of a case: one after the other, kept, told, and survived where they fail."""
+"""Makes the tests of a case: results are kept, progress is reported, and a test that fails does not stop the run."""
 
 from __future__ import annotations
 
@@ -30,40 +30,40 @@ Progress = Callable[[str, int, int], None]
 
 
 class Finished(NamedTuple):
-    """What was done about one attack, told when the last of its tests is done or left out."""
+    """What was done for one attack; reported when its last test is done or left out."""
 
     attack: str
     n: int
-    """Tests that were made, or taken from the folder of kept ones."""
+    """Number of tests that were made, or whose results were read from the folder."""
     seconds: float
-    """That they took, when they were made."""
+    """Seconds that these tests took when they were made."""
     kept: int
-    """Of `n`: taken from the folder."""
+    """How many of the `n` were read from the folder."""
     failed: int
-    """Of `n`: failed."""
+    """How many of the `n` failed."""
     left_out: int
-    """Tests that were not made, as the time was up."""
+    """Number of tests that were not made because the time was up."""
 
 
 class Answer(NamedTuple):
-    """What came of a task: results, or why it failed, or None where it was left out."""
+    """The outcome of a task: its results, or the reason why it failed, or None where it was left out."""
 
     found: tuple[Result, ...] | str | None
     kept: bool = False
     untaught: bool = False
-    """Models were left out, as time was short."""
+    """Whether models were left out because time was short."""
 
 
 @dataclass
 class Watch:
-    """Tells which attack runs and, while it searches for long, how far the search is."""
+    """Reports which attack runs and, during a long search, how far the search is."""
 
     progress: Progress
     what: str = ""
     done: int = 0
     total: int = 1
     stopped: bool = False
-    """The run was interrupted: threads that search for long stop when they next tell how far they are."""
+    """Whether the run was interrupted; threads in a long search stop when they next report progress."""
 
     def attacking(self, what: str, done: int, total: int) -> None:
         self.what, self.done, self.total = what, done, total
@@ -78,7 +78,7 @@ class Watch:
 
 @dataclass
 class RunOutcome:
-    """What came of the tests of a case."""
+    """The outcome of all tests of a case."""
 
     results: list[Result]
     failed: list[dict[str, str]]
@@ -87,7 +87,7 @@ class RunOutcome:
 
 @dataclass
 class Runner:
-    """Makes the tests of a case: those that are kept are read, and none begins once the time is up."""
+    """Makes the tests of a case. Kept results are read instead, and no test begins once the time is up."""
 
     watch: Watch
     clock: Clock
@@ -96,11 +96,11 @@ class Runner:
     models: bool | None
 
     def untimed(self) -> Runner:
-        """Return a runner without a limit of time, that tells of no attack."""
+        """Return a runner without a time limit, which does not call `finished`."""
         return dataclasses.replace(self, clock=Clock(0.0, None), finished=lambda done: None)
 
     def made(self, case: Case, task: Task, about: str) -> Answer:
-        """Return what comes of a task; `about` is the hash of all that the results of this case follow from."""
+        """Return the outcome of a task; `about` is the hash of everything that the results of this case depend on."""
         kept = self._kept(case, task, about)
         if kept is not None or self.clock.up:
             return Answer(kept, kept=kept is not None)
@@ -125,13 +125,13 @@ class Runner:
 
 
 def heed_interrupts() -> None:
-    """Let an interruption end the wait for threads: polars, once imported, has such waits begin again."""
+    """Let an interrupt end the wait for threads: importing polars makes such waits restart after a signal."""
     if hasattr(signal, "siginterrupt"):  # not on Windows
         signal.siginterrupt(signal.SIGINT, True)
 
 
 def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
-    """Return what came of all tasks, in their order; the targets of inference are attacked side by side."""
+    """Return the outcome of all tasks, in their order; the targets of inference are attacked in parallel."""
     order = range(len(tasks)) if runner.clock.budget is None else _by_weight(tasks)
     about = "" if runner.keeper is None else _about(case)
     pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
@@ -140,7 +140,7 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
         several = list(batch)
         size = pairs if CATALOGUE[attack].plan.per == "target" else 0
         found = one_by_one(lambda i: runner.made(case, tasks[i], about), several, size)
-        # closed at once when the run is interrupted: tests that have not begun are dropped
+        # closed at once when the run is interrupted: tests that have not begun are cancelled
         with closing(cast(Generator[Answer], found)):
             for i in several:
                 what = f"{attack} {tasks[i].settings.get('target', '')}".strip()
@@ -164,7 +164,7 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
 
 
 def _by_weight(tasks: Sequence[Task]) -> list[int]:
-    """Return the tasks by number, weightiest first; of the key sets of each target the first comes first."""
+    """Return the numbers of the tasks, greatest weight first; the first key set of each target precedes its others."""
     before: Counter[tuple[str, str]] = Counter()
     weight = []
     for task in tasks:
@@ -183,7 +183,7 @@ def _told(attack: str, answers: Sequence[Answer]) -> Finished:
 
 
 def _about(case: Case) -> str:
-    """Return a hash of all that the results of a case follow from besides the task."""
+    """Return a hash of everything but the task that the results of a case depend on."""
     tables = [case.encoded.fingerprint(i) for i in range(len(case.tables))]
     schema = msgspec.json.encode(case.schema).decode()
     return key_of([__version__, str(package_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
@@ -195,13 +195,13 @@ def _key(about: str, task: Task) -> str:
 
 
 def _attacked(case: Case, task: Task) -> tuple[Result, ...] | str:
-    """Return the results of one task, or why it failed."""
+    """Return the results of one task, or the reason why it failed."""
     try:
         found = CATALOGUE[task.attack].run(case, **task.settings)
     except DivulgeError as error:
         return str(error)
     except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
-        # the message of a library may hold a data value: its type alone is told
+        # the message of a library may hold a data value: only the error's type is reported
         where = " -> ".join(str(v) for v in task.settings.values() if v)
         return f"{type(error).__name__} inside the attack ({where}); please report it"
     return found if isinstance(found, tuple) else (found,)

@@ -1,4 +1,4 @@
-"""The verdict of a run, in one sentence."""
+"""The overall verdict of a run, and its sentence."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def overall(
     left_out: Sequence[dict[str, Any]] = (),
     planned: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the overall verdict and its sentence: the finding, or else the limit, of the worst simultaneous bound.
+    """Return the overall verdict and its sentence, about the finding or the limit with the worst simultaneous bound.
 
-    It is never "none found" where a headline attack that was planned gave no comparison, whatever the reason.
+    The verdict is never "none found" if a planned headline attack gave no comparison, for whatever reason.
     """
     judged = [r for r in results if r.risk is not None and r.verdict is not None and _reaches_both(r)]
     untested = [a for a in dict.fromkeys(planned) if _is_needed(a) and all(r.attack != a for r in judged)]
@@ -78,24 +78,24 @@ def overall(
 
 
 def _is_needed(attack: str) -> bool:
-    """Return whether "none found" is not said of a run in which this attack was planned and gave no comparison."""
+    """Return whether an attack that was planned but gave no comparison keeps a run from "none found"."""
     headline = CATALOGUE[attack].headline
     return headline is not None and headline.needed
 
 
 def _cut_short(left_out: Sequence[dict[str, Any]]) -> str:
-    """Return which tests are missing from a verdict, as a sentence; "" when none is."""
+    """Return a sentence on the tests that a verdict lacks; "" when it lacks none."""
     told = ", ".join(f"{o['n']:,} of {o['of']:,} of {o['attack']}" for o in left_out)
     return f" Tests were left out: {told}." if told else ""
 
 
 def _reaches_both(result: Result) -> bool:
-    """Return whether the attack reaches a member and a stranger; a comparison with nobody says nothing."""
+    """Return whether the attack reaches at least one member and one stranger; otherwise there is nothing to compare."""
     return bool(result.real and result.real.n and result.holdout and result.holdout.n)
 
 
 def over_families(results: Sequence[Result], level: float) -> list[Result]:
-    """Return the results with findings that do not survive Holm over the attacks turned into "cannot tell"."""
+    """Return the results; a finding that does not survive Holm's correction over the attacks becomes "cannot tell"."""
     smallest = {r.attack: 1.0 for r in results if r.comparison is not None}
     for r in results:
         if r.verdict == "excess found" and r.p_adjusted is not None:
@@ -106,7 +106,10 @@ def over_families(results: Sequence[Result], level: float) -> list[Result]:
 
 
 def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
-    """Return the results with "none found" turned into "cannot tell", and no score, where strangers do not compare."""
+    """Return the results; where members and strangers are not comparable, "none found" becomes "cannot tell".
+
+    These results have no score.
+    """
     if not failing:
         return list(results)
     why = f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison"

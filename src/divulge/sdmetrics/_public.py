@@ -1,4 +1,4 @@
-"""All that the package and its paths name."""
+"""All names of the package and of its paths."""
 
 from __future__ import annotations
 

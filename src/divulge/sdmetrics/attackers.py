@@ -1,8 +1,8 @@
 """SDMetrics' attackers on categories: they learn the synthetic table and guess sensitive fields from keys.
 
-Each has `fit` and `predict` of one tuple, as in SDMetrics. The metrics ask `predict_many` for all distinct keys at
-once; an attacker that has only `predict`, such as a user's own, is asked key by key. Those of this file look rows up;
-`classifiers` has those that train a model.
+Each has `fit` and `predict` for one tuple, as in SDMetrics. The metrics call `predict_many` for all distinct keys at
+once; for an attacker with only `predict`, such as a user's own, they call it for each key. The attackers of this file
+look up rows; those of `classifiers` train a model.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Guesses(NamedTuple):
 
 
 def distinct_rows(frame: Frame, names: Sequence[Hashable]) -> tuple[list[Column], Ints]:
-    """Return some columns at their distinct rows, as rows of these columns have them, and which is that of each row.
+    """Return the distinct rows of some columns, in the dtype of such a row, and the distinct row of each row.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def distinct_rows(frame: Frame, names: Sequence[Hashable]) -> tuple[list[Column]
 
 
 def first_rows(codes: Codes) -> tuple[Ints, Ints]:
-    """Return the rows where a code appears first, and the rank of each row's code by first appearance."""
+    """Return the rows in which a code appears first, and for each row the rank of its code by first appearance."""
     first, inverse = np.unique(codes, return_index=True, return_inverse=True)[1:]
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int64)
@@ -117,7 +117,7 @@ def first_rows(codes: Codes) -> tuple[Ints, Ints]:
 
 
 def _joint_codes(columns: Sequence[Sequence[Column]]) -> tuple[list[Codes], int]:
-    """Return one code per row over several columns, each given by its part in every table."""
+    """Return one code a row for several columns together; each column is given by its part in every table."""
     coded = [equal_codes(parts) for parts in columns]
     return joint([[c[0][t] for c in coded] for t in range(len(columns[0]))], [c[1] for c in coded])
 
@@ -139,9 +139,9 @@ def one_row(key_data: Sequence[Any]) -> list[Column]:
 
 
 def answers_many(attacker: Any, one: str, many: str) -> bool:
-    """Return whether an object answers many questions at once by the rule by which it answers one.
+    """Return whether an object's method for many keys follows the same rule as its method for one.
 
-    A class derived from ours that replaces only the method for one must be asked one by one.
+    It does not in a class derived from ours that replaces only the method for one.
     """
     for c in type(attacker).__mro__:
         if many in vars(c):
@@ -152,7 +152,7 @@ def answers_many(attacker: Any, one: str, many: str) -> bool:
 
 
 def guesses_of(attacker: Any, keys: list[Column]) -> Guesses:
-    """Return the guesses of an attacker for many keys, one by one if it cannot answer them together."""
+    """Return the guesses of an attacker for many keys; one by one if it has no method for many."""
     if answers_many(attacker, "predict", "predict_many"):
         found: Guesses = attacker.predict_many(keys)
         return found
@@ -174,7 +174,7 @@ def _listed(guesses: Iterable[Any], name: str) -> Guesses:
 class CAPAttacker(PrivacyAttackerModel):
     """Guess the most frequent sensitive values of the synthetic rows that have the key; no guess where none has it.
 
-    Among values that are equally frequent, the one that reaches that number first in the order of rows.
+    Among equally frequent values it guesses the one that reaches this number first in the order of rows.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class ZeroCAPAttacker(CAPAttacker):
 class GeneralizedCAPAttacker(CAPAttacker):
     """As `CAPAttacker`, with the rows of all keys that differ from the key in the fewest fields.
 
-    The rows of these keys are put together key by key, in the order in which the keys appear.
+    The rows of these keys are concatenated key by key, in the order in which the keys appear.
     """
 
     def score(self, key_data: Any, sensitive_data: Any) -> Any:
@@ -322,7 +322,7 @@ def _cells(first: Ints, group: Ints, value: Ints, outcomes: list[Any]) -> _Cells
 
 
 def most_frequent(values: Iterable[Any]) -> Any:
-    """Return the value that reaches the greatest number first; None counts for nothing."""
+    """Return the most frequent value, in ties the one that reaches the number first; None is not counted."""
     seen: dict[Any, int] = {}
     best, most = None, 0
     for v in values:

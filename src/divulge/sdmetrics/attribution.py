@@ -1,4 +1,4 @@
-"""CategoricalCAP and its variants, DisclosureProtection and its estimate, as SDMetrics 0.32.0 has them."""
+"""CategoricalCAP and its variants, DisclosureProtection and its estimate, as in SDMetrics 0.32.0."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _DEPRECATED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """Keys and sensitive fields of two tables as codes, equal where SDMetrics finds the values equal."""
+    """Keys and sensitive fields of two tables as codes; codes are equal where values are equal for SDMetrics."""
 
     keys: tuple[list[Codes], list[Codes]]
-    """Of the real and the synthetic table: codes of each key column."""
+    """Codes of each key column, for the real and the synthetic table."""
     sizes: list[int]
     sensitive: tuple[Codes, Codes]
-    """All sensitive fields as one."""
+    """Codes of all sensitive fields combined into one."""
     n_sensitive: int
 
     def protection(self, unseen: Unseen, real: Any = slice(None), synthetic: Any = slice(None)) -> float:
-        """Return 1 less the mean CAP over some of the real rows, from some of the synthetic rows.
+        """Return 1 less the mean CAP over some of the real rows, given some of the synthetic rows.
 
         nan without a real row that counts.
 
@@ -166,7 +166,7 @@ def disclosure_estimate(
     *,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Return the breakdown of DisclosureProtectionEstimate; `verbose` shows nothing: there is no waiting."""
+    """Return the breakdown of DisclosureProtectionEstimate. `verbose` has no effect: no progress bar is needed."""
     made = _prepared(
         real_data, synthetic_data, known_column_names, sensitive_column_names,
         computation_method, continuous_column_names, num_discrete_bins,
@@ -184,7 +184,7 @@ NOT_READ = ("num_rows_subsample", "num_iterations", "verbose")
 
 
 def disclosure_estimate_score(**arguments: Any) -> dict[str, Any]:
-    """Return what `compute` of DisclosureProtectionEstimate gives: it never reads its last three arguments."""
+    """Return the result of `compute` of DisclosureProtectionEstimate, which ignores its last three arguments."""
     return disclosure_estimate(**{name: value for name, value in arguments.items() if name not in NOT_READ})
 
 
@@ -230,7 +230,7 @@ def _n_distinct(column: Column) -> int:
 
 
 def check_counts(**counts: Any) -> None:
-    """Raise the `ValueError` that SDMetrics has for a number that is no whole number above 0, by its name."""
+    """Raise the `ValueError` of SDMetrics, with the argument's name, for a number that is no whole number above 0."""
     for name, value in counts.items():
         # True is a number of iterations, and no number of rows to numpy
         if not isinstance(value, int) or value <= 0 or (value is True and name == "num_rows_subsample"):
@@ -246,7 +246,7 @@ def check_disclosure(
     continuous: Sequence[Hashable] | None,
     n_bins: int,
 ) -> None:
-    """Raise the `ValueError` that SDMetrics has for the arguments of DisclosureProtection.
+    """Raise the `ValueError` of SDMetrics for invalid arguments of DisclosureProtection.
 
     Beyond SDMetrics, a `TypeError` for an argument of another type, and a `ValueError` for more than a million bins.
     """

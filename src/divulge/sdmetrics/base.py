@@ -1,7 +1,7 @@
-"""What a metric of SDMetrics is: a class without instances, here made from one row of a table.
+"""The classes of metrics. A metric of SDMetrics is a class without instances; here it is made from a `Row`.
 
-`metric_classes` turns rows into classes. Its calls bind arguments by the signature of the row's adapter, so that there
-is one place in which parameters are named.
+`metric_classes` makes the classes from rows. Arguments of a call are bound by the signature of the row's adapter, so
+parameters are named in one place only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BaseMetric:
 
     @classmethod
     def get_subclasses(cls, include_parents: bool = False) -> dict[str, type[BaseMetric]]:
-        """Return the metrics below this class, by name; with `include_parents` also those that have some below."""
+        """Return the metrics derived from this class, by name; with `include_parents` also their parent classes."""
         found: dict[str, type[BaseMetric]] = {}
         for child in cls.__subclasses__():
             below = child.get_subclasses(include_parents)
@@ -77,12 +77,12 @@ class SingleTableMetric(BaseMetric):
 
     @classmethod
     def compute_breakdown(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return the score and what it is made of."""
+        """Return the score and its parts."""
         raise NotImplementedError(_NOT_DERIVED.format(cls.__name__))
 
     @classmethod
     def compute_both(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return the breakdown as released and the sound one beside it."""
+        """Return both breakdowns, as released and sound."""
         raise NotImplementedError(_NOT_DERIVED.format(cls.__name__))
 
 
@@ -101,24 +101,24 @@ class Row:
     title: str | None
     """Its attribute `name`."""
     breakdown: Callable[..., Breakdown]
-    """The adapter: takes what `compute_breakdown` of SDMetrics takes, and `seed`; gives what it gives."""
+    """The adapter: takes the arguments of SDMetrics' `compute_breakdown` and `seed`, and returns the same breakdown."""
     native: str
     """The function of divulge that answers the question, as a call to write down."""
     sound: Callable[..., Breakdown] | None
-    """The counterpart: takes the same by name, without `seed`, and `real_validation_data`; None where there is none."""
+    """The sound counterpart: takes the same arguments by name, without `seed`, and `real_validation_data`; or None."""
     doc: str
     """First paragraphs of the docstring."""
     sound_doc: str = ""
     """What `mode="sound"` changes, and why."""
     compute: Callable[..., Any] | None = None
-    """What `compute` gives for the same arguments, by name, where that is not the score of the breakdown."""
+    """The function of `compute`, with the same arguments by name, where it does not return the breakdown's score."""
     base: type[SingleTableMetric] | str = SingleTableMetric
     """Class above it, or the name of an earlier row."""
     min_value: float = 0
     max_value: float = 1
     goal: Goal = Goal.MAXIMIZE
     wing: str = "privacy"
-    """Which part of SDMetrics it belongs to: privacy; quality and diagnostic are to come."""
+    """The part of SDMetrics that it belongs to: privacy (quality and diagnostic are not implemented yet)."""
 
 
 def metric_classes(rows: Sequence[Row], module: str) -> dict[str, type[SingleTableMetric]]:
@@ -225,13 +225,13 @@ _BY_NAME = inspect.Parameter.KEYWORD_ONLY
 
 
 def _released(row: Row) -> inspect.Signature:
-    """Return the signature of SDMetrics' call: that of the adapter without `seed`."""
+    """Return the signature of SDMetrics' call, which is that of the adapter without `seed`."""
     signature = inspect.signature(row.breakdown)
     return signature.replace(parameters=[p for n, p in signature.parameters.items() if n != "seed"])
 
 
 def _with(signature: inspect.Signature, *more: inspect.Parameter) -> inspect.Signature:
-    """Return the signature with further parameters that are given by name, but those that it has."""
+    """Return the signature with further keyword parameters, except those it already has."""
     new = [p for p in more if p.name not in signature.parameters]
     return signature.replace(parameters=[*signature.parameters.values(), *new])
 
@@ -251,7 +251,7 @@ def _seed(row: Row, seed: Any) -> int:
 
 
 def _signature(call: inspect.Signature, returns: type, *, modes: bool) -> inspect.Signature:
-    """Return what a call of the class shows: the arguments of the adapter, and mode and seed."""
+    """Return the signature that the class shows: the arguments of the adapter, mode and seed."""
     parameter = inspect.Parameter
     seed = parameter("seed", _BY_NAME, default=0, annotation="int")
     mode = parameter("mode", _BY_NAME, default=MODES[0], annotation='Literal["compatible", "sound"]')

@@ -1,7 +1,7 @@
-"""The metrics, one row each, from which the classes are made.
+"""The table of metrics, one row each, from which the classes are made.
 
-A new metric is a row here, an adapter that gives SDMetrics' breakdown, and golden values. The wings "quality" and
-"diagnostic" are to come.
+A new metric needs a row here, an adapter that returns SDMetrics' breakdown, and golden values. The parts "quality" and
+"diagnostic" are not implemented yet.
 """
 
 from __future__ import annotations

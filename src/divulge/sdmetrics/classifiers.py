@@ -1,4 +1,4 @@
-"""SDMetrics' attackers that train a classifier of scikit-learn on the synthetic table."""
+"""The attackers of SDMetrics that train a scikit-learn classifier on the synthetic table."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = [
 ]
 
 PLACEHOLDER = "place_holder_for_nan"
-"""What SDMetrics writes for a missing value before it learns; a real value of this text would match it there too."""
+"""The text that SDMetrics writes for a missing value before training; a real value of this text equals it there."""
 BLOCK = 2**22
-"""Numbers that a model may hold for the keys that it is asked in one go."""
+"""Numbers that a model may hold at once for the keys it predicts."""
 
 
 class _Categories(NamedTuple):
-    """The sorted values of one column of the synthetic table, as scikit-learn's encoders have them."""
+    """The sorted values of one column of the synthetic table, as in scikit-learn's encoders."""
 
     values: NDArray[Any]
     gap: bool
@@ -50,7 +50,7 @@ class _Categories(NamedTuple):
 
 
 def _filled(column: Column) -> Column:
-    """Return the column with text in the place of each nan and None."""
+    """Return the column with a text in place of each nan and None."""
     rows = np.flatnonzero(column.missing)
     if len(rows) == 0 or (column.values.dtype != object and column.kind != "f"):
         return column

@@ -177,7 +177,7 @@ def baseline(
 def _checked(
     roles: Mapping[str, Any], metadata: Any, table_name: str | None, size: Any, times: Any, no_frame: str
 ) -> tuple[list[Frame], dict[Hashable, dict[str, Any]], int | None, int]:
-    """Return the tables, the entries of the metadata, and how many rows to draw how often."""
+    """Return the tables, the entries of the metadata, the number of rows to draw and the number of draws."""
     known = table_metadata(metadata, table_name)
     check_draws(size, times)
     frames = []
@@ -261,7 +261,7 @@ def _drawn_rows(state: np.random.RandomState, size: int | None, frame: Frame) ->
 
 
 def _random_table(real: Frame, m: int, rng: np.random.Generator, state: np.random.RandomState) -> Frame:
-    """Return a table of m rows, each column drawn by itself; cells are missing as often as in the real column.
+    """Return a table of m rows with independently drawn columns; cells are missing as often as in the real column.
 
     A column in which all is missing needs no values; SDMetrics fails on it.
     """

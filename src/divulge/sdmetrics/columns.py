@@ -1,8 +1,8 @@
-"""The columns of a frame as SDMetrics sees them: raw values of one dtype, compared as Python compares.
+"""The columns of a frame as SDMetrics reads them: raw values of one dtype, compared by Python's equality.
 
-The rest of divulge reads values by what they mean: the number 1 and the text "1" are one value, and missing is a value
-like any other. SDMetrics looks at dtypes and leaves equality to Python: 1, 1.0 and True are equal, "1" is another
-value, and whether missing equals missing depends on the dtype. To give its numbers we keep its view here.
+The rest of divulge compares values by meaning: the number 1 and the text "1" are one value, and missing is a value
+like any other. SDMetrics uses dtypes and Python's equality: 1, 1.0 and True are equal, "1" is another value, and
+whether missing equals missing depends on the dtype. To give the same numbers, this module does the same.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Column:
     missing
         Shape (n_rows,), where it is known already.
     name
-        Its name in its table, for errors; None where it has none.
+        Name of the column in its table, for errors; None for a column without a name.
     """
 
     __slots__ = ("_missing", "kind", "name", "values")
@@ -86,7 +86,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One table, column by column, under the names that it has (pandas allows names that are no text)."""
+    """One table, column by column, under its own names (pandas allows names that are no text)."""
 
     columns: dict[Hashable, Column]
     n_rows: int
@@ -133,20 +133,20 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def frame_of(data: Any, role: str) -> Frame:
-    """Return the columns of a frame of any kind; of a dictionary of tables, those of its first table.
+    """Return the columns of a frame of any kind; for a dictionary of tables, those of its first table.
 
     Parameters
     ----------
     data
-        A pandas frame keeps its dtypes. Any other frame that divulge reads is taken as pandas would take it:
-        whole numbers with gaps are floats, texts are objects.
+        A pandas frame keeps its dtypes. Any other frame that divulge reads gets the dtypes of pandas: whole numbers
+        with missing values are floats, texts are objects.
     role
         Name of the argument, for errors.
 
     Raises
     ------
     TypeError
-        It is no frame.
+        `data` is not a frame.
     ValueError
         Two columns have one name.
     """
@@ -160,7 +160,7 @@ def frame_of(data: Any, role: str) -> Frame:
 
 
 def first_table(data: Any) -> Any:
-    """Return the first table of a dictionary of tables, anything else as it is."""
+    """Return the first table of a dictionary of tables; any other object is returned unchanged."""
     return next(iter(data.values())) if isinstance(data, Mapping) and data else data
 
 
@@ -177,7 +177,7 @@ def _from_pandas(data: Any, role: str) -> Frame:
 
 
 def pandas_column(series: Any) -> Column:
-    """Return a pandas series with the dtype that it has; instants with a time zone are those of UTC."""
+    """Return the column of a pandas series, with its dtype; instants with a time zone are converted to UTC."""
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, np.dtype):
@@ -218,7 +218,7 @@ def _from_polars(series: Any) -> Column:
 
 
 def same_dtype(columns: Sequence[Column]) -> list[Column]:
-    """Return the columns as one row of all of them has them.
+    """Return the columns with the dtype of a row of the frame.
 
     A row of a pandas frame has one dtype: numbers of several dtypes become one, so that whole numbers above 2**53
     beside floats lose digits. Anything else keeps its values.
@@ -246,7 +246,7 @@ def equal_codes(parts: Sequence[Column], *, missing_equal: bool = True) -> tuple
     Returns
     -------
     codes, n_codes
-        Per table, shape (n_rows,), 0 to n_codes - 1.
+        Codes for each table, shape (n_rows,), 0 to n_codes - 1; and their number.
 
     Raises
     ------
@@ -346,7 +346,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def no_equal(name: Hashable) -> TypeError:
-    """Return the error for a column with NA, of which nobody can say what it is equal to."""
+    """Return the error for a column with NA, for which equality is not defined."""
     return TypeError(
         f"{_called(name)} has missing values of a nullable dtype, which cannot be compared. hint: turn the column into "
         "text, .astype(str), or fill the missing values."

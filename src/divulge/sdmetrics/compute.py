@@ -1,4 +1,4 @@
-"""Several metrics on the same tables."""
+"""Compute several metrics on the same tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def compute_metrics(
     metadata: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Return the scores of several metrics; one that fails is a row with its error.
+    """Return the scores of several metrics; a metric that fails has a row with its error.
 
     Parameters
     ----------
     metrics
-        Metrics by the names that the table shall have.
+        Metrics by the names for the resulting table.
     real_data, synthetic_data, metadata, **kwargs
-        For `compute` of each; `metadata` is passed on only if it is given.
+        Arguments of each metric's `compute`; `metadata` is passed on only if it is given.
 
     Returns
     -------

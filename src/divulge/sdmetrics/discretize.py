@@ -1,4 +1,4 @@
-"""How SDMetrics' DisclosureProtection makes categories: equal-width bins, and a text for missing values."""
+"""The categories of SDMetrics' DisclosureProtection: bins of equal width, and a text for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns are key and which are sensitive, and whether their types suit a metric."""
+"""The key and sensitive fields of a call, and the check of their types."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _given(metadata: dict[str, Any] | None, role: str, argument: Any) -> list[Ha
 
 
 def check_names(argument: str, names: Collection[Any]) -> None:
-    """Raise a `TypeError` where a name is a list or another thing that names no column."""
+    """Raise a `TypeError` where a name is a list or another value that cannot name a column."""
     for name in names:
         try:
             hash(name)
@@ -90,7 +90,7 @@ def check_names(argument: str, names: Collection[Any]) -> None:
 
 
 def check_allowed(frame: Frame, name: Hashable, entry: Any, allowed: Collection[dict[str, str]]) -> None:
-    """Raise SDMetrics' `TypeError` where a metric does not take the entry of a column; a note says what to do.
+    """Raise SDMetrics' `TypeError` where a metric does not accept the entry of a column; a note says what to do.
 
     The text is that of SDMetrics and nothing else: programs may compare it.
     """
@@ -106,12 +106,12 @@ def check_allowed(frame: Frame, name: Hashable, entry: Any, allowed: Collection[
 
 
 def settings_of(argument: str, settings: Any) -> dict[str, Any]:
-    """Return what is to be passed on by name; nothing for None.
+    """Return the keyword arguments to pass on; none for None.
 
     Raises
     ------
     TypeError
-        It is no dictionary.
+        `settings` is not a dictionary.
     """
     if settings is None:
         return {}

@@ -1,9 +1,9 @@
 """Distances between rows as SDMetrics measures them, to the last bit where the last bit decides.
 
 The distance of two rows is the mean over columns of |a - b| / range, at most 1, or of 0 and 1 for categories; the
-range is that of the reference table of each search. `neighbours.Index` finds the nearest rows. It adds the columns up
-in another order than SDMetrics does, so that distances differ in the last digit; where that digit decides (a synthetic
-row as far from the one table as from the other), the nearest rows are measured again in SDMetrics' order and dtypes.
+range is that of the reference table of each search. `Index` (in `kernels.neighbours`) finds the nearest rows. It adds
+columns in another order than SDMetrics, so distances differ in the last digit. Where this digit decides (a synthetic
+row is equally far from both tables), the nearest rows are measured again in SDMetrics' order and dtypes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _CHUNK = 1000  # rows of either table that SDMetrics measures at once
 _PAIRWISE_FROM = 8  # columns from which numpy may add up a row in another order than from left to right
 _CELLS = 250_000  # pairs of rows measured at once
 _ALONE = 50_000_000  # pairs of rows below which one thread is enough
-_FEW_COLUMNS = 10  # below that many pairs, a tree of boxes is fast whatever the probe of the search says
+_FEW_COLUMNS = 10  # below so many columns a tree of boxes is fast, whatever the probe of the search says
 
 
 def in_seconds(span: int) -> float:
-    """Return nanoseconds as seconds, cut to whole microseconds, as a range of instants is."""
+    """Return nanoseconds as seconds, cut to whole microseconds like a range of instants."""
     return (span - span % 1000) / 1e9
 
 
@@ -69,7 +69,7 @@ class _Measured:
 
 
 def measured_columns(entries: Mapping[Hashable, dict[str, Any]], frames: Sequence[Frame]) -> list[_Measured]:
-    """Return the columns that are measured, in the order of the metadata: it is the order of the sum."""
+    """Return the columns to measure, in the order of the metadata, which is the order of the sum."""
     out = []
     for name, entry in entries.items():
         if entry["sdtype"] not in _MEASURED:
@@ -139,7 +139,7 @@ class _Pair:
     """Range of the reference, in the dtype in which SDMetrics has it; nan where all is missing. 0 for a category."""
 
     def terms(self, q: Ints, r: Ints) -> Floats:
-        """Return what the column adds to the distance of rows q and r; nan where SDMetrics has nan, which adds 0."""
+        """Return the term of the column in the distance of rows q and r; nan where SDMetrics has nan, which adds 0."""
         a, b = self.data.values[q], self.reference.values[r]
         term: Values
         if self.kind == "category":
@@ -163,7 +163,7 @@ class _Pair:
         return self.kind != "category" and bool(np.isfinite(self.span)) and self.span != 0
 
     def wraps(self) -> bool:
-        """Return whether differences in the dtypes of the columns go wrong: too large, or negative without a sign."""
+        """Return whether differences wrap around in the columns' dtypes: too large, or negative without a sign."""
         if self.kind != "number":
             return False
         dtype = np.result_type(self.data.values, self.reference.values)
@@ -176,11 +176,11 @@ class _Pair:
         )
 
     def loses_digits(self) -> bool:
-        """Return whether different instants or whole numbers may be one number in the search."""
+        """Return whether different instants or whole numbers may become the same number in the search."""
         return self.kind != "category" and any(_is_cut(part) for part in (self.data, self.reference))
 
     def is_coarse(self) -> bool:
-        """Return whether SDMetrics measures in 32 bits."""
+        """Return whether SDMetrics computes in 32 bits."""
         if self.kind != "number":
             return False
         dtypes = self.data.values.dtype, self.reference.values.dtype
@@ -330,13 +330,13 @@ class _Searched:
 
 
 def _portions(counts: Ints) -> list[Ints]:
-    """Cut queries into portions that have few rows listed."""
+    """Split queries into portions with few listed rows each."""
     portion = np.cumsum(counts) // _CELLS
     return np.split(np.arange(len(counts)), np.flatnonzero(np.diff(portion)) + 1) if len(counts) else []
 
 
 def _as_is(rows: Rows) -> Distinct:
-    """Return the rows as if none were repeated: their numbers count where chunks are told apart."""
+    """Return the rows as if all were distinct: row numbers matter where chunks are summed in different ways."""
     numbers = np.arange(len(rows) + 1)
     return Distinct(rows, rows, None, np.ones(len(rows), dtype=np.int64), numbers, numbers[:-1])
 
@@ -367,7 +367,7 @@ def share_nearer(training: _Searched, validation: _Searched) -> float:
 
 
 def _encoded(pairs: Sequence[_Pair], n_data: int, n_reference: int) -> tuple[Ruler, Rows, Rows]:
-    """Return the ruler of one search and the rows of both tables under it."""
+    """Return the ruler of one search and the rows of both tables on it."""
     numbers: list[tuple[Floats, Floats]] = []
     codes: list[tuple[Values, Values]] = []
     low, span = [], []
@@ -403,7 +403,7 @@ def _marks(part: _Part) -> NDArray[np.bool_]:
 
 
 def _shifted(pair: _Pair) -> tuple[Floats, Floats]:
-    """Return the numbers as floats; whole numbers lose the least of the reference first, and with it no digits."""
+    """Return the numbers as floats; whole numbers less the reference's minimum, so that no digit is lost."""
     data, reference = pair.data.values, pair.reference.values
     if not (data.dtype.kind == reference.dtype.kind == "i"):
         return data.astype(np.float64), reference.astype(np.float64)

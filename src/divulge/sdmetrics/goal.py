@@ -1,4 +1,4 @@
-"""What is better, more or less; under the path that SDMetrics has for it."""
+"""The goal of a metric, under the path it has in SDMetrics."""
 
 from enum import Enum
 
@@ -6,7 +6,7 @@ __all__ = ["Goal"]
 
 
 class Goal(Enum):
-    """Whether more or less is better."""
+    """Whether a higher or a lower score is better."""
 
     IGNORE = "ignore"
     MAXIMIZE = "maximize"

@@ -1,4 +1,4 @@
-"""The metrics of guessed categories: one attacker each, or a vote of several."""
+"""The metrics in which attackers guess categories: one attacker each, or the vote of several."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["METRICS", "CategoricalEnsembleAttacker", "categorical_adapter", "cat
 
 
 class CategoricalEnsembleAttacker(PrivacyAttackerModel):
-    """Guess what most attackers guess.
+    """Guess the value that most attackers guess.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class CategoricalEnsembleAttacker(PrivacyAttackerModel):
 
 
 def _majorities(votes: Ints) -> Ints:
-    """Return, for each column, the value that reaches the greatest number first from the top; -1 is no vote."""
+    """Return for each column the most frequent value; in ties the one that reaches the number first. -1 is no vote."""
     best, most = np.full(votes.shape[1], -1, dtype=np.int64), np.zeros(votes.shape[1], dtype=np.int64)
     for i, vote in enumerate(votes):
         so_far = (votes[: i + 1] == vote).sum(axis=0)

@@ -1,4 +1,4 @@
-"""The metadata that SDMetrics takes, in each of its shapes, and its checks of tables against it."""
+"""The metadata of SDMetrics in each of its shapes, and the checks of tables against it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPES = {
     "b": {"sdtype": "boolean"},
     "M": {"sdtype": "datetime"},
 }
-"""What a column is taken for when there is no metadata, by the kind of its dtype; there is nothing for any other."""
+"""The entry of a column without metadata, by the kind of its dtype; other dtypes have none."""
 _SHAPE = "hint: metadata looks like {'columns': {'age': {'sdtype': 'numerical'}, 'job': {'sdtype': 'categorical'}}}."
 _NO_SDTYPE = {"u": "unsigned whole numbers", "m": "timedeltas", "c": "complex numbers"}
 
@@ -31,14 +31,14 @@ def table_metadata(metadata: Any, table_name: str | None = None) -> dict[str, An
         A dictionary with "columns", or one with "tables", or None. Beyond SDMetrics: an object with `to_dict`, such as
         SDV's Metadata.
     table_name
-        Which table, where there are several.
+        Name of the table, if there are several.
 
     Raises
     ------
     TypeError
-        Metadata that is no dictionary, or a name that is no text.
+        The metadata is no dictionary, or the name is no text.
     ValueError
-        No table, several without a name, or an unknown name.
+        There is no table, there are several and no name, or the name is unknown.
     """
     if table_name is not None and not isinstance(table_name, str):
         raise TypeError("`table_name` must be a string.")
@@ -89,24 +89,24 @@ def columns_of(metadata: Mapping[str, Any]) -> dict[Hashable, dict[str, Any]]:
 
 
 def types_of(frame: Frame) -> dict[Hashable, dict[str, str] | None]:
-    """Return the entries that a table without metadata gets, by dtype; None where there is none for a dtype."""
+    """Return the entries of a table without metadata, by dtype; None where a dtype has none."""
     return {name: TYPES.get(column.kind) for name, column in frame.columns.items()}
 
 
 def no_sdtype(column: Column) -> str:
-    """Return which dtype a column has that gets no entry without metadata."""
+    """Return the name of the dtype of a column that has no entry without metadata."""
     return _NO_SDTYPE.get(column.kind, "a dtype that is none of numbers, text, truth values and datetimes")
 
 
 def checked_pair(
     real: Frame, synthetic: Frame, metadata: dict[str, Any] | None
 ) -> tuple[Frame, Frame, dict[Hashable, Any]]:
-    """Return both tables with datetimes read, and the entry of each column.
+    """Return both tables with datetimes parsed, and the entry of each column.
 
     Raises
     ------
     ValueError
-        The tables have different columns, the metadata others than the tables, or a datetime column cannot be read.
+        The columns of the tables differ, or those of metadata and tables do, or a datetime column cannot be parsed.
     """
     if set(real.names) != set(synthetic.names):
         raise ValueError("`real_data` and `synthetic_data` must have the same columns")

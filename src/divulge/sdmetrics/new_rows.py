@@ -1,8 +1,8 @@
 """NewRowSynthesis: the share of synthetic rows that match no real row, from our own search.
 
-SDMetrics writes a query for every synthetic row and lets pandas evaluate it on the real table. Here each row becomes a
-predicate of `predicates.Conjunctions`: an interval of ranks for each column. The ends of the intervals are found with
-the very test that the query states, in its dtypes, so that rounding falls the same way.
+SDMetrics writes a query for every synthetic row, and pandas evaluates it on the real table. Here each row becomes a
+predicate of `Conjunctions`: an interval of ranks for each column. The ends of the intervals are found with the test
+that the query states, in its dtypes, so that rounding is the same.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def new_rows(
 
 
 def checked_tolerance(tolerance: Any) -> Any:
-    """Return the tolerance, if it is a number."""
+    """Return the tolerance, or raise if it is no number."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)):
         raise TypeError(f"`numerical_match_tolerance` must be a number, not of type {type(tolerance).__name__}.")
     if tolerance != tolerance:
@@ -131,7 +131,7 @@ def checked_tolerance(tolerance: Any) -> Any:
 
 
 def checked_size(size: Any) -> int | None:
-    """Return the number of rows to look at, None for all."""
+    """Return the number of synthetic rows to test; None for all."""
     if size is None:
         return None
     if isinstance(size, bool) or not isinstance(size, (int, float, np.number)):
@@ -211,8 +211,8 @@ def _met_in_windows(
 ) -> NDArray[np.bool_] | None:
     """Return which predicates some row meets, in plain numpy; None where that would look at too many pairs.
 
-    Rows sorted by one column that meet its interval stand together. The column with the shortest windows is taken, and
-    the other columns are looked at in its windows alone.
+    In an order by one column the rows that meet its interval are adjacent: a window. The column with the shortest
+    windows is taken, and the other columns are compared only within its windows.
     """
     windows = []
     for column, least, most in zip(codes.T, low.T, high.T, strict=True):
@@ -242,7 +242,7 @@ def _alternatives(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
     """Return the intervals of all predicates, and the synthetic row of each: a row may match in more than one way.
 
-    Alternatives of one column stand side by side; each of them is combined with those of the columns before it.
+    The alternatives of one column are adjacent; each is combined with those of the columns before it.
     """
     of_row = np.arange(len(low))
     for j in dict.fromkeys(j for j, _ in further):
@@ -266,7 +266,7 @@ def _dtype_of_rows(frame: Frame) -> np.dtype[Any] | None:
 
 
 def _asked_values(values: Values, common: np.dtype[Any] | None) -> Values:
-    """Return the values of a synthetic column as they stand in its rows."""
+    """Return the values of a synthetic column with the dtype of its rows."""
     if common is not None:
         return values.astype(common)
     wide = {"f": np.float64, "i": np.int64, "u": np.uint64}  # numbers of Python

@@ -1,6 +1,6 @@
-"""SDMetrics' attackers on numbers, and the losses by which their guesses are judged.
+"""SDMetrics' attackers on numbers, and the losses of their guesses.
 
-As in `attackers`, each has a method for one tuple, as in SDMetrics, and one for many, which the metrics use.
+As in `attackers`, each has a method for one tuple, like SDMetrics, and a method for many, which the metrics use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Ints = NDArray[np.int64]
 
 
 def _numbers(column: Column, name: Hashable) -> NDArray[Any]:
-    """Return the values of a column as numbers, of the dtype that it has.
+    """Return the values of a column as numbers, in its dtype.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class InverseCDFDistance(LossFunction):
         return self._sum(self._shares(pred), self._shares(real), (len(pred),))
 
     def totals(self, asked: NDArray[Any], held: NDArray[Any], times: Ints) -> Floats:
-        """Return the sum over many keys of their weight for each key asked.
+        """Return for each key in `asked` the sum of the weights of all keys in `held`.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ def _finite(values: NDArray[Any], what: str) -> None:
 
 
 class _calm:
-    """No warnings of scikit-learn, and one thread, so that sums do not depend on the number of cores."""
+    """Suppress warnings of scikit-learn, and use one thread, so that sums do not depend on the number of cores."""
 
     def __enter__(self) -> None:
         from threadpoolctl import threadpool_limits
@@ -344,7 +344,7 @@ class NumericalRadiusNearestNeighborAttacker(PrivacyAttackerModel):
         self._names = list(key_fields)
         self._keys, which = distinct_rows(frame, key_fields)
         self._times = np.bincount(which)
-        # added up one by one in the dtype of the row, as SDMetrics does it: the same digits
+        # added one by one in the dtype of the row, as in SDMetrics, for the same digits
         sensitive = same_dtype([frame[n] for n in sensitive_fields])
         self._sums = [np.cumsum(v, dtype=v.dtype)[-1] for v in _matrix(sensitive, sensitive_fields).T]
 

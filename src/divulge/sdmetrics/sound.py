@@ -1,9 +1,9 @@
-"""Floor 5: `mode="sound"`: the question that a metric of SDMetrics asks, answered by divulge's own measures.
+"""`mode="sound"`: the question of a metric of SDMetrics, answered by divulge's own measures.
 
-All scores are 1 less a risk: the residual over what is right without the synthetic table, (p - b) / (1 - b). With
-`real_validation_data`, people whom the synthesizer never saw, b is how often the attack is right about them. Without,
-b is the success of guessing in proportion to the sensitive values' own distribution. The score is bounded to [0, 1]
-so that it stays a score of SDMetrics; `risk` in the breakdown is not.
+Each score is 1 less a risk, the residual (p - b) / (1 - b) over the success b without the synthetic table. With
+`real_validation_data`, people whom the synthesizer never saw, b is how often the attack is right about them. Without it
+b is the success of guesses drawn from the distribution of the sensitive values. The score is bounded to [0, 1] like a
+score of SDMetrics; `risk` in the breakdown is not bounded.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _bounded(score: float) -> float:
 
 
 def _risk_of(result: Result) -> Interval:
-    """Return the risk of a result; a limit that is not there is infinite, if the risk is there."""
+    """Return the risk of a result; a missing limit of an existing risk is infinite."""
     risk = result.risk
     assert risk is not None
     if risk.value is None:
@@ -187,20 +187,20 @@ def _protection(rate: float | None) -> float:
 def blind_chances(table: ContingencyTable, attacked: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float, str]:
     """Return how often a guess without the keys is right about the people of some cells.
 
-    The better of two guessers: one guesses in proportion to how often each sensitive value occurs among the other
-    people of these cells, the other in proportion to how often it occurs in the synthetic table. The second is the
-    attack with the keys left out: what it reaches is nothing that the keys tell.
+    It is the better of two ways to guess: in proportion to the frequency of each sensitive value among the other people
+    of these cells, or in proportion to its frequency in the synthetic table. The second way is the attack without the
+    keys, so its success is not due to them.
 
     Parameters
     ----------
     table, attacked
-        The counts, and which cells have people who are attacked, shape (n_cells,).
+        The counts, and for each cell whether its people are attacked, shape (n_cells,).
 
     Returns
     -------
     chances, moved_by, what
-        Chances of shape (n_attacked_cells,), nan for a single person; for `moved_by` see `residual_over`; what the
-        guesser does.
+        Success rates of shape (n_attacked_cells,), nan for a single person; for `moved_by` see `residual_over`; a
+        description of the way to guess.
     """
     people, target = table.o[attacked], table.target[attacked]
     n = int(people.sum())
@@ -266,8 +266,8 @@ def new_rows_sound(
 def _of_rows(result: Result) -> Breakdown:
     """Return the breakdown of a measure that counts synthetic rows.
 
-    On coarse data copies show only in part, as strangers share the records that were copied: the excess is divided by
-    the part of a full copy that would show, which gives the fraction of rows that are copied. nan where nothing would.
+    On coarse data copies show only in part, because strangers share the copied records. So the excess is divided by the
+    part of a full copy that would show, which gives the share of rows that are copied. nan where no part would show.
     """
     assert result.real is not None and result.holdout is not None
     shown, risk = result.context.get(SHOWN), _risk_of(result)
@@ -292,10 +292,10 @@ def _of_rows(result: Result) -> Breakdown:
 
 
 def _measured(roles: Mapping[str, Any], metadata: Any, table_name: str | None) -> tuple[Case, list[str] | None]:
-    """Return the tables laid, with datetimes read and kinds as the metadata says, and the columns to compare.
+    """Return the case of the tables, with datetimes parsed and kinds from the metadata, and the columns to compare.
 
-    Keys and personal information are not compared: they differ between any two people and hide all else. Without
-    metadata kinds are inferred, and all columns that can be compared are.
+    Keys and personal information are not compared: they differ between any two people and hide the other columns.
+    Without metadata kinds are inferred, and all columns that can be compared are compared.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """The distribution that SDMetrics chooses for a column of numbers.
 
-SDMetrics asks copulas for it (class `Univariate`): of eight families, each fitted, the one with the least statistic of
-Kolmogorov and Smirnov. The choice is written here on scipy alone, with the start values that give the same digits.
+SDMetrics uses class `Univariate` of copulas: eight families are fitted, and the one with the smallest
+Kolmogorov-Smirnov statistic is chosen. Here this is implemented with scipy alone, with start values that give the same
+digits.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ __all__ = ["Distribution", "choose_distribution"]
 Floats = NDArray[np.float64]
 
 LEAST = np.finfo(np.float32).eps
-"""Below this a scale counts as zero; by this much the limits of a truncated normal lie outside the data."""
+"""A scale below this counts as zero; the limits of a truncated normal are this far outside the data."""
 BLOCK = 2**22
-"""Pairs of a value and a point of the data that are looked at in one go."""
+"""Pairs of a value and a point of the data that are computed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +47,13 @@ def choose_distribution(values: NDArray[Any]) -> Distribution:
     Parameters
     ----------
     values
-        Numbers, shape (n,), of the dtype that the column has.
+        Numbers, shape (n,), in the dtype of the column.
 
     Returns
     -------
     Distribution
-        Of the families in the order of `FAMILIES`, the first with the least Kolmogorov-Smirnov statistic. A family
-        that cannot be fitted is left out.
+        The family with the smallest Kolmogorov-Smirnov statistic; in ties the first in `FAMILIES`. Families that cannot
+        be fitted are left out.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def _beta(values: NDArray[Any]) -> Callable[[NDArray[Any]], Floats]:
 
 
 def _fitted(family: str) -> Callable[[NDArray[Any]], Callable[[NDArray[Any]], Floats]]:
-    """Return the fit by greatest likelihood, from scipy's own start values."""
+    """Return the maximum likelihood fit from scipy's own start values."""
 
     def fit(values: NDArray[Any]) -> Callable[[NDArray[Any]], Floats]:
         from scipy import stats
@@ -186,4 +187,4 @@ FAMILIES: dict[str, Callable[[NDArray[Any]], Callable[[NDArray[Any]], Floats]]] 
     "truncnorm": _truncnorm,
     "uniform": _uniform,
 }
-"""How each family is fitted, in the order in which they are tried."""
+"""The function that fits each family, in the order in which they are tried."""

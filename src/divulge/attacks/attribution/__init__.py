@@ -1,1 +1,1 @@
-"""What a synthetic table says of a target, given keys."""
+"""Attribution: attacks that read a person's target from the synthetic rows with the same keys."""

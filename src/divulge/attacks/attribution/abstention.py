@@ -1,4 +1,4 @@
-"""Precision and recall of an attacker who answers only where he is sure."""
+"""Abstention: precision and recall of an attacker who answers only above a confidence."""
 
 from __future__ import annotations
 
@@ -67,11 +67,12 @@ _ABSTENTION_WORDS = Words(
 def abstention(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return precision and recall of an attacker who abstains below a confidence, and the anonymity loss coefficient.
 
-    The attacker names the commonest target of the matching synthetic rows, surest first. The cut-off that
-    maximises the PRC is chosen on one half of all people, members and strangers alike (precision by the middle of a
-    Wilson interval narrower than 0.1), and judged on the other half of each. `value` is the PRC against members
-    and against strangers; `context` has the ALC = (PRC - PRC of strangers) / (1 - PRC of strangers), precision,
-    recall and cut-off; `curves` the precision at each recall. With too few people for any cut-off all are None.
+    The attacker guesses the commonest target of the matching synthetic rows; guesses are ordered by confidence, highest
+    first. The cut-off that maximises the PRC is chosen on one half of all people, members and strangers alike
+    (precision is the middle of a Wilson interval narrower than 0.1), and evaluated on the other half. `value` is the
+    PRC for members and for strangers; `context` has the ALC = (PRC - PRC of strangers) / (1 - PRC of strangers),
+    precision, recall and cut-off; `curves` has the precision at each recall. All are None if there are too few people
+    for any cut-off.
 
     Examples
     --------

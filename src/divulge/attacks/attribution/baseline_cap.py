@@ -1,4 +1,4 @@
-"""What an attacker gets right without the synthetic table: from margins, and from a model of other people."""
+"""Baselines of CAP: the success of guesses without the synthetic table, from margins and from a model of strangers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from divulge.core.result import Rate, Result
 __all__ = ["baseline_cap"]
 
 _MODEL_CLASSES = 50
-"""Values of a target up to which a model is trained: it grows one tree a value and round."""
+"""Values of a target up to which a model is trained: it grows one tree for each value and iteration. Start value."""
 _BASELINE_CAP_WORDS = Words(
     says="I have never seen the synthetic table, and I guess the target all the same.",
     knows=(
@@ -57,12 +57,12 @@ _BASELINE_CAP_WORDS = Words(
     plan=per_pair(),
 )
 def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Result, ...]:
-    """Return the success of four guessers who never saw the synthetic table.
+    """Return the success rates of four ways to guess without the synthetic table.
 
-    "uniform" guesses each value that occurs with equal chance, "marginal" in proportion to how often it occurs
-    (the sum of squared shares), "modal" names the commonest value, "model" is trained on holdout rows to predict
-    the target from the keys (with at least 50 holdout rows and at most 50 values of the target). Shares are those of
-    the real table.
+    "uniform" guesses each occurring value with equal probability. "marginal" guesses in proportion to the frequency of
+    values (its success is the sum of squared shares). "modal" guesses the commonest value. "model" predicts the target
+    from the keys with a model trained on holdout rows (at least 50 rows, at most 50 values of the target). Shares are
+    those of the real table.
 
     Examples
     --------

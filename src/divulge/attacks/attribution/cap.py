@@ -1,4 +1,4 @@
-"""Attribute disclosure by look-up: people who share a key with synthetic rows, and what those rows say of the target.
+"""CAP, the correct attribution probability: the share of synthetic rows with a person's key that have their target.
 
 A *cell* is one (key, target); o, c, s count real, holdout and synthetic records in it, and o_key, c_key, s_key in
 its key. Every score here is a function of the cell, so it is computed once for each occupied cell.
@@ -101,27 +101,27 @@ _CAP_WORDS = Words(
     ),
 )
 def cap(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "skip") -> Result:
-    """Return the correct attribution probability: how much of the matching synthetic rows have a person's own target.
+    """Return the correct attribution probability: the share of matching synthetic rows with the person's own target.
 
-    A record with key j and target i scores s_ij / s_.j; `real.rate` is the mean over the real records,
-    `holdout.rate` over people the synthesizer never saw, `risk` the excess. Lower is better.
+    A record with key j and target i scores s_ij / s_.j. `real.rate` is the mean over the real records, `holdout.rate`
+    the mean over people the synthesizer never saw, `risk` the excess. Lower is better.
 
     Parameters
     ----------
     keys
         Columns that the attacker knows.
     target
-        Column that he wants.
+        Column that the attacker wants to learn.
     unseen
-        Records whose key no synthetic row has: "skip" leaves them out (version 2 of the paper), "zero" scores
-        them 0 (version 1), "nearest" asks all synthetic rows whose key differs in the fewest columns, ties pooled.
+        Records whose key no synthetic row has: "skip" leaves them out (version 2 of the paper), "zero" scores them 0
+        (version 1), "nearest" uses all synthetic rows whose key differs in the fewest columns, ties pooled.
 
     Returns
     -------
     Result
-        `context` holds the mean CAP of the original on itself, the largest and smallest mean CAP that any
-        synthetic table could have, and the share of records whose key the synthetic table has. `real.rate` is
-        None when every record was skipped.
+        `context` has the mean CAP of the real table on itself, the largest and smallest mean CAP that any synthetic
+        table could have, and the share of records whose key occurs in the synthetic table. `real.rate` is None when
+        every record was skipped.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def _cap_context(table: ContingencyTable, unseen: Unseen) -> dict[str, float | N
 
 
 def _hidden_certainty(table: ContingencyTable, scores: Floats) -> list[str]:
-    """Return notes on a mean that hides people about whom the table is certain and right, or a table of one cell."""
+    """Return notes on a mean CAP that hides certain and right answers about some people, or a table of one cell."""
     n = table.n_o
     certain = int(table.o[(scores >= 1) & (table.o > 0)].sum())
     mean = _weighted(scores, table.o)

@@ -64,9 +64,9 @@ _CAP_MINIMUM_WORDS = Words(
 def cap_minimum(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "skip") -> Result:
     """Return the smallest mean CAP that any synthetic table can have, and a table that has it.
 
-    The table has as many rows as the synthetic one, all in one cell of keys and target (`result.table`, a polars
-    frame of codes' own values; it holds real values and never enters a report). It is a warning: a mean CAP near
-    its minimum can belong to a table without any use.
+    The table is `result.table`, a polars frame with as many rows as the synthetic table, all in one cell of keys and
+    target. It holds real values and never enters a report. The minimum is a warning: a table with a mean CAP near it
+    can be useless.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DCAP: CAP of the synthetic table beside that of the real table on itself."""
+"""DCAP, differential CAP: mean CAP less its baseline, beside the CAP of the real table on itself."""
 
 from __future__ import annotations
 
@@ -70,11 +70,12 @@ _DCAP_WORDS = Words(
     },
 )
 def dcap(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "zero") -> Result:
-    """Return the differential CAP: mean CAP less what the target's own distribution gives.
+    """Return the differential CAP: mean CAP less the success of guessing from the target's distribution.
 
-    `value` is mean CAP less the sum of squared target shares, for real and holdout records; `context` holds the
-    anchors: CAP of the original on itself (ceiling of that literature), baseline (floor), and the share of the way
-    between them. It has no verdict: `cap` has, on the excess over strangers.
+    `value` is mean CAP less the sum of squared target shares, for real and holdout records. `context` has the
+    reference points: the CAP of the real table on itself (the ceiling in that literature), the baseline (its floor),
+    and the position of the mean CAP between them as a share. There is no verdict; `cap` has one, on the excess over
+    strangers.
 
     Examples
     --------

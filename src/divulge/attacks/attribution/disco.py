@@ -1,4 +1,4 @@
-"""Attribute disclosure by certainty and by confidence: synthpop's funnel, RAPID's gain, attackers who may abstain."""
+"""DiSCO and the counts that lead to it: synthpop's funnel of classes of equal keys with one target value."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result, Value
 from divulge.kernels.counts.contingency import ContingencyTable
-from divulge.stats.selective_prediction import prc
 
-__all__ = ["disco", "prc"]
+__all__ = ["disco"]
 
 _RAAB = "Raab, Nowok and Dibben 2024, Practical privacy metrics for synthetic data (synthpop: disclosure)."
 
@@ -92,13 +91,13 @@ _DISCO_WORDS = Words(
 def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> tuple[Result, ...]:
     """Return the funnel of disclosive classes: DiSCO, DiSDiO, DiS, iS, Dorig and Dsyn, as fractions.
 
-    DiSCO has a verdict on its excess over strangers; the others are counts that lead to it. With `tau` below 1 a
-    class is disclosive when its largest share is at least tau, and a record is hit when its own target has at
-    least that share (tau = 1 is DiSCO as published).
+    DiSCO has a verdict on its excess over strangers; the other counts lead to it. With `tau` below 1 a class is
+    disclosive if its largest target share is at least tau, and a record is hit if its own target has at least that
+    share (tau = 1 is DiSCO as published).
 
-    Notes name dominated results, of which anybody would know: one target value holding over 90% of more than 50
-    disclosed records, and disclosed cells of more than 4 records in which over 80% of real records with one of the
-    key's values have that target.
+    Notes name disclosures that people may know without the table, by the limits of synthpop: one target value has over
+    90% of more than 50 disclosed records; or, in a disclosed cell of more than 4 records, over 80% of the real records
+    with one of the key's values have that target.
 
     Examples
     --------
@@ -115,7 +114,7 @@ def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> 
     shared: dict[str, Any] = {"keys": keys, "target": target, "settings": {"tau": tau}}
     notes = [*notes, *binned_note(case, [*keys, target])]
     single_o = (table.largest(table.o) >= least_count(tau, table.o_key))[table.key]
-    # a stranger has no class of his own in the real table; DiSDiO and Dorig are about the real table alone
+    # a stranger has no class in the real table, so DiSDiO and Dorig are about members alone
     own_only: dict[str, Floats] = {"DiSDiO": hit * (single_o & (table.o > 0)), "Dorig": single_o.astype(float)}
     scores = {
         "DiSCO": hit,
@@ -147,7 +146,7 @@ def disco(case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0) -> 
 
 
 def _dominated(table: ContingencyTable, keys: tuple[str, ...], hit: Floats) -> list[str]:
-    """Return synthpop's checks for disclosures that anybody would know; values are never named."""
+    """Return notes by synthpop's checks for disclosures that people may know without the table; no value is named."""
     disclosed = np.where(hit > 0, table.o, 0)
     per_target = np.bincount(table.target, weights=disclosed, minlength=table.n_targets)
     total = per_target.sum()

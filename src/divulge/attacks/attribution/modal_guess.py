@@ -1,4 +1,4 @@
-"""The modal guess: an attacker who names the commonest target among synthetic rows with his keys."""
+"""The modal guess: the commonest target among the synthetic rows with the person's keys."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ _MODAL_GUESS_WORDS = Words(
     plan=per_pair(searched="first"),
 )
 def modal_guess(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "zero") -> Result:
-    """Return how often the commonest target among the matching synthetic rows is a person's own.
+    """Return how often the commonest target among the matching synthetic rows is the person's own.
 
-    Ties are shared: of two equally common targets each counts one half. `unseen` as in `cap`.
+    Ties are shared: two equally common targets count one half each. `unseen` is as in `cap`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""RAPID: records whose target becomes much likelier than before, given the synthetic table."""
+"""RAPID: the share of records whose target becomes much more probable given the synthetic table."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def rapid(
 ) -> Result:
     """Return the share of people whose true value gains more than `tau` in probability over its prevalence.
 
-    The gain of a record is (p - b) / (1 - b): p the probability that the synthetic table gives its true value, b
-    the share of that value among real and holdout records. `model` says where p comes from: "cap" the synthetic
-    rows with the same key (0 where there are none), "boosting" a gradient boosting trained on the synthetic table.
-    Records whose value everybody has are skipped. `context` holds the mean gain.
+    The gain of a record is (p - b) / (1 - b), where p is the probability of its true value given the synthetic table
+    and b the share of that value among real and holdout records. With `model` "cap" p is the share among the synthetic
+    rows with the same key (0 where there are none); with "boosting" it is the prediction of a gradient boosting model
+    trained on the synthetic table. Records are skipped if everybody has their value. `context` has the mean gain.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def rapid(
         raise SettingError(f"tau: {tau} is outside [0, 1). hint: the source suggests 0.3.")
     keys, notes = checked_keys(case, keys, target)
     table = case.contingency(keys, target)
-    # of real and holdout together: a prevalence of members alone would make members' gains look smaller
+    # prevalence in real and holdout pooled: that of members alone would make the members' gains smaller
     prevalence = (table.target_margin(table.o + table.c) / (table.n_o + table.n_c))[table.target]
     if model == "cap":
         p = np.nan_to_num(table.shares(table.s, table.s_key), nan=0.0)
@@ -106,7 +106,7 @@ def rapid(
         gain = np.round(np.where(prevalence < 1, (p - prevalence) / (1 - prevalence), np.nan), 12)
     scores = np.where(np.isnan(gain), np.nan, (gain > tau).astype(float))
     used = (table.o > 0) & ~np.isnan(gain)
-    # fsum: the cells stand in the order of their codes, and no digit may depend on it
+    # fsum: cells are ordered by code, and the sum must not depend on that order
     mean = fsum(gain[used] * table.o[used]) / int(table.o[used].sum()) if used.any() else None
     return record_result(
         case, table, scores, attack="rapid", variant=model, keys=keys, target=target, settings={"tau": tau},
@@ -116,7 +116,7 @@ def rapid(
 
 
 def _model_shares(case: Case, table: ContingencyTable, keys: tuple[str, ...], target: str) -> Floats:
-    """Return the probability that a model trained on the synthetic table gives the target of each cell."""
+    """Return the probability of each cell's target, predicted by a model trained on the synthetic table."""
     from divulge.attacks._classifier import predict_proba
 
     cells = table.cells

@@ -1,4 +1,4 @@
-"""Scores of cells: CAP and its limits, the modal guess."""
+"""Scores of each cell of keys and target: CAP and its limits, and the modal guess."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CAP_PAPER = "Baillargeon and Charest, A Closer Look at the CAP Risk Measure for
 
 
 def cap_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
-    """Return the CAP of each cell, shape (n_cells,); nan where it is skipped."""
+    """Return the CAP of each cell, shape (n_cells,); nan for a cell that is skipped."""
     scores = table.shares(table.s, table.s_key)
     if unseen == "zero":
         return np.nan_to_num(scores, nan=0.0)
@@ -33,9 +33,9 @@ def cap_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
 
 
 def _nearest(table: ContingencyTable, *, modal: bool = False) -> tuple[NearestVotes, Ints, Ints]:
-    """Return the votes of the nearest synthetic rows for each unseen key, the cells of such keys, and the key of each.
+    """Return the counts of the nearest synthetic rows of each unseen key, the cells of these keys, and the key of each.
 
-    The keys are numbered as in the votes.
+    Keys have the same numbers as in the counts.
     """
     if not table.s.any():
         raise SettingError("unseen='nearest': the synthetic table has no rows. hint: check the file.")
@@ -48,7 +48,7 @@ def _nearest(table: ContingencyTable, *, modal: bool = False) -> tuple[NearestVo
 
 
 def _keys_of(table: ContingencyTable, codes: NDArray[np.int32], cells: Ints) -> Keys:
-    """Return the keys that some cells have, with these cells and the synthetic records in them."""
+    """Return the keys of some cells, with these cells and their synthetic records."""
     key = table.key[cells]
     start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else key
     return Keys(codes[key[start]], np.append(start, len(cells)), table.target[cells], table.s[cells])
@@ -60,9 +60,9 @@ def _weighted(values: Floats, weight: Ints) -> float:
 
 
 def maximum_of(table: ContingencyTable, unseen: Unseen) -> float:
-    """Return the largest mean CAP that any synthetic table has: each key on its commonest target.
+    """Return the largest mean CAP that any synthetic table can have: each key has only its commonest target.
 
-    With "skip" a table may leave all keys out but the one whose commonest target has the largest share.
+    With "skip" that table has only the key whose commonest target has the largest share.
     """
     largest = table.largest(table.o)
     if unseen == "skip":
@@ -72,9 +72,9 @@ def maximum_of(table: ContingencyTable, unseen: Unseen) -> float:
 
 
 def minimum_of(table: ContingencyTable, unseen: Unseen) -> float:
-    """Return the smallest mean CAP that any synthetic table over the same keys and targets has (theorems 2 and 3).
+    """Return the smallest mean CAP of any synthetic table with the same keys and targets (theorems 2 and 3).
 
-    With "nearest" nobody can be left out, so that the best table puts each key on its rarest target.
+    With "nearest" nobody can be left out; the minimum is reached where each key has only its rarest target.
     """
     if unseen == "nearest":
         full = table.n_distinct_targets(table.o) == _n_targets(table)
@@ -87,11 +87,11 @@ def minimum_of(table: ContingencyTable, unseen: Unseen) -> float:
 
 
 def minimising_cell(table: ContingencyTable, unseen: Literal["skip", "zero"]) -> tuple[int, int, int]:
-    """Return key, target and real count of a cell on which a synthetic table has the smallest mean CAP.
+    """Return key, target and real count of a cell such that a synthetic table in this cell has the smallest mean CAP.
 
-    Among ties the commonest real key, so that no number depends on the order of the codes; then the first one.
+    In ties the commonest real key is taken, so that no number depends on the order of codes, and then the first one.
     """
-    # keys and targets of the real and synthetic tables, as in the paper; what strangers alone have is no cell
+    # cells are made of keys and targets of the real and synthetic tables, as in the paper, without those of strangers
     targets = np.flatnonzero(table.target_margin(table.o + table.s))
     keys = np.flatnonzero(table.o_key > 0 if unseen == "skip" else table.o_key + table.s_key > 0)
     filled = table.n_distinct_targets(table.o)
@@ -112,7 +112,7 @@ def _n_targets(table: ContingencyTable) -> int:
 
 
 def modal_scores(table: ContingencyTable, unseen: Unseen) -> Floats:
-    """Return the success of naming the commonest synthetic target, for each cell."""
+    """Return for each cell the success of guessing the commonest synthetic target of its key."""
     largest = table.largest(table.s)[table.key]
     modal = (table.s == largest) & (largest > 0)
     n_modal = np.bincount(table.key, weights=modal, minlength=table.n_keys)[table.key]

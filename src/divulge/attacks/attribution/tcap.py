@@ -1,4 +1,4 @@
-"""TCAP: CAP among the keys whose synthetic rows nearly all share one target, in four readings."""
+"""TCAP, targeted CAP: CAP among keys whose synthetic rows nearly all have one target, in four published versions."""
 
 from __future__ import annotations
 
@@ -87,16 +87,16 @@ _TCAP_WORDS = Words(
 def tcap(
     case: Case, *, keys: Sequence[str], target: str, tau: float = 1.0, variants: Sequence[str] = ("a", "b", "c", "d")
 ) -> tuple[Result, ...]:
-    """Return the targeted CAP in its four readings; the letters differ in the denominator only.
+    """Return the targeted CAP in four versions, (a) to (d), which differ only in the denominator.
 
-    A synthetic class is disclosive when its largest target share is at least `tau`; a real record is hit when its
-    own target has at least that share in its class. (a), (b), (d) compare members with strangers record by record;
+    A synthetic class is disclosive if its largest target share is at least `tau`; a real record is hit if its own
+    target has at least that share in its class. (a), (b) and (d) compare members with strangers record by record.
     (c) is a mean over synthetic rows and has no such comparison.
 
     Returns
     -------
     tuple of Result
-        One per variant. `real.n` is 0 and `real.rate` None where no class is disclosive: nothing to attack.
+        One for each version. `real.n` is 0 and `real.rate` None where no class is disclosive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""WEAP: synthetic rows whose keys tell their target."""
+"""WEAP: how well the keys of synthetic rows determine their target within the synthetic table."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _WEAP_WORDS = Words(
 def weap(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return the within-equivalence-class attribution probability of the synthetic rows on themselves.
 
-    A synthetic row scores s_ij / s_.j; `value.synthetic` is the mean, which synthpop calls CAPs. `curves` says
-    which share of synthetic rows reaches each level: at 1 the class looks certain.
+    A synthetic row scores s_ij / s_.j; `value.synthetic` is the mean, which synthpop calls CAPs. `curves` has the share
+    of synthetic rows that reach each score; at score 1 the class has only one target.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""How near synthetic rows lie to people: distances and copies."""
+"""Distance: copies of people's records, and distances between synthetic rows and people."""

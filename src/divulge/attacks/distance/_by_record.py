@@ -1,4 +1,4 @@
-"""A 0/1 outcome of each person as a result."""
+"""A result from one 0/1 outcome for each person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Bools = NDArray[np.bool_]
 
 
 def by_record(case: Case, plain: Result, members: Bools, strangers: Bools | None) -> Result:
-    """Return the result with 0/1 outcomes of people, members judged against strangers."""
+    """Return the result with 0/1 outcomes of people, and with members compared with strangers."""
     scores = members.astype(float)
     real = Outcomes(scores, cluster=case.units("real"))
     if strangers is None:

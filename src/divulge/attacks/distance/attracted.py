@@ -1,4 +1,4 @@
-"""Which table each synthetic row lies nearer to, compared with strangers; what the measures of distance share."""
+"""Functions that the distance measures share: attraction of synthetic rows by members and strangers, and quantiles."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ GRID = np.arange(0, 1001, 10)
 """Quantiles of the curves, per mille."""
 NAMED = (0, 10, 50, 250, 500, 750, 950)
 POINTED = 0.5
-"""A synthetic row points at one person if that person is at most half as far as the next; fixed before any data."""
+"""A synthetic row points at its nearest person if the next person is at least twice as far: a ratio of distances of at
+most 0.5. Start value, fixed before any data, not calibrated."""
 _CREDIT = 2.0**-36
 _PASSES = "tables that pass distance tests were shown to leak: a mean over rows hides the few who are copied"
 _COUNTED = "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared"
 
 
-def laid(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:
-    """Return the distances of a case, notes on columns left out, and the settings to state."""
+def prepared_distances(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:
+    """Return the distances of a case, notes on columns left out, and the settings to report."""
     used, notes = distance_columns(case, columns)
     return distances_of(case, columns), notes, {"columns": list(used) if columns is not None else len(used)}
 
 
 def quantiles(values: Floats, per_mille: Sequence[int] | NDArray[np.int64]) -> list[float]:
-    """Return quantiles that are values of the data or midpoints of two; empty without values.
+    """Return quantiles, each a value of the data or the midpoint of two values; empty without values.
 
-    Whole-number places: writing every row twice changes no digit.
+    Positions are computed in whole numbers, so repeating every row does not change a quantile.
     """
     ordered, n = np.sort(values), len(values)
     out = []
@@ -51,16 +52,16 @@ def quantiles(values: Floats, per_mille: Sequence[int] | NDArray[np.int64]) -> l
 
 
 def middle(values: Floats) -> float | None:
-    """Return the median, None where it is undefined."""
+    """Return the median; None where it is undefined."""
     found = quantiles(values, [500])
     return finite(found[0]) if found else None
 
 
 def shown_of_a_copy(d: Distances, *, alone: bool) -> float:
-    """Return which part of a full copy of the real table would show as copied: 1 where nobody has a double.
+    """Return the risk that a full copy of the real table would have: 1 if no two people have equal records.
 
-    A copy of a record that strangers have too gives them credit as well; with `alone` (measures that pass over people
-    with a double) it gives none at all.
+    A copy of a record that strangers have too also gives them credit. With `alone` (for measures that ignore people
+    who share a record) such a copy gives no credit at all.
     """
     members, strangers = d.alike()
     n = int(members.sum())
@@ -75,12 +76,12 @@ def shown_of_a_copy(d: Distances, *, alone: bool) -> float:
 def attracted(
     case: Case, plain: Result, d: Distances, credits: Floats, *, all_rows: bool = False, alone: bool = False
 ) -> Result:
-    """Return the result with members judged against strangers by the credits of people (real, then holdout).
+    """Return the result with members compared with strangers by the credits of people (real, then holdout).
 
-    `all_rows` says that each synthetic row gives its credit, `alone` that people with a double get none.
+    `all_rows` says that every synthetic row gives credit, `alone` that people who share a record get none.
     """
     n, m = d.n_rows("real"), d.n_rows("synthetic")
-    # a table written out twice says no more than once
+    # a table in which every row is repeated counts once
     repeats = int(np.gcd.reduce(d.distinct("synthetic", always=True).times))
     each = credits / repeats
     plain = replace(
@@ -124,9 +125,9 @@ def _rate(credits: Floats, m: int) -> Rate:
 
 
 def round_sum(credits: Floats) -> float:
-    """Return the sum of credits, which are whole multiples of 2**-36: exact in any order.
+    """Return the sum of credits. Credits are multiples of 2**-36, so the sum is exact in any order.
 
-    A third three times is 1 to ten digits, so sums that close to a whole number are meant as one.
+    Three thirds add to 1 only to ten digits, so a sum that close to a whole number is rounded to it.
     """
     total = int((credits / _CREDIT).astype(np.int64).sum()) * _CREDIT
     return float(round(total)) if abs(total - round(total)) < 1e-6 else total

@@ -1,4 +1,4 @@
-"""Authenticity: synthetic rows that lie nearer to a real record than other real records do."""
+"""Authenticity: the share of synthetic rows farther from their nearest real record than other real records are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import attracted, laid, round_sum
+from divulge.attacks.distance.attracted import attracted, prepared_distances, round_sum
 from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -60,17 +60,18 @@ _AUTHENTICITY_WORDS = Words(
     },
 )
 def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
-    """Return the share of synthetic rows farther from their nearest person than that person is from the next.
+    """Return the share of synthetic rows farther from their nearest person than that person is from the next person.
 
-    The value is the published authenticity (strictly farther), with real and with holdout as the people; leak-free data
-    give equal ones for tables of equal size, not 1. Judged are rows nearer to their nearest person than that person's
-    nearest fellow, members and strangers pooled, ties shared: leak-free data give members n_T/N of them. It sees close
-    copies of isolated people; in dense regions a leak hides, and tables that pass may leak.
+    The value is the published authenticity (strictly farther), once with real and once with holdout as the people. For
+    leak-free data the two are equal if the tables have equal size, and they are not 1. The verdict is about rows that
+    are nearer to their nearest person than any other person is, members and strangers pooled, ties shared: for
+    leak-free data members are the nearest person of n_T/N of these rows. The measure sees close copies of isolated
+    people. It misses a leak in dense regions, and tables that pass may leak.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     >>> authenticity(real, synthetic).value.real
     0.0
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     shares = {
         role: _authentic(d, role) if d.n_rows(role) > 1 else None
         for role in ("real", "holdout")[: 1 + case.has_holdout]
@@ -90,7 +91,7 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
 
 
 def _authentic(d: Distances, role: str) -> float:
-    """Return the mean over synthetic rows of being strictly farther, shared among nearest records that tie."""
-    fellow = np.nextafter(d.nearest(role, role).distances[:, 0], np.inf)  # at most as far
+    """Return the share of synthetic rows that are strictly farther; a row is shared among nearest records that tie."""
+    fellow = np.nextafter(d.nearest(role, role).distances[:, 0], np.inf)  # "closer than" becomes "at most as far"
     within = round_sum(d.index(role).attraction(d.distinct("synthetic"), closer_than=fellow))
     return 1 - within / d.n_rows("synthetic")

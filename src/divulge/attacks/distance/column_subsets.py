@@ -1,15 +1,18 @@
-"""Column sets that a synthesizer may have copied together: found without a look at who is a member.
+"""Search for column sets that a synthesizer may have copied together, without using who is a member.
 
-A synthesizer can copy part of a row and make up the rest; a distance over all columns does not see it. Trying every
-set of columns is out of reach, so sets are searched first. For each of some hundred synthetic rows we take the person,
-member or stranger alike, who agrees with it in the most telling columns, and note in which. A set of columns copied
-together recurs among these patterns. So do columns that depend on each other, which is why the same is done with
-people in place of the synthetic rows, each against all others: what counts is how much more often a set recurs among
-the synthetic rows.
+A synthesizer can copy part of a row and generate the rest; a distance over all columns does not see this. There are too
+many column sets to test all, so they are searched first. For each of some hundred synthetic rows the search finds the
+person, member or stranger, whose agreement with the row has most information in bits, and records the columns in which
+they agree: a pattern. A column set that was copied together recurs in these patterns. Columns that depend on each other
+recur too. So the search also finds the patterns of people, each against all other people, and ranks a set by how much
+more often it recurs among synthetic rows than among people.
 
-Everything here is a function of the synthetic table and of real and holdout pooled, and does not change when members
-and strangers change places. Testing the sets that were found on members against strangers is therefore no selection on
-the outcome.
+The result depends on the synthetic table and on real and holdout pooled, and does not change when members and strangers
+change places. So testing the found sets on members against strangers afterwards is no selection on the outcome.
+
+The constants below decide which sets are found and how long the search takes, not how often a test finds what is not
+there: in `tests/calibration/test_copying_calibration.py` at most 5% of runs have a false finding, up to the error of
+the simulation, even where a set need not recur at all (`_RECURS` = -9, twenty sets).
 """
 
 from __future__ import annotations
@@ -33,35 +36,37 @@ Bools = NDArray[np.bool_]
 Places = NDArray[np.int16]
 
 AT_MOST = 20
-"""Sets of columns that are tested after a search."""
-_ALL_UP_TO = 7  # columns of which every set is tested
-_ALL_PAIRS = 50_000_000  # pairs of people, over all sets, up to which every set is tested
-_ROWS = (1_000_000, 300_000, 100_000)  # above so many rows: no set, 5, 10
-_WORK = 150_000_000  # agreements looked at for one set of patterns
-_MOST_QUERIES = 1_000
-_BLOCK = 400_000  # agreements at a time: a few arrays of them stay in cache
-_PLACES = 1 << 14  # places of numbers on the scale of ranks
-_APART = 512  # between values that are no number; above twice the widest tolerance
-_OTHERS = 30  # of which so many are told apart: all differences of places fit 16 bits
-_BEAM = 400  # sets that are kept of each size
-_RECURS = 3.0  # standard errors by which a set must recur more often than among people
-_HOLDS = 0.95  # a column joins a set that keeps this share of its excess
-_ALIKE = 0.7  # sets that share more of their columns than this are one
+"""Column sets that are tested after a search. Start value; its false findings are calibrated, see above."""
+# Limits on the time: start values, not calibrated. They change what is searched, never whether a test holds its level.
+_ALL_UP_TO = 7  # columns up to which all sets of 3 or more are tested: 98 sets (5 * AT_MOST) for 7 columns, 218 for 8
+_ALL_PAIRS = 50_000_000  # number of sets times people squared, up to which all sets are tested: 700 people, 7 columns
+_ROWS = (1_000_000, 300_000, 100_000)  # rows of all tables above which no set, 5 sets, 10 sets are tested
+_WORK = 150_000_000  # comparisons of two cells for the patterns of the synthetic rows, and as many for those of people
+_MOST_QUERIES = 1_000  # distinct rows with a pattern: the standard error of a share is then about 1.6% at most
+_BLOCK = 400_000  # pairs of rows compared at a time: the few 16-bit arrays of this length stay in the cache
+# Places in int16: numbers take 0 to 16,383, other values -512 to -15,360, so every difference fits 16 bits.
+_PLACES = 1 << 14  # places for the ranks of numbers
+_APART = 512  # distance between values that are no number: more than twice the widest tolerance, so they never agree
+_OTHERS = 30  # such values that are told apart; the widest difference of places is 16,383 + 30 * 512 = 31,743
+_BEAM = 400  # sets of each size that are widened or grown, best first; start value, not calibrated
+_RECURS = 3.0  # standard errors by which a set must recur more often; the usual rule, not calibrated for power
+_HOLDS = 0.95  # share of its excess that a set must keep for a column to join it; start value, not calibrated
+_ALIKE = 0.7  # share of common columns (Jaccard index) above which only the better set is kept; start value
 
 
 def candidate_subsets(case: Case, columns: Sequence[str]) -> tuple[list[tuple[str, ...]], str]:
-    """Return sets of columns on which near copies are worth a test, and a sentence on what was searched.
+    """Return the column sets on which to test near copies, and a sentence that says what was searched.
 
     Parameters
     ----------
     columns
-        The columns that a distance compares; their order changes nothing.
+        The columns that a distance compares; their order does not matter.
 
     Returns
     -------
     subsets, note
-        Of 2 to len(columns) - 1 columns each, best first; in small tables of few columns all sets of 3 or more.
-        No set where there are fewer than 3 columns.
+        Sets of 2 to len(columns) - 1 columns, best first; in small tables of few columns all sets of 3 or more.
+        There is no set where there are fewer than 3 columns.
     """
     names = sorted(columns)
     d = len(names)
@@ -99,7 +104,7 @@ def _room(n_rows: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scale:
-    """Values as places, so that two values agree when their places are at most a tolerance apart."""
+    """Values as places, whole numbers such that two values agree if their places differ by at most a tolerance."""
 
     people: Places
     """Shape (n_columns, n_people)."""
@@ -108,16 +113,16 @@ class _Scale:
     numeric: Bools
     """Shape (n_columns,)."""
     rarity: NDArray[np.uint64]
-    """Shape (n_synthetic + n_people,): a hash of how common the values of a row are among people; no
-    names of categories in it, and no number of synthetic rows."""
+    """Shape (n_synthetic + n_people,): a hash of how often each value of a row occurs among people. Names of categories
+    and the number of synthetic rows do not enter."""
 
     def tolerances(self, share: float) -> Places:
-        """Return how far apart places may be when a number agrees with this share of people."""
+        """Return the tolerance of each column such that a number agrees with this share of people."""
         reach = min(max(0, round(share * _PLACES / 2)), _APART // 2 - 1)
         return np.where(self.numeric, reach, 0).astype(np.int16)
 
     def bits(self, tolerances: Places) -> Ints:
-        """Return how much an agreement in each column tells, in sixteenths of a bit, at least 1."""
+        """Return the information of an agreement in each column, in sixteenths of a bit, at least 1."""
         out = []
         for places, reach in zip(self.people, tolerances, strict=True):
             ordered = np.sort(places.astype(np.int64))
@@ -146,7 +151,10 @@ def _scale(case: Case, names: Sequence[str]) -> _Scale:
 
 
 def _places(numbers: Floats, counts: Ints) -> Ints:
-    """Return the place of each code of a column of numbers: its middle rank among people; other values lie apart."""
+    """Return the place of each code of a column of numbers: its middle rank among people. Non-numbers agree with none.
+
+    Missing and other values that are no number have negative places, `_APART` from each other.
+    """
     known = np.flatnonzero(~np.isnan(numbers))
     known = known[np.argsort(numbers[known], kind="stable")]
     out = np.zeros(len(counts), dtype=np.int64)
@@ -163,7 +171,7 @@ def _places(numbers: Floats, counts: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Patterns:
-    """In which columns some rows agree with the person who is most like them."""
+    """The columns in which some rows agree with the person most like them."""
 
     agrees: Bools
     """Shape (n_distinct, n_columns)."""
@@ -178,15 +186,15 @@ class _Patterns:
         return np.asarray(self.times @ inside / self.times.sum())
 
     def with_each(self, chosen: Sequence[int]) -> Floats:
-        """Return the share of rows that agree in some columns and in one more, for each column, shape (n_columns,)."""
+        """Return for each column the share of rows that agree in it and in the chosen columns, shape (n_columns,)."""
         inside = self.agrees[:, list(chosen)].all(axis=1)
         return np.asarray((self.times * inside) @ self.agrees / self.times.sum())
 
 
 def _chosen(places: Places, rarity: NDArray[np.uint64], n: int) -> tuple[Ints, Floats]:
-    """Return up to n distinct rows and how often each occurs, the same ones in any order of rows."""
+    """Return up to n distinct rows and how often each occurs; the order of rows does not change which."""
     _, first, times = np.unique(np.ascontiguousarray(places.T), axis=0, return_index=True, return_counts=True)
-    # the rarest hashes first: an order that renaming a category does not change
+    # sorted by a hash of frequencies: renaming a category does not change this order
     order = np.argsort(rarity[first], kind="stable")[:n]
     return first[order], times[order].astype(np.float64)
 
@@ -194,14 +202,15 @@ def _chosen(places: Places, rarity: NDArray[np.uint64], n: int) -> tuple[Ints, F
 def _patterns(
     queries: Places, times: Floats, people: Places, tolerances: Places, bits: Ints, away: tuple[Ints, Ints] | None
 ) -> _Patterns:
-    """Return in which columns each query (a column of `queries`) agrees with the person who shares most bits with it.
+    """Return the columns in which each query (a column of `queries`) agrees with the person most like it.
 
-    `away` names a group for each query and each person: nobody is compared with the own group. Of people who share
-    equally many bits the one who agrees in the first column by name counts, and so on: no order of rows enters.
+    Most like is who shares most bits with the query. Of people who share equally many bits the one who agrees in the
+    first column by name is taken, then in the second, and so on, so that the order of rows does not enter. `away` gives
+    the group of each query and of each person; a query is not compared with its own group.
     """
     d, n = people.shape
     agrees = np.zeros((queries.shape[1], d), dtype=bool)
-    # 16-bit sums are twice as fast, and the scale of the bits is ours to choose
+    # bits are scaled so that their sum fits 16 bits: such sums are twice as fast
     weights = np.maximum(1, bits * 32_000 // max(32_000, int(bits.sum()))).astype(np.int16)
     step = max(1, _BLOCK // n)
     for a in range(0, queries.shape[1], step):
@@ -227,7 +236,7 @@ def _patterns(
 
 
 def _first_by_name(agree: Bools) -> Bools:
-    """Return which of the patterns, shape (n_columns, n), agrees in the first column, of those in the second, ..."""
+    """Return the pattern, of n in shape (n_columns, n), that agrees in the first column, of these in the second, ..."""
     for j in range(len(agree)):
         if agree.shape[1] == 1:
             break
@@ -240,7 +249,7 @@ def _first_by_name(agree: Bools) -> Bools:
 
 
 def _search(case: Case, names: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
-    """Return the sets that recur, with the standard errors by which they do, best first."""
+    """Return the sets that recur more often than usual, each with its excess in standard errors, best first."""
     scale = _scale(case, names)
     d, n = scale.people.shape
     if not n or not scale.synthetic.shape[1]:
@@ -251,12 +260,14 @@ def _search(case: Case, names: Sequence[str]) -> list[tuple[tuple[str, ...], flo
     others, alike = _chosen(scale.people, scale.rarity[m:], n_queries)
     own = _groups(case)
     found: dict[tuple[int, ...], float] = {}
-    # a window that survives jitter, and one so narrow that two columns point at one person
+    # Two windows. 1/32 of people: wide enough for jitter; start value, not calibrated. 1/sqrt(8 n): narrow, so that two
+    # columns that do not depend on each other agree with n * share**2 = 1/8 of a person by chance.
     for share in sorted({2.0**-5, min(2.0**-5, 1 / math.sqrt(8 * n))}, reverse=True):
         reach = scale.tolerances(share)
         bits = scale.bits(reach)
         copied = _patterns(scale.synthetic[:, asked], times, scale.people, reach, bits, None)
         usual = _patterns(scale.people[:, others], alike, scale.people, reach, bits, (own[others], own))
+        # log2(n) - 2 bits: 4 of n people agree in a set of so many bits by chance; start value, not calibrated
         for chosen, z in _recurring(copied, usual, bits, 16 * (math.log2(n) - 2)):
             found[chosen] = max(z, found.get(chosen, 0.0))
     kept: list[tuple[tuple[int, ...], float]] = []
@@ -267,11 +278,11 @@ def _search(case: Case, names: Sequence[str]) -> list[tuple[tuple[str, ...], flo
 
 
 def _groups(case: Case) -> Ints:
-    """Return the person or household of each of the people, real then holdout; each row its own without units."""
+    """Return the person or household of each row of real, then holdout; without units each row is its own."""
     if case.unit is None:
         return np.arange(case.n_rows("real") + case.n_rows("holdout"))
     parts = [u for u in (case.units("real"), case.units("holdout")) if u is not None]
-    if len(parts) == 2:  # rows without a unit are told apart by negative numbers, in each table anew
+    if len(parts) == 2:  # rows without a unit have negative numbers, which start at -1 in each table
         parts[1] = np.where(parts[1] < 0, parts[1] - len(parts[0]), parts[1])
     return np.concatenate(parts)
 
@@ -279,16 +290,16 @@ def _groups(case: Case) -> Ints:
 def _recurring(
     copied: _Patterns, usual: _Patterns, bits: Ints, enough: float
 ) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield the sets of 2 to d - 1 columns that recur more often than usual, each grown as far as it holds.
+    """Yield the sets of 2 to d - 1 columns that recur more often than usual, grown while their excess holds.
 
-    `enough` is how many bits a set must tell: with fewer it fits many people anyway.
+    `enough` is the information that a set must have, in sixteenths of a bit: a set with less fits many people anyway.
     """
     d = len(bits)
     n = min(len(copied.agrees), len(usual.agrees))
 
     def excess(sets: Ints) -> tuple[Floats, Floats]:
         s, p = copied.shares(sets), usual.shares(sets)
-        # the 1 keeps a set that neither ever has from dividing by 0
+        # 1 / n: no division by 0 for a set that recurs in neither
         return s - p, (s - p) / np.sqrt((s * (1 - s) + p * (1 - p) + 1 / n) / n)
 
     seeds = np.array(list(combinations(range(d), 2)))
@@ -309,7 +320,7 @@ def _recurring(
 
 
 def _grown(chosen: list[int], gain: float, copied: _Patterns, usual: _Patterns) -> tuple[int, ...]:
-    """Return the set with every column added, one by one, that leaves its excess nearly as it was."""
+    """Return the set with further columns, added one by one while the set keeps the share `_HOLDS` of its excess."""
     while len(chosen) < copied.agrees.shape[1]:
         more = copied.with_each(chosen) - usual.with_each(chosen)
         more[chosen] = -np.inf

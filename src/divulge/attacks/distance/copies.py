@@ -1,7 +1,7 @@
-"""Copies: people whose record, or part of it, stands in the synthetic table, compared with strangers whose record does.
+"""Copies: the share of members and of strangers whose record, or part of it, is in the synthetic table.
 
-"exact" is equality in every column; "near" is a synthetic row within a radius; "near on N columns" is the same on part
-of the columns, which a distance over all of them does not see.
+"exact" is equality in every column. "near" is a synthetic row within a radius. "near on N columns" is a synthetic row
+within a radius on some of the columns: a distance over all columns does not see such a copy.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from divulge.stats import Outcomes, compare
 __all__ = ["copies"]
 
 QUANTILE = 0.01
-"""Of the strangers' distances to their nearest real record: so near come this many of them by chance."""
+"""The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
+that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
 _VARIANTS = ("exact", "near", "subsets")
-_EVERYBODY = 0.75  # a set of columns on which more people than this are matched hardly tells them apart
+_EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
 
 
 _COPIES_WORDS = Words(
@@ -114,11 +115,11 @@ def copies(
     variants: Sequence[str] = _VARIANTS,
     radius: float | None = None,
 ) -> tuple[Result, ...]:
-    """Return the share of records that a synthetic row equals or comes near, members against strangers.
+    """Return the share of records that a synthetic row equals or is near to, for members and for strangers.
 
     "exact": a synthetic row equals the record in every column. Values are compared as they are, not binned; missing
-    equals missing. Identifiers, the unit and ignored columns are left out, and each identifier gets a result of its
-    own: a real identifier in the synthetic table is a leak by itself, unless it is a row number.
+    equals missing. Identifiers, the unit and ignored columns are left out. Each identifier has a result of its own,
+    because a real identifier in the synthetic table is a leak by itself, unless it is a row number.
 
     "near": a synthetic row lies within a radius of the record, under the mixed distance; free text and constant
     columns are left out. "near on N columns", one result for each set of columns (in `keys`): the same on part of the
@@ -129,18 +130,18 @@ def copies(
     Parameters
     ----------
     columns
-        Compare these columns alone, exactly and nearly; None takes all that are left and searches subsets.
+        Compare only these columns, for exact and near copies; None takes all that are left and searches subsets.
     variants
         Which of "exact", "near" and "subsets" to run. Near copies need every row in memory.
     radius
-        Distance, a mean over columns in [0, 1], up to which a synthetic row is near. None takes, for each set of
-        columns, the 1% quantile of the holdout's distances to their nearest real record; without a holdout, of the
-        real records' distances to their nearest other one.
+        Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
+        columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
+        of the distances from real records to their nearest other real record.
 
     Raises
     ------
     SettingError
-        No column to compare; an unknown variant; a radius outside [0, 1].
+        There is no column to compare, a variant is unknown, or the radius is outside [0, 1].
 
     Examples
     --------
@@ -176,7 +177,7 @@ def copies(
 
 
 def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns of an exact comparison, and the identifiers that are compared alone."""
+    """Return the columns of an exact comparison, and the identifiers, each of which is compared by itself."""
     if columns is not None:
         if isinstance(columns, str):
             raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
@@ -191,7 +192,7 @@ def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tup
 
 
 def _identifier(case: Case, name: str) -> Result:
-    """Return how many real identifiers the synthetic table has; row numbers recur by themselves and are not judged."""
+    """Return how many real identifiers the synthetic table has. Row numbers recur in any table and get no verdict."""
     notes, judged = ["a real identifier that the synthetic table has"], True
     facts = case.facts(name)
     if facts.integer and facts.span < 1.05 * facts.n_distinct:
@@ -231,12 +232,12 @@ _RELEASED = "the synthetic table is the real table, row for row"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Near:
-    """Who has a synthetic row within the radius, on some columns."""
+    """The people who have a synthetic row within the radius on some columns."""
 
     columns: tuple[str, ...]
     radius: float
     by_chance: str
-    """Where the radius comes from."""
+    """How the radius was chosen."""
     real: Floats
     """Shape (n_real,), 0 or 1."""
     holdout: Floats | None
@@ -244,7 +245,7 @@ class _Near:
 
     @property
     def share(self) -> float:
-        """Of members and strangers together who are matched."""
+        """The share of members and strangers together who are matched."""
         both = self.real if self.holdout is None else np.concatenate([self.real, self.holdout])
         return float(both.mean()) if len(both) else 0.0
 
@@ -252,7 +253,7 @@ class _Near:
 def _with_near(
     case: Case, columns: Sequence[str] | None, variants: Sequence[str], radius: float | None, found: list[Result]
 ) -> list[Result]:
-    """Return the results with those of near copies, on all columns and on subsets; or with the reason in a note."""
+    """Return the results and those of near copies on all columns and on subsets; if there are none, a note says why."""
     if not case.in_memory:
         return _noted(found, "near copies were not searched: they need every row in memory. hint: collect the tables")
     usable = case.schema.usable()
@@ -280,14 +281,14 @@ def _with_near(
 
 
 def _noted(results: list[Result], note: str) -> list[Result]:
-    """Return the results with a note on the first of them."""
+    """Return the results, with a note added to the first one."""
     return [replace(r, notes=(*r.notes, note)) if i == 0 else r for i, r in enumerate(results)]
 
 
 def _on_subsets(
     case: Case, subsets: Sequence[tuple[str, ...]], radius: float | None, notes: Sequence[str]
 ) -> tuple[list[Result], list[str]]:
-    """Return a result for each set of columns that tells people apart, in the order of their names."""
+    """Return a result for each column set that tells people apart, sorted by name."""
     near = [_near(case, s, radius) for s in subsets]
     telling = sorted((n for n in near if n.share <= _EVERYBODY), key=lambda n: (len(n.columns), n.columns))
     out = [_near_result(case, n, f"near on {len(n.columns)} columns", n.columns, notes, 0) for n in telling]
@@ -297,7 +298,7 @@ def _on_subsets(
 
 
 def _near(case: Case, columns: Sequence[str], radius: float | None, keep: bool = False) -> _Near:
-    """Return who is matched nearly; `keep` shares the searches with other attacks on these columns."""
+    """Return the people with a near copy; `keep` shares the searches with other attacks on these columns."""
     used = tuple(sorted(columns))
     if case.has_holdout:
         chance = "the 1% quantile of the holdout's distances to their nearest real record"
@@ -311,14 +312,14 @@ def _near(case: Case, columns: Sequence[str], radius: float | None, keep: bool =
     if radius is None:
         radius = _quantile(distances.nearest("holdout" if case.has_holdout else "real", "real").distances[:, 0])
     roles = ("real", "holdout") if case.has_holdout else ("real",)
-    # distances that are equal but for rounding count as equal: the unit of a column must not decide
+    # distances that differ only by rounding count as equal: otherwise the unit of a column would matter
     limit = radius * (1 + 1e-9) + 1e-12
     real, *rest = ((distances.nearest(r, "synthetic").distances[:, 0] <= limit).astype(float) for r in roles)
     return _Near(used, radius, chance, real, rest[0] if rest else None)
 
 
 def _rank(n: int) -> int:
-    """Return which of n sorted distances is the quantile: an observed one, so that no arithmetic enters."""
+    """Return the index of the quantile among n sorted distances; it is an observed distance, without interpolation."""
     return max(1, math.ceil(QUANTILE * n - 1e-9))
 
 
@@ -327,11 +328,11 @@ def _quantile(distances: Floats) -> float:
         return 0.0
     k = _rank(len(distances)) - 1
     found = float(np.partition(distances, k)[k])
-    return float(f"{found:.9g}") if math.isfinite(found) else 0.0  # a single real record has no other one
+    return float(f"{found:.9g}") if math.isfinite(found) else 0.0  # infinite where there is a single real record
 
 
 def _equal_enough(case: Case, columns: Sequence[str]) -> bool:
-    """Return whether so many strangers equal a real record that the radius is 0."""
+    """Return whether the radius is 0 because so many strangers equal a real record."""
     table = case.contingency(columns, (), binned=False)
     if case.has_holdout:
         return table.n_c == 0 or int(table.c[table.o > 0].sum()) >= _rank(table.n_c)

@@ -1,11 +1,11 @@
-"""Distances: do synthetic rows lie nearer to the people in the table than to strangers?
+"""DCR, the distance to the closest record: are synthetic rows nearer to members than to strangers?
 
-A low distance alone says nothing: a good synthesizer lies near everybody of the population. Only the excess over
-strangers does, and even that is no proof of the contrary: tables that pass every test of this file were shown to leak
-(Yao, Krco, Ganev and de Montjoye 2025), because a mean over rows hides the few who are copied.
+A small distance alone says nothing: a good synthesizer is near all people of the population. Only the excess over
+strangers is evidence, and its absence proves nothing: tables that pass the distance tests of the literature were shown
+to leak (Yao, Krco, Ganev and de Montjoye 2025), because a mean over rows hides the few people who are copied.
 
-Members and strangers are searched as one table, on one ruler, and ties are shared. What is counted is chosen without
-looking at who is a member, so that a permutation of labels is an exact test (see `divulge.stats.attraction`).
+Members and strangers are searched as one table, on one ruler, and ties are shared. The counted quantity does not depend
+on who is a member, so a permutation of the labels is an exact test (see `divulge.stats.attraction`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN, finite
-from divulge.attacks.distance.attracted import GRID, NAMED, attracted, laid, middle, quantiles
+from divulge.attacks.distance.attracted import GRID, NAMED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.entry import Coarse, Decimals, Exact, Quantile, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -86,20 +86,20 @@ _DCR_WORDS = Words(
     notes=("real and holdout differ in size: distances to the larger table are smaller by themselves",),
 )
 def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
-    """Return the distances to the closest record: who attracts synthetic rows, how near they lie, how near people are.
+    """Return three results on the distance to the closest record: attraction, synthetic rows and people.
 
-    "attraction": the share of synthetic rows whose nearest person is a member, ties shared. Leak-free data give
-    n_T/N; risk is the fraction of synthetic rows that are copied. It shows copying on average. It does not show a few
-    copied people among many, and on coarse data, where ties abound, hardly anything: tables that pass may leak.
+    "attraction": the share of synthetic rows whose nearest person is a member, ties shared. Leak-free data give n_T/N;
+    the risk is the share of synthetic rows that are copied. It shows copying on average. It does not show a few copied
+    people among many, and hardly anything on coarse data, which have many ties: tables that pass may leak.
 
-    "synthetic rows": the median distance of synthetic rows to real and to holdout. Leak-free data give equal ones
-    for tables of equal size. "people": the median distance of members and of strangers to the synthetic table, which
-    leak-free data make equal. Neither of the two has a verdict.
+    "synthetic rows": the median distance from synthetic rows to real and to holdout. For leak-free data the two are
+    equal if the tables have equal size. "people": the median distance from members and from strangers to the synthetic
+    table. For leak-free data these are equal. Neither result has a verdict.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     >>> near.real.rate, near.context["leak-free share towards members"]
     (1.0, 0.5)
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     plain = Result(attack="dcr", settings=settings, notes=tuple(notes))
     tied = float((d.nearest("synthetic", "people").n_ties > 1).mean())
     first = replace(plain, variant="attraction", context={"share of synthetic rows with several nearest people": tied})
@@ -166,7 +166,7 @@ def _named(what: str, values: Floats) -> dict[str, float | None]:
 
 
 def closer(members: Floats, strangers: Floats) -> float | None:
-    """Return the chance that a random member is closer than a random stranger, ties half; counted, so exact."""
+    """Return the probability that a random member is closer than a random stranger; ties count half. It is exact."""
     if not (len(members) and len(strangers)):
         return None
     ordered = np.sort(strangers)

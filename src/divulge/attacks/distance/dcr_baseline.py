@@ -1,4 +1,4 @@
-"""Distances of synthetic rows to real ones beside those of random tables."""
+"""DCR of the synthetic table relative to that of random tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
-from divulge.attacks.distance.attracted import laid, middle
+from divulge.attacks.distance.attracted import middle, prepared_distances
 from divulge.attacks.entry import Coarse, Median, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -65,17 +65,18 @@ _DCR_BASELINE_WORDS = Words(
     notes=("a good synthesizer is nearer to people than noise by design: no verdict",),
 )
 def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
-    """Return the median distance to the closest real record over that of a random table with as many rows.
+    """Return the median distance to the closest real record, divided by that of a random table with as many rows.
 
-    "uniform": numbers uniform over the range of real, categories uniform over its levels, missing as often as there.
-    "permuted columns": each column of real by itself, in random order. The value of holdout is the same ratio for the
-    holdout rows: what leak-free data of perfect quality would give. No verdict: a good synthesizer is nearer to people
-    than noise by design, so that a small ratio is no leak, and the median hides any leak of less than half the rows.
+    "uniform": in the random table numbers are uniform over the range of real, categories uniform over its levels, and
+    values are missing as often as in real. "permuted columns": each column is that of real in random order. The value
+    of holdout is the same ratio for the holdout rows, as for leak-free data of perfect quality. There is no verdict: a
+    good synthesizer is nearer to people than noise by design, so a small ratio is no leak, and the median hides a leak
+    of less than half the rows.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     >>> [r.value.synthetic for r in dcr_baseline(real, real)]
     [0.0, None]
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     canonical = canonical_of(case, d.columns)
     to_real = {
         role: middle(d.nearest(role, "real").distances[:, 0])
@@ -117,18 +118,18 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
 def _noise(
     canonical: Canonical, j: int, variant: str, m: int, rng: np.random.Generator
 ) -> tuple[Floats | None, NDArray[np.int32]]:
-    """Return m random values of a column: numbers (None for a category) and codes."""
+    """Return m random values of a column: their numbers (None for a category) and their codes."""
     codes, given = canonical.sorted_codes(j, canonical.codes(j, 0)), canonical.numbers(j, 0)
     if variant == "permuted columns":
         if given is None:
             return None, codes[_positions(len(codes), m, rng)]
-        # numbers ascending, then marks in their order
+        # numbers in ascending order, then the marks
         known = np.sort(given[~np.isnan(given)])
         marks = codes[codes > 0]
         pick = _positions(len(codes), m, rng)
         numbers = np.concatenate([known, np.full(len(marks), np.nan)])
         return numbers[pick], np.concatenate([np.zeros(len(known), dtype=np.int32), marks])[pick]
-    # a number has code 0, a category 0 when missing: what is drawn as it occurs are marks, or missing
+    # code 0 is a number, or a missing category; marks and missing values are drawn as often as they occur
     as_it_is = codes[codes > 0] if given is not None else codes[codes == 0]
     n_other = len(codes) - len(as_it_is)
     pick = rng.integers(0, len(codes), m)
@@ -153,5 +154,5 @@ def _noise(
 
 
 def _positions(n: int, m: int, rng: np.random.Generator) -> Ints:
-    """Return m of n positions in random order, each as often as any other, or once more."""
+    """Return m of n positions in random order; each position occurs m // n times or once more."""
     return rng.permutation(np.concatenate([np.tile(np.arange(n), m // n), rng.permutation(n)[: m % n]]))

@@ -1,4 +1,4 @@
-"""Epsilon-identifiability: people to whom a synthetic row lies nearer than any other person."""
+"""Epsilon-identifiability: the share of people to whom a synthetic row is nearer than any other person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN, finite
 from divulge.attacks.distance._by_record import by_record
-from divulge.attacks.distance.attracted import laid, shown_of_a_copy
+from divulge.attacks.distance.attracted import prepared_distances, shown_of_a_copy
 from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -66,15 +66,16 @@ _EPSILON_IDENTIFIABILITY_WORDS = Words(
 def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the share of people to whom a synthetic row is nearer than any other person.
 
-    Columns are weighted by 1/entropy of their bins, real and holdout pooled. "published": real among real, and holdout
-    among holdout, without a verdict. About one half is what leak-free data give, so the number alone says nothing.
-    "pooled": nearer than any other member or stranger, which does not depend on who is a member; leak-free data hit
-    m/(m + N - 1) of both. It sees copies on average; the high floor drowns a few of them.
+    Columns are weighted by 1/entropy of their bins, real and holdout pooled. "published": the synthetic row is nearer
+    than any other real record (for members), or than any other holdout record (for strangers). It has no verdict:
+    leak-free data give about one half, so the number alone says nothing. "pooled": the synthetic row is nearer than any
+    other member or stranger, which does not depend on who is a member; leak-free data hit m/(m + N - 1) of both. It
+    sees copies on average; a few copies do not show beside this high share.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None)
     >>> published.value.real, pooled.real.hits, pooled.holdout.hits
     (1.0, 2.0, 2.0)
     """
-    _, notes, settings = laid(case, columns)
+    _, notes, settings = prepared_distances(case, columns)
     used = distance_columns(case, columns)[0]
     d = distances_of(case, columns, _weights(case, used))
     m = d.n_rows("synthetic")
@@ -113,12 +114,12 @@ def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None)
 
 
 def _weights(case: Case, columns: Sequence[str]) -> dict[str, float]:
-    """Return 1/entropy of each column among people, bins as in the schema; all alike where no column has any."""
+    """Return 1/entropy of each column among people, with the bins of the schema; equal weights if no column has any."""
     out = {}
     for c in columns:
         codes = case.codes(c)
         people = np.concatenate([codes[0], *codes[2:]])
         share = np.unique(people, return_counts=True)[1] / len(people)
-        entropy = -math.fsum((share * np.log(share)).tolist())  # exact in any order: names change no digit
+        entropy = -math.fsum((share * np.log(share)).tolist())  # exact in any order, so names of values do not enter
         out[c] = 1 / entropy if entropy > 1e-12 else 0.0
     return out if any(out.values()) else dict.fromkeys(columns, 1.0)

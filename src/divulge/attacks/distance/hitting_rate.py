@@ -1,7 +1,7 @@
-"""Tests of the literature that compare nearest neighbours: each stated with the number that leak-free data would give.
+"""Hitting rate: the share of people to whom a synthetic row is similar in every column.
 
-Most were published as one number with a threshold. Several are far from 0 without any leak, so each stands beside the
-same number of strangers, and, where people can be compared one by one, beside a risk with an interval.
+It was published as one number. It can be far from 0 without any leak, so the same number is given for strangers, and a
+risk with an interval compares the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
 from divulge.attacks.distance._by_record import by_record
-from divulge.attacks.distance.attracted import laid
+from divulge.attacks.distance.attracted import prepared_distances
 from divulge.attacks.entry import Exact, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -28,7 +28,7 @@ __all__ = ["hitting_rate"]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_PAIRS = 2_000_000  # pairs compared at once
+_PAIRS = 2_000_000  # pairs compared at once: a limit on the memory
 
 
 # ---------------------------------------------------------------- hitting rate
@@ -75,21 +75,21 @@ _HITTING_RATE_WORDS = Words(
 def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: float = 1 / 30) -> Result:
     """Return the share of people hit by a synthetic row: all categories equal, every number within range/30.
 
-    Ranges are of real and holdout together; missing agrees with missing alone. Leak-free data hit strangers as
-    often as members, and that may be often: on coarse data everybody is hit. It sees copies and close copies; a jitter
-    beyond the width, or a change of one category, hides them.
+    Ranges are those of real and holdout pooled; missing agrees only with missing. Leak-free data hit strangers as often
+    as members, and on coarse data they hit everybody. The measure sees exact and close copies. Jitter beyond the width,
+    or one changed category, hides a copy.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
     within
-        Part of a column's range by which a number may be off, at least 0.
+        Share of a column's range by which a number may differ, at least 0.
 
     Raises
     ------
     SettingError
-        `within` is negative or no number.
+        `within` is negative or not a number.
 
     Examples
     --------
@@ -100,14 +100,14 @@ def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: fl
     """
     if not (math.isfinite(within) and within >= 0):
         raise SettingError("within: must be a number of at least 0. hint: 1/30 of the range is the published width.")
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     plain = Result(
         attack="hitting_rate",
         settings=settings | {"within": within},
         context={"leak-free excess over strangers": 0.0} if case.has_holdout else {},
         notes=tuple(notes),
     )
-    # a difference of just the width counts, whatever the last bit says
+    # a difference equal to the width counts, whatever its last bit
     width = d.ruler.span * (within * (1 + 1e-12))
     hit = _hit(d.rows("people"), d.rows("synthetic"), width)
     n = d.n_rows("real")
@@ -115,14 +115,14 @@ def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: fl
 
 
 def _hit(people: Rows, synthetic: Rows, width: Floats) -> Bools:
-    """Return who has a synthetic row with equal codes and every number within its width.
+    """Return for each person whether a synthetic row has equal codes and every number within its width.
 
-    Rows are grouped by codes and by cells of one number, one width wide, and sorted by another inside: of the rows in
-    the three cells around a person only those in the window of the second number are compared.
+    Rows are grouped by codes and by cells of one number, each one width wide, and sorted by a second number within a
+    group. Of the rows in the three cells around a person only those in the window of the second number are compared.
     """
     n = len(people)
     rows = Rows.stack([people, synthetic])
-    numbers = np.where(np.isnan(rows.numbers), 0.0, rows.numbers)  # the codes beside tell missing from a number
+    numbers = np.where(np.isnan(rows.numbers), 0.0, rows.numbers)  # the marks in the codes tell missing from numbers
     group = _groups(rows)
     order = np.argsort([-len(np.unique(x)) for x in numbers.T], kind="stable")
     steps: tuple[int, ...] = (0,)
@@ -138,7 +138,7 @@ def _hit(people: Rows, synthetic: Rows, width: Floats) -> Bools:
     for step in steps:
         base = (group[:n] + step) * n_ranks
         first, last = np.searchsorted(key, base + low, side="left"), np.searchsorted(key, base + high, side="left")
-        # the middle of the window first: most who are hit at all are hit there
+        # the middle of the window first: most people who are hit are hit there
         middle_ = first + (last - first) // 2
         for begin, end in ((np.maximum(first, middle_ - 4), np.minimum(last, middle_ + 4)), (first, last)):
             for person, row in _pairs(begin, np.where(hit, begin, end)):
@@ -151,7 +151,7 @@ def _hit(people: Rows, synthetic: Rows, width: Floats) -> Bools:
 
 
 def _groups(rows: Rows) -> Ints:
-    """Return one number for each distinct row of codes, from 0 without gaps."""
+    """Return the group number of each row; rows of equal codes share one, and numbers run from 0 without gaps."""
     if not rows.codes.shape[1]:
         return np.zeros(len(rows), dtype=np.int64)
     columns = [np.ascontiguousarray(c) for c in rows.codes.T]
@@ -160,7 +160,10 @@ def _groups(rows: Rows) -> Ints:
 
 
 def _cells(values: Floats, width: float) -> tuple[Ints, int]:
-    """Return the cell of each number, one width wide, at most a million of them: wider cells lose nothing."""
+    """Return the cell of each number. Cells are one width wide, or wider if there were more than a million.
+
+    Wider cells give more pairs to compare and the same result.
+    """
     finite_ = values[np.isfinite(values)]
     if not len(finite_) or not width > 0:
         return np.zeros(len(values), dtype=np.int64), 1
@@ -172,20 +175,20 @@ def _cells(values: Floats, width: float) -> tuple[Ints, int]:
 
 
 def _windows(numbers: Floats, order: Ints, width: Floats, n: int) -> tuple[Ints, Ints, Ints, int]:
-    """Return the rank of each row by its most distinct number, and the ranks between which each person looks."""
+    """Return the rank of each row by the number with most distinct values, and the range of ranks for each person."""
     if not len(order):
         zero = np.zeros(len(numbers), dtype=np.int64)
         return zero, zero[:n], zero[:n] + 1, 1
     x = numbers[:, order[0]]
     distinct, rank = np.unique(x, return_inverse=True)
-    w = width[order[0]] * (1 + 1e-9)  # a little wide: the comparison itself decides
+    w = width[order[0]] * (1 + 1e-9)  # slightly too wide: the exact comparison decides
     low = np.searchsorted(distinct, x[:n] - w, side="left")
     high = np.searchsorted(distinct, x[:n] + w, side="right")
     return rank.astype(np.int64), low.astype(np.int64), high.astype(np.int64), len(distinct) + 1
 
 
 def _pairs(first: Ints, last: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Return blocks of pairs (i, r) with first[i] <= r < last[i], a bounded number at once."""
+    """Yield blocks of pairs (i, r) with first[i] <= r < last[i], each of bounded size."""
     counts = np.maximum(last - first, 0)
     ends = np.cumsum(counts)
     done = 0

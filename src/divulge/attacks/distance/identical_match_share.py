@@ -1,11 +1,11 @@
-"""The share of synthetic rows that equal a real record."""
+"""IMS, the identical match share: the share of synthetic rows that equal a real record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import attracted, laid
+from divulge.attacks.distance.attracted import attracted, prepared_distances
 from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -61,15 +61,15 @@ _IDENTICAL_MATCH_SHARE_WORDS = Words(
 def identical_match_share(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     """Return the share of synthetic rows that equal a real row, and that equal a holdout row.
 
-    The value is the plain share for each. Judged is the attraction of synthetic rows that equal any person: those
-    who equal several people are shared among them. Leak-free data give members n_T/N of them; on coarse data most rows
-    equal somebody, and the shares say nothing. It sees exact copies alone: a jitter hides them, and tables without
-    a match may leak.
+    The value is the plain share for each table. The verdict is about the synthetic rows that equal any person; a row
+    that equals several people is shared among them. For leak-free data members have n_T/N of these rows. On coarse data
+    most rows equal somebody, and the shares say nothing. The measure sees exact copies only: jitter hides a copy, and
+    tables without a match may leak.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def identical_match_share(case: Case, *, columns: Sequence[str] | None = None) -
     >>> found.value.real, found.value.holdout, round(found.real.hits, 3)
     (0.5, 0.25, 1.667)
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     shares = {
         role: float((d.nearest("synthetic", role).distances[:, 0] == 0).mean())
         for role in ("real", "holdout")[: 1 + case.has_holdout]

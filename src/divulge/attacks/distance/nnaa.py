@@ -1,4 +1,4 @@
-"""Adversarial accuracy: whether synthetic rows can be told from real ones by their nearest neighbours."""
+"""NNAA, the nearest neighbour adversarial accuracy: can nearest neighbours tell synthetic rows from real rows?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
-from divulge.attacks.distance.attracted import laid
+from divulge.attacks.distance.attracted import prepared_distances
 from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -71,18 +71,18 @@ _NNAA_WORDS = Words(
 def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 5) -> Result:
     """Return the nearest neighbour adversarial accuracy of real and of holdout, and the privacy loss between them.
 
-    AA is the mean of two shares: people farther from their nearest synthetic row than from their nearest fellow, and
-    synthetic rows farther from their nearest person than from their nearest fellow; ties count half. 0.5 cannot be told
-    apart, 0 is a table copied row for row, 1 is far off. The privacy loss, AA of the holdout less AA of real, is 0
-    without a leak. No interval and no verdict: each row counts in several neighbourhoods. A few copies do not
-    show.
+    AA is the mean of two shares: people who are farther from their nearest synthetic row than from the nearest other
+    person of their table, and synthetic rows farther from their nearest person than from the nearest other synthetic
+    row; ties count half. AA is 0.5 for tables that cannot be told apart, 0 for a table copied row for row, 1 for tables
+    far apart. The privacy loss, AA of the holdout less AA of real, is 0 without a leak. There is no interval and no
+    verdict, because each row counts in several neighbourhoods. A few copies do not show.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
     subsamples
-        Tables of unequal size are cut to the smallest so many times, and the mean is given.
+        Number of random subsamples, each with all tables cut to the size of the smallest; the result is their mean.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
     """
     if subsamples < 1:
         raise SettingError(f"subsamples: {subsamples} is below 1.")
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     roles = ("real", "synthetic", "holdout")[: len(case.tables)]
     sizes = [d.n_rows(r) for r in roles]
     size = min(sizes)
@@ -121,7 +121,7 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
 
 
 def _cuts(case: Case, d: Distances, sizes: Sequence[int], size: int, subsamples: int) -> Iterator[list[Ints | None]]:
-    """Return the rows of each table to compare: None takes all, in tables of one size."""
+    """Return the rows of each table to compare, once for each subsample; None takes all, for tables of equal size."""
     if max(sizes) == size:
         yield [None for _ in sizes]
         return
@@ -133,7 +133,7 @@ def _cuts(case: Case, d: Distances, sizes: Sequence[int], size: int, subsamples:
 
 
 def _accuracies(d: Distances, roles: Sequence[str], rows: Sequence[Ints | None]) -> list[float]:
-    """Return AA of real and of holdout for some rows of each table."""
+    """Return AA of real and AA of holdout, computed from some rows of each table."""
     part = {role: d.rows(role) if r is None else d.rows(role).take(r) for role, r in zip(roles, rows, strict=True)}
     whole = {role: r is None for role, r in zip(roles, rows, strict=True)}
     index = {role: d.index(role) if whole[role] else Index(d.ruler, part[role]) for role in roles}
@@ -156,5 +156,5 @@ def _accuracies(d: Distances, roles: Sequence[str], rows: Sequence[Ints | None])
 
 
 def _farther(one: Floats, other: Floats) -> int:
-    """Return twice the number of rows farther in `one`, ties half."""
+    """Return twice the number of rows that are farther in `one`; a tie counts half, hence 1."""
     return 2 * int((one > other).sum()) + int((one == other).sum())

@@ -1,4 +1,4 @@
-"""The ratio of the distances to the nearest and to a farther real record."""
+"""NNDR, the nearest neighbour distance ratio: the distance to the nearest person over that to the second nearest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import GRID, POINTED, attracted, laid, middle, quantiles
+from divulge.attacks.distance.attracted import GRID, POINTED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.entry import Coarse, Decimals, Exact, Median, Share, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -20,7 +20,7 @@ __all__ = ["nndr"]
 
 
 def ratios(d: Distances, reference: str) -> Floats | None:
-    """Return nearest over second nearest distance of each synthetic row; 0/0 is 1, None for a table of one row."""
+    """Return the nearest over the second nearest distance of each synthetic row; 0/0 is 1. None for a one-row table."""
     if d.n_rows(reference) < 2:
         return None
     found = d.nearest("synthetic", reference, 2).distances
@@ -82,16 +82,16 @@ _NNDR_WORDS = Words(
 def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return the nearest neighbour distance ratio: distance to the nearest person over that to the second nearest.
 
-    "ratio": the 5% quantile, among real and among holdout people; leak-free data give equal ones. A ratio of 0/0
-    (several equal people) counts as 1: it says nobody in particular. "pointed": the synthetic rows whose nearest
-    person, members and strangers together, is at most half as far as the next, and whether that is a member. Leak-free
-    data point at members in n_T/N of these rows. It sees outliers that were copied closely; it does not see copies of
-    people who have doubles, and tables that pass may leak.
+    "ratio": the 5% quantile, among real and among holdout people; for leak-free data the two are equal. A ratio of 0/0
+    (several equal people) counts as 1, because the row points at nobody in particular. "pointed": the synthetic rows
+    whose nearest person, members and strangers pooled, is at most half as far as the next, and whether this person is a
+    member. For leak-free data n_T/N of these rows point at members. The measure sees outliers that were copied closely.
+    It does not see copies of people whose record somebody else has too, and tables that pass may leak.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that can be compared.
+        Compare only these columns; None takes all that can be compared.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, .
     >>> [round(v, 3) for v in nndr(real, synthetic)[0].curves["among real"]][::50]
     [0.0, 0.167, 0.333]
     """
-    d, notes, settings = laid(case, columns)
+    d, notes, settings = prepared_distances(case, columns)
     plain = Result(attack="nndr", settings=settings, notes=tuple(notes))
     value: dict[str, float | None] = {}
     context: dict[str, float | None] = {}

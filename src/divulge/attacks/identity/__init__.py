@@ -1,1 +1,1 @@
-"""Who is alone, singled out or linked."""
+"""Identity: people who are unique, singled out or linked, and measures of anonymity."""

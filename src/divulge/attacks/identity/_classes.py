@@ -1,4 +1,4 @@
-"""Sizes of classes and what is told of them."""
+"""Sizes of classes of equal keys, and the curve of shares by size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
 
 
 def _class_sizes(margin: Ints) -> dict[str, list[float]]:
-    """Return the share of records in classes of at most each size."""
+    """Return for each size the share of records in classes of at most that size."""
     used = margin[margin > 0]
     total = max(int(used.sum()), 1)
     return {"at_most": [float(used[used <= k].sum() / total) for k in _SIZES]}

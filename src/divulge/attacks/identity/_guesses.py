@@ -1,4 +1,4 @@
-"""Guesses of singling out: descriptions that fit exactly one synthetic row."""
+"""The guesses of singling out: predicates that fit exactly one distinct synthetic row."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Ints = NDArray[np.int64]
 
 
 _UNIVARIATE = "univariate"
-_FAIR = 2.0  # a column takes part in at most twice its fair share of the guesses asked for
+_FAIR = 2.0  # a column takes part in at most twice its fair share of the guesses; start value, not calibrated
 _FIRST_BATCH, _LARGEST_BATCH = 20_000, 500_000
 _LISTED_SETS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Coded:
-    """The tables as ranks, column by column in the order of names."""
+    """The tables as ranks; columns are sorted by name."""
 
     columns: tuple[str, ...]
     ordered: NDArray[np.bool_]
-    """Shape (n_columns,): numbers and datetimes, which guesses bound instead of naming a value."""
+    """Shape (n_columns,): whether the column is numeric or a datetime, for which guesses give a bound, not a value."""
     top: NDArray[np.int32]
-    """Shape (n_columns,): the largest rank of a number; values that are none have ranks beyond."""
+    """Shape (n_columns,): the largest rank of a number; values that are no numbers have higher ranks."""
     records: NDArray[np.int32]
     """Shape (n_records, n_columns): the distinct synthetic rows, in canonical order."""
     people: NDArray[np.int32]
@@ -43,13 +43,13 @@ class _Coded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Guesses:
-    """Predicates that fit one synthetic record each."""
+    """Predicates, each of which fits exactly one distinct synthetic record."""
 
     predicates: Predicates
     record: Ints
     tries: int
     left_out: int
-    """Guesses that were not kept because one of their columns had its share."""
+    """Number of guesses dropped because one of their columns had reached its share."""
 
 
 def _name(n_columns: int) -> str:
@@ -72,7 +72,7 @@ def _coded(case: Case, columns: Sequence[str]) -> _Coded:
         for table, codes in zip(tables, case.codes(column, binned=False), strict=True):
             table.append(ranks[codes])
     synthetic = np.stack(tables[1], axis=1)
-    # distinct first: how often a row is written must not enter the order of draws
+    # distinct rows first: repeats must not change the order of draws
     distinct = np.unique(code_hashes(tables[1]), return_index=True)[1]
     order = Canonical(case, columns, tables=(1,), rows={1: distinct}).order(1)
     people = np.concatenate([np.stack(tables[t], axis=1) for t in range(len(tables)) if t != 1])
@@ -80,7 +80,7 @@ def _coded(case: Case, columns: Sequence[str]) -> _Coded:
 
 
 def _ranks(case: Case, column: str) -> tuple[NDArray[np.int32], int]:
-    """Return the rank of each level code, 0 for missing, and the largest rank of a number; 0 for categories."""
+    """Return the rank of each level code (0 for missing), and the largest rank of a number (0 for categories)."""
     n = case.n_codes(column, binned=False)
     if case.schema[column].kind not in ("numeric", "datetime"):
         return np.arange(n, dtype=np.int32), 0
@@ -94,7 +94,7 @@ def _ranks(case: Case, column: str) -> tuple[NDArray[np.int32], int]:
 
 
 def _made(case: Case, coded: _Coded, index: Conjunctions, n_columns: int, guesses: int, tries: int) -> _Guesses:
-    """Return guesses that fit one synthetic record each, none twice, with a cap on every column."""
+    """Return distinct guesses, each fitting one synthetic record, with a limit on the guesses that use one column."""
     rng = case.rng(f"singling_out {_name(n_columns)}")
     d = len(coded.columns)
     cap = math.ceil(guesses * min(1.0, _FAIR * max(1, n_columns) / d))
@@ -129,7 +129,7 @@ def _made(case: Case, coded: _Coded, index: Conjunctions, n_columns: int, guesse
 
 
 class _Tries:
-    """Random synthetic records with random columns; all there are, in random order, where these are few."""
+    """Random synthetic records with random columns; if there are few such pairs, all of them in random order."""
 
     def __init__(self, coded: _Coded, k: int, tries: int, rng: np.random.Generator) -> None:
         self._coded, self._k, self._rng = coded, k, rng
@@ -142,7 +142,7 @@ class _Tries:
         self._below = _lower_median(coded)
 
     def batch(self, size: int) -> tuple[Predicates, Ints, int]:
-        """Return the next predicates, the record of each, and how many tries they are; none when all were made."""
+        """Return the next predicates, the record of each, and the number of tries; none when all were made."""
         size = min(size, self._left)
         n, d = self._coded.records.shape
         if self._every is not None:
@@ -157,16 +157,16 @@ class _Tries:
 
 
 class _Univariate:
-    """Conditions on one column that name a value of one record alone, all of them, in random order.
+    """All conditions on one column with a value that only one record has, in random order.
 
-    Of the smallest and the largest number the bound is kept and not the value: it says the same of that record.
+    The smallest and the largest number are given as a bound and not as a value; both describe the same record.
     """
 
     def __init__(self, coded: _Coded, rng: np.random.Generator) -> None:
         self._coded, self._rng, self._done = coded, rng, False
 
     def batch(self, size: int) -> tuple[Predicates, Ints, int]:
-        """Return all predicates at the first call, whatever the size; then none."""
+        """Return all predicates at the first call, whatever the size, and none after that."""
         del size
         parts = [_alone(self._coded.records[:, j], int(top)) for j, top in enumerate(self._coded.top)]
         record, low, high = (np.concatenate(a) for a in zip(*parts, strict=True))
@@ -182,7 +182,7 @@ class _Univariate:
 
 
 def _alone(ranks: NDArray[np.int32], top: int) -> tuple[Ints, Ints, Ints]:
-    """Return the records whose value of a column nobody shares, and the lowest and highest rank that say so."""
+    """Return the records with a unique value in a column, and the lowest and highest rank of each one's condition."""
     record = np.flatnonzero(np.bincount(ranks)[ranks] == 1)
     low, high = (ranks[record].astype(np.int64) for _ in range(2))
     numbers = ranks[(ranks > 0) & (ranks <= top)]
@@ -193,7 +193,7 @@ def _alone(ranks: NDArray[np.int32], top: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _drawn(d: int, k: int, size: int, rng: np.random.Generator) -> Ints:
-    """Return random sets of k of many columns, ascending, shape (size, k)."""
+    """Return random sets of k columns, ascending, shape (size, k), for tables of many columns."""
     out = np.sort(rng.integers(0, d, (size, k)), axis=1)
     while len(again := np.flatnonzero((np.diff(out, axis=1) == 0).any(axis=1))):
         out[again] = np.sort(rng.integers(0, d, (len(again), k)), axis=1)
@@ -201,7 +201,7 @@ def _drawn(d: int, k: int, size: int, rng: np.random.Generator) -> Ints:
 
 
 def _lower_median(coded: _Coded) -> NDArray[np.int32]:
-    """Return for each column of numbers the rank of the lower of the middle two synthetic values."""
+    """Return for each column of numbers the rank of the lower median of the synthetic values."""
     out = np.zeros(len(coded.columns), dtype=np.int32)
     for j in np.flatnonzero(coded.ordered):
         ranks = coded.records[:, j]

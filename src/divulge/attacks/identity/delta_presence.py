@@ -1,4 +1,4 @@
-"""Delta-presence: how surely membership follows from keys."""
+"""Delta-presence: the probability that somebody with given keys is in the real table."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ _DELTA_PRESENCE_WORDS = Words(
     ),
 )
 def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -> Result:
-    """Return how sure the keys make somebody that a member of the population is in the real table.
+    """Return the probability that a member of the population is in the real table, given the keys.
 
-    For a class with n_P people of the population, n_T of them in the real table, the probability is n_T / n_P;
-    `value.real` is its maximum over the classes that have people, `context` its minimum. An attacker who sees the
-    synthetic table alone estimates (n_T / m) s / n_P with the totals n_T and m, at most 1: `value.synthetic`.
+    For a class with n_P people of the population, n_T of them in the real table, the probability is n_T / n_P.
+    `value.real` is its maximum over the classes that have people; `context` has its minimum. An attacker who sees only
+    the synthetic table estimates (n_T / m) s / n_P, at most 1, where n_T and m are the totals: `value.synthetic`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""k-anonymity: the smallest class of equal keys."""
+"""k-anonymity: the size of the smallest class of equal keys."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _K_ANONYMITY_WORDS = Words(
 def k_anonymity(case: Case, *, keys: Sequence[str]) -> Result:
     """Return the size of the smallest class of equal keys, in the real, the holdout and the synthetic table.
 
-    No synthetic row belongs to anybody, so k of the synthetic table says nothing about people by itself. `curves`
-    holds the share of records in classes of at most each size, because one odd row sets the minimum.
+    A synthetic row belongs to nobody, so k of the synthetic table alone says nothing about people. `curves` has the
+    share of records in classes of at most each size, because a single unusual row determines the minimum.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""l-diversity: how many values of a target a class of equal keys has."""
+"""l-diversity: how many target values a class of equal keys has."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def l_diversity(
     kind: Literal["distinct", "entropy", "recursive"] = "distinct",
     c: float = 3.0,
 ) -> Result:
-    """Return how diverse the targets are in the least diverse class, in the real and the synthetic table.
+    """Return the diversity of the target in the least diverse class, in the real and the synthetic table.
 
     "distinct": number of targets. "entropy": exp of the entropy of the target shares. "recursive": the largest l
     with r_1 < c (r_l + ... + r_m), r_i the i-th largest count (0 when even l = 1 fails).
@@ -108,9 +108,9 @@ def _diversity(table: ContingencyTable, counts: Ints, margin: Ints, kind: str, c
         share = np.nan_to_num(table.shares(counts, margin))
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(share > 0, -share * np.log(share), 0.0)
-        # rounded: the order of the targets in a class is that of their codes
+        # rounded: targets are ordered by code, and the last digit of a sum depends on that order
         return np.asarray(np.round(np.exp(np.add.reduceat(terms, table.start)), 12), dtype=np.float64)
-    # largest first within each key: with suffix sums r_l + ... + r_m, the largest l that holds
+    # largest first within each key: suffix sums give r_l + ... + r_m, and with them the largest l that holds
     order = np.lexsort([-counts, table.key])
     ordered = counts[order]
     rank = np.arange(len(ordered)) - table.start[table.key]

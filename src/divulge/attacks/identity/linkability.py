@@ -1,4 +1,4 @@
-"""Linkability: do two lists about the same person, with no common key, meet in one synthetic row?"""
+"""Linkability: are two lists about a person, which share no column, linked by one synthetic row?"""
 
 from __future__ import annotations
 
@@ -98,33 +98,33 @@ def linkability(
     columns: tuple[Sequence[str], Sequence[str]] | None = None,
     k: int | Sequence[int] | None = None,
 ) -> tuple[Result, ...]:
-    """Return the share of people of whom two lists, each with half of the columns, meet in one synthetic row.
+    """Return the share of people for whom one synthetic row links two lists, each with half of the columns.
 
-    For each person the k synthetic rows nearest on the one half of the columns and the k nearest on the other are
-    taken; the person is linked if a row is among both. Rows that tie for the last places are drawn at random, and the
-    score is the exact chance that the draws meet. A synthetic table in which every row stands several times counts
-    once. The baseline is what two random sets of k rows give. One result for each pair of halves and each k; their
-    bounds, p-values and verdicts hold together (max-T).
+    For each person the attack takes the k synthetic rows nearest on one half of the columns and the k rows nearest on
+    the other half; the person is linked if a row is in both sets. Rows that tie for the last places are drawn at
+    random, and the score is the exact probability that the two sets share a row. If every synthetic row is repeated
+    equally often, the table counts once. The baseline is the probability for two random sets of k rows. There is one
+    result for each pair of halves and each k; bounds, p-values and verdicts of all results hold simultaneously (max-T).
 
-    It sees rows that were copied whole, or closely. It does not see copies of one half alone, and a leak in a few
-    columns of each half may drown: tables without an excess may leak.
+    The attack finds rows that were copied whole or closely. It does not find copies of one half alone, and it may miss
+    a leak in a few columns of each half: tables without an excess may leak.
 
     Parameters
     ----------
     columns
-        Two lists of columns without a column in common: what the one list holds, and what the other. None tries
-        "balanced halves" (columns dealt out by how much they tell in the synthetic table), "numbers and categories",
-        "keys and the rest" (where the schema gives the role "key"), and "random halves" by the seed.
+        Two lists of columns without a common column, one for each list about people. None tries "balanced halves"
+        (columns are dealt out by their entropy in the synthetic table), "numbers and categories", "keys and the rest"
+        (where the schema gives the role "key"), and "random halves", drawn by the seed.
     k
-        A whole number or a list of them, each at most the number of synthetic rows; None takes 1 to 10.
+        A whole number or a list of whole numbers, each at most the number of synthetic rows; None takes 1 to 10.
 
     Raises
     ------
     SettingError
-        Columns that are not two lists; an empty list; a column twice; fewer than two columns to deal out; a k that
-        is no whole number from 1 on, or above the number of synthetic rows.
+        `columns` is not two lists, a list is empty, a column is named twice, or there are fewer than two columns to
+        deal out; a k is no whole number from 1 on, or exceeds the number of synthetic rows.
     ColumnError
-        A column that the tables do not have.
+        The tables do not have one of the columns.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def linkability(
 def _linked(
     case: Case, split: str, pair: Pair, ks: Sequence[int], given: bool, notes: Sequence[str], draws: int
 ) -> list[Result]:
-    """Return a result for each k, the halves in the order of their names so that it changes no digit."""
+    """Return a result for each k; halves are sorted by name, so that their order does not change the result."""
     distances = [Distances(case, half) for half in sorted(map(sorted, pair))]
     halves = [_half(d) for d in distances]
     kept = once(halves)
@@ -209,7 +209,7 @@ def _result(
 
 
 def random_meeting(m: int, k: int) -> float:
-    """Return how likely two random sets of k of m rows share one: 1 - C(m - k, k) / C(m, k).
+    """Return the probability that two random sets of k of m rows share a row: 1 - C(m - k, k) / C(m, k).
 
     Examples
     --------
@@ -217,14 +217,14 @@ def random_meeting(m: int, k: int) -> float:
     (0.25, 1.0)
     """
     every = math.comb(m, k)
-    return (every - math.comb(m - k, k)) / every  # whole numbers: exact, and no overflow
+    return (every - math.comb(m - k, k)) / every  # difference of whole numbers: exact, and no overflow
 
 
 # ---------------------------------------------------------------- which halves, which k
 
 
 def _given(case: Case, columns: object) -> tuple[dict[str, Pair], list[str]]:
-    """Return the halves that were asked for."""
+    """Return the halves that the caller named."""
     hint = 'hint: pass two lists, columns=(["age", "sex"], ["job", "town"]).'
     if isinstance(columns, str) or not isinstance(columns, Sequence):
         raise SettingError(f"columns: a {type(columns).__name__} is no pair of lists. {hint}")
@@ -249,7 +249,7 @@ def _given(case: Case, columns: object) -> tuple[dict[str, Pair], list[str]]:
 
 
 def _splits(case: Case) -> tuple[dict[str, Pair], list[str]]:
-    """Return plausible halves of all columns that can be compared; one and the same pair is tried once."""
+    """Return plausible halves of all columns that can be compared, each pair of halves once."""
     used, notes = distance_columns(case)
     if len(used) < 2:
         raise SettingError(
@@ -274,7 +274,7 @@ def _splits(case: Case) -> tuple[dict[str, Pair], list[str]]:
 
 
 def _entropy(codes: NDArray[np.int32]) -> float:
-    """Return how much a column tells, in nats; the names of its values do not enter."""
+    """Return the entropy of a column in nats; the names of its values do not enter."""
     counts = np.sort(np.bincount(codes))
     share = counts[counts > 0] / len(codes)
     return float(-(share * np.log(share)).sum())

@@ -1,4 +1,4 @@
-"""Identity disclosure and anonymity models: who stands alone on the keys, in the real and in the synthetic table."""
+"""Replicated uniques: records with a unique key in the real table whose key is unique in the synthetic table too."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ _REPLICATED_UNIQUES_WORDS = Words(
 def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]:
     """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions of rows.
 
-    UiO: real records alone on their key. UiS: synthetic ones, of the synthetic rows. UiOiS: real records alone on
-    their key which the synthetic table has. repU: real records alone on their key which exactly one synthetic row
-    has. These are counts of the real table and have no verdict.
+    UiO: real records with a unique key in the real table. UiS: synthetic rows with a unique key, as a share of the
+    synthetic rows. UiOiS: records of UiO whose key occurs in the synthetic table. repU: records of UiO whose key
+    exactly one synthetic row has. These counts have no verdict.
 
-    "repU pooled" compares: members and strangers who are alone on their key among real and holdout records
-    together, and whose key exactly one synthetic row has. Who is alone there does not depend on who is a member, so
-    that without a leak both are hit alike.
+    "repU pooled" compares members with strangers. It counts people whose key is unique among real and holdout records
+    pooled and whose key exactly one synthetic row has. Uniqueness there does not depend on who is a member, so without
+    a leak members and strangers are hit equally often.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]
         )  # fmt: skip
 
     counted = {"repU": alone & once, "UiO": alone, "UiOiS": alone & (table.s_key > 0)}
-    # alone in the real table says nothing about strangers; without them repU is all there is to show
+    # uniqueness in the real table is not defined for strangers; without a holdout repU is the only result to show
     results = [
         replace(of(v, hit, v == "repU" and not case.has_holdout), holdout=None, curves={}) for v, hit in counted.items()
     ]

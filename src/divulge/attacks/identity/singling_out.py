@@ -1,4 +1,4 @@
-"""Singling out: descriptions made from the synthetic table alone that fit exactly one person of the real one."""
+"""Singling out: predicates made from the synthetic table alone that fit exactly one person of the real table."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ __all__ = ["singling_out"]
 Ints = NDArray[np.int64]
 
 MOST = 64
-"""A guess that fits more people than this, of two tables of equal size, has weight 0: it singles out nobody, whatever
-the labels. Where the tables differ in size it may fit more of all people, as many of a part of equal size."""
+"""A guess that fits more people than this, in two tables of equal size together, has weight 0: it singles out nobody
+under any labels. If the tables differ in size, the limit holds for a part of the larger table with equal size."""
 _NUMBERS_OF_COLUMNS = (1, 2, 3, 4, 5)
-_SHOWN_SETS = 10
-_FEWEST = 20
+_SHOWN_SETS = 10  # column sets in `groups`
+_FEWEST = 20  # guesses below which there is no verdict; start value, not calibrated
 _OVERLAP = (
     "guesses overlap in the people they fit, and the same are tried on both tables: intervals count as many "
     "independent guesses as the permutations of labels show"
@@ -129,28 +129,29 @@ def singling_out(
 ) -> tuple[Result, ...]:
     """Return how many guesses single out a member, and how many a stranger, for each number of columns.
 
-    A guess is a conjunction of conditions that fits exactly one distinct synthetic row: it is made from that table
-    alone. It is right when it fits exactly one person. Members and strangers are compared at equal size: of the larger
-    table, the chance counts that a random part as large as the smaller one holds exactly one person who fits. Hits are
-    guesses, each made once (one condition a column, one guess for each synthetic record and column set); how many
-    distinct people they single out is in `context`, and by column set in `groups`; `individual` says whom some guess
-    fits alone in the person's own table, whatever its size. With `unit` a guess must fit exactly
+    A guess is a conjunction of conditions that fits exactly one distinct synthetic row; it is made from the synthetic
+    table alone. It is right if it fits exactly one person. Members and strangers are compared at equal size: for the
+    larger table a guess scores the probability that a random part as large as the smaller table has exactly one person
+    who fits. Hits are guesses, each made once (one condition a column, one guess for each synthetic record and column
+    set). `context` has the number of distinct people they single out, `groups` the same by column set; `individual`
+    says which people some guess fits alone in their own table, whatever its size. With `unit` a guess must fit exactly
     one person or household.
 
-    Guesses of several columns take a random synthetic record and random columns: equal to the record's category or
-    missing, and for numbers at least its value where that is above the median of the synthetic table, else at most.
-    Univariate guesses name values that occur once, missing where one row misses, and the smallest and largest number.
+    A guess on several columns takes a random synthetic record and random columns. A category must equal that of the
+    record, or be missing like it. A number must be at least the record's value where that is above the median of the
+    synthetic table, else at most that value. Univariate guesses take values that occur once, missing where one row
+    misses, and the smallest and the largest number.
 
     Parameters
     ----------
     n_columns
         "univariate", a number of columns from 1 on, or several of these; None takes "univariate" and 1 to 5.
     columns
-        Columns to describe people by; None takes all but constants, identifiers and free text.
+        Columns to use in guesses; None takes all but constants, identifiers and free text.
     guesses
-        Guesses wanted for each number of columns. One column takes part in at most twice its fair share of them.
+        Number of guesses for each number of columns. A column takes part in at most twice its fair share of them.
     tries
-        Descriptions tried on the synthetic table to find them; where there are no more than this, each is tried once.
+        Number of predicates tried on the synthetic table to find guesses; if fewer are possible, each is tried once.
     weight_at_most
         Keep guesses that fit at most this share of all people (Cohen and Nissim's weight); None keeps all. A guess that
         fits more than 64 people counts as a failure.
@@ -201,7 +202,7 @@ def singling_out(
 
 
 def _wanted(n_columns: int | str | Sequence[int | str] | None, n_usable: int) -> list[int]:
-    """Return the numbers of columns, 0 for univariate."""
+    """Return the numbers of columns; 0 stands for univariate."""
     if n_columns is None:
         return [0, *(k for k in _NUMBERS_OF_COLUMNS if k <= n_usable)]
     several = isinstance(n_columns, Iterable) and not isinstance(n_columns, str)
@@ -231,7 +232,7 @@ def _wanted(n_columns: int | str | Sequence[int | str] | None, n_usable: int) ->
 
 
 def _people(case: Case) -> tuple[Ints, int]:
-    """Return the person or household of each row (real, then holdout), and how many of these are members."""
+    """Return the person or household of each row (real, then holdout), and the number of them that are members."""
     n, m = case.n_rows("real"), case.n_rows("holdout")
     if case.unit is None:
         return np.arange(n + m), n
@@ -244,7 +245,7 @@ def _people(case: Case) -> tuple[Ints, int]:
 
 
 def _most(is_member: NDArray[np.bool_]) -> int:
-    """Return how many people a guess may fit: `MOST`, and more where a table is larger than the other."""
+    """Return how many people a guess may fit: `MOST`, or more where one table is larger than the other."""
     n, m = int(is_member.sum()), int((~is_member).sum())
     return math.ceil(MOST * (n + m) / (2 * min(n, m))) if n and m else MOST
 
@@ -258,7 +259,7 @@ def _fits(
     most: int,
     case: Case,
 ) -> Fits:
-    """Return whom each guess fits, rows of one person together, and which guesses make up each number of columns."""
+    """Return the people that each guess fits (rows of one person merged), and the guesses of each number of columns."""
     n_people, rows_each = int(people.max(initial=-1)) + 1, int(np.bincount(people).max(initial=1))
     rows = Conjunctions(coded.people, progress=case.progress).matches(predicates, most=most * rows_each)
     guess = np.repeat(np.arange(len(predicates)), np.diff(rows.start))
@@ -292,7 +293,7 @@ def _described(
     is_member: NDArray[np.bool_],
     people: Ints,
 ) -> Result:
-    """Return rates, people and column sets of one number of columns, without the comparison."""
+    """Return the result of one number of columns with rates, people and column sets, but without the comparison."""
     n, m, n_rows = int(is_member.sum()), int((~is_member).sum()), len(people)
     hits = [h[which] for h in each]
     persons = [singled_out(fits, which, is_member, members=side) for side in (True, False)[: 1 + bool(m)]]
@@ -345,7 +346,7 @@ def _remarks(made: _Guesses, wanted: int, kept: int) -> list[str]:
 
 
 def _by_set(coded: _Coded, sets: NDArray[Any], of_set: Ints, hits: Sequence[NDArray[np.float64]]) -> tuple[Group, ...]:
-    """Return the column sets whose guesses single out most members."""
+    """Return the column sets whose guesses single out the most members."""
     tried = np.bincount(of_set, minlength=len(sets))
     sums = [np.bincount(of_set, weights=h, minlength=len(sets)) for h in hits]
     best = np.lexsort((np.arange(len(sets)), -tried, -sums[0].round(9)))[:_SHOWN_SETS]

@@ -1,4 +1,4 @@
-"""t-closeness: how far the targets of a class lie from those of the whole table."""
+"""t-closeness: the distance between the target distribution of a class and that of the whole table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _T_CLOSENESS_WORDS = Words(
 
 
 def _kinds(case: Case, target: str) -> list[dict[str, str]]:
-    """Return the settings of each call: ordered values are compared by their order too."""
+    """Return the settings of each call: ordered targets are also compared with the "ordered" distance."""
     is_ordered = case.schema[target].kind in ("numeric", "datetime", "integer-coded")
     return [{}, {"kind": "ordered"}] if is_ordered else [{}]
 
@@ -67,11 +67,11 @@ def _kinds(case: Case, target: str) -> list[dict[str, str]]:
     coarse=Coarse("two"),
 )
 def t_closeness(case: Case, *, keys: Sequence[str], target: str, kind: Literal["equal", "ordered"] = "equal") -> Result:
-    """Return the largest earth mover's distance between a class's target distribution and its whole table's.
+    """Return the largest earth mover's distance between the target distribution of a class and of its whole table.
 
     "equal": half the sum of absolute differences of shares. "ordered" (numbers, dates, codes): the mean absolute
-    difference of the cumulated shares over the L - 1 steps between the ordered values; missing comes first.
-    `curves` holds the share of records in classes at most that far.
+    difference of the cumulative shares over the L - 1 steps between the ordered values; missing comes first.
+    `curves` has for each distance the share of records in classes at most that far.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def t_closeness(case: Case, *, keys: Sequence[str], target: str, kind: Literal["
 
 
 def _distance(table: ContingencyTable, counts: Ints, margin: Ints, kind: str) -> Floats:
-    """Return the distance of each class's target shares to the whole table's, shape (n_keys,), rounded to 12 digits."""
+    """Return the distance between each class's target shares and the table's, shape (n_keys,), rounded to 12 digits."""
     total = max(int(margin.sum()), 1)
     overall = table.target_margin(counts) / total
     share = np.nan_to_num(table.shares(counts, margin))

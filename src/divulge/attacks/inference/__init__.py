@@ -1,1 +1,1 @@
-"""Targets guessed from all that is known."""
+"""Inference: attacks that guess a target from all other columns that the attacker knows."""

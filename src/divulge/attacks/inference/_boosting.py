@@ -1,8 +1,8 @@
-"""The attacker who learns: a gradient boosting trained on a table, asked about people.
+"""Inference by a model: gradient boosting trained on a table and applied to people.
 
-Every number that the model sees is a rank among the values of its training table, every category a number that its
-name does not enter, and training rows stand in the order of `Canonical`: the order of rows, the unit of a number, the
-number of threads and (where counts tell categories apart) names change no digit.
+The model sees each number as a rank among the values of its training table and each category as a number that does not
+depend on its name; training rows are in the order of `Canonical`. So the result does not depend on the order of rows,
+the unit of a number, the number of threads and, where counts tell categories apart, names.
 """
 
 from __future__ import annotations
@@ -26,45 +26,47 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 MOST_CLASSES = 60
-"""Values (or cells of numbers) that are guessed; the rarer ones are one class that is never guessed."""
+"""Values (or cells of numbers) that can be guessed; rarer ones are pooled in one class that is never guessed. A limit
+on the time, not calibrated."""
 MOST_ROWS = 100_000
-"""Rows that a model is trained on; of more as many are drawn."""
+"""Greatest number of training rows; from more rows so many are drawn. A limit on the time, not calibrated."""
 MOST_CATEGORIES = 254
-"""Categories that scikit-learn can tell apart in a column; more are ranked by how often they occur."""
+"""Categories that scikit-learn can tell apart in a column; if there are more, they are ranked by frequency."""
 FOLDS = 5
 FEWEST_STRANGERS = 20
-_TREES = 250  # of one model: a tree for each class and iteration
+# The learner's settings are start values, not calibrated, except the shrinkage.
+_TREES = 250  # trees of one model: one for each class and iteration
 _LEAVES = 15
 _ITERATIONS = (10, 100)
 _LEARNT = 10.0  # iterations times learning rate
-_FASTEST = 0.3
+_FASTEST = 0.3  # greatest learning rate
 _SHRINKAGE = 5.0  # without it rare classes get leaves of any height: Adult's "country" falls from 0.90 to 0.57 right
-_CELLS_BELOW, _CELLS_ABOVE = 7, 17  # of the 5% quantile; the ends are open
+_CELLS_BELOW, _CELLS_ABOVE = 7, 17  # cells below and above the 5% quantile; the outermost are open
 _BLOCK = 50_000
 
 
 def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Guesses:
-    """Return what a model trained on the synthetic table says about all people.
+    """Return the answers about all people of a model trained on the synthetic table.
 
-    The classes of a categorical target are its values, missing among them. A numeric target is cut into cells of
-    twice its tolerance, from the 5% quantile of the training table's values; a cell's guess is the median of the
-    training values there, and missing and values that are no numbers are classes of their own. The answer is the
-    guess that the model thinks likeliest to be right (about a number, in the cells beside its own, too), and that
-    probability is the confidence.
+    The classes of a categorical target are its values, including missing. A numeric target is cut into cells of twice
+    its tolerance, starting at the 5% quantile of the training table's values. The guess of a cell is the median of its
+    training values; missing and each value that is no number are classes of their own. The answer is the guess with
+    the greatest probability of being right according to the model (a guess of a number may also be right about values
+    in the neighbouring cells); this probability is the confidence.
 
     Parameters
     ----------
     case
-        Rows in memory.
+        A case with all rows in memory.
     known
-        Columns that the attacker knows; without any (or with constant ones alone) the answer is the commonest class.
+        Columns that the attacker knows. Without any, or with only constant ones, the answer is the commonest class.
     secret
-        The target, which is not among the known.
+        The target, which is not among the known columns.
 
     Notes
     -----
-    Remains of names: categories of a column that are equally frequent beside the same other values are told apart by
-    their code, and so are values of a numeric target that are no numbers.
+    Names enter in one case: categories of a column that are equally frequent with the same other values are told apart
+    by their code, and so are values of a numeric target that are no numbers.
 
     Examples
     --------
@@ -83,17 +85,17 @@ def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Gue
 
 
 def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Guesses | None:
-    """Return what the same learner says who has never seen the synthetic table, but other people.
+    """Return the answers of the same learner trained on other people instead of the synthetic table.
 
-    With a holdout members are asked of a model trained on all holdout rows; strangers, whom it has seen, are not
-    asked: their answers are 0, with a confidence of 0. Without one, members are asked of models trained on the other
-    four fifths of the real table; rows of one unit are in one fold, and people with the same record get the mean of
-    their answers.
+    With a holdout a model trained on all holdout rows answers about members. It has seen the strangers, so their
+    answers are 0, with a confidence of 0. Without a holdout, each member is answered about by a model trained on the
+    other four fifths of the real table; rows of one unit are in one fold, and people with the same record get the mean
+    of their answers.
 
     Returns
     -------
     Guesses or None
-        None with fewer than 20 people (units) to learn from.
+        None with fewer than 20 people (units) to train on.
     """
     which, role = (2, "holdout") if case.has_holdout else (0, "real")
     room = _Room(case, known, secret, which)
@@ -117,9 +119,9 @@ def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) ->
 
 
 class _Room:
-    """The columns of a case as a model sees them that is trained on one of its tables (0 real, 1 synthetic, 2 holdout).
+    """The columns of a case in the form for a model trained on one of its tables (0 real, 1 synthetic, 2 holdout).
 
-    What a model says about a person depends on the training table and on what is known of the person alone.
+    A model's answer about a person depends only on the training table and on the person's known values.
     """
 
     def __init__(self, case: Case, known: Sequence[str], secret: TargetValues, which: int) -> None:
@@ -129,7 +131,7 @@ class _Room:
         self.canonical = canonical_of(case, names, [which])
         self.place = {n: i for i, n in enumerate(names)}
         self.order = self.canonical.order(which)
-        """The rows of the training table in canonical order."""
+        """Row numbers of the training table in canonical order."""
         n_real = case.n_rows("real")
         self.target = (secret.people[:n_real], secret.synthetic, secret.people[n_real:])[which]
 
@@ -139,14 +141,14 @@ class _Room:
         return self.canonical.rows[0]
 
     def rank(self, column: str, codes: Codes) -> Ints:
-        """Return the place of some distinct codes of a categorical column in canonical order."""
+        """Return the ranks of some distinct codes of a categorical column in canonical order."""
         place = np.empty(len(codes), dtype=np.int64)
         ordered = self.canonical.sorted_codes(self.place[column], codes)
         place[np.searchsorted(codes, ordered)] = np.arange(len(codes))
         return place
 
     def same(self) -> Ints:
-        """Return a number for each row of the training table that rows of the same record share."""
+        """Return a number for each row of the training table; rows with the same record have the same number."""
         columns: list[NDArray[Any]] = [self.canonical.codes(j, self.which)[self.order] for j in range(len(self.place))]
         columns.append(self.hashes[self.order])
         changes = np.any([np.diff(c, prepend=c[:1]) != 0 for c in columns], axis=0)
@@ -160,7 +162,7 @@ class _Room:
 
 @dataclass(frozen=True, slots=True)
 class _Feature:
-    """One known column: the number that stands for each of its codes, nan for missing and for the unknown."""
+    """One known column: the number that stands for each of its codes; nan for missing and for unknown codes."""
 
     of_code: Floats
     people: Codes
@@ -168,7 +170,7 @@ class _Feature:
 
 
 def _feature(room: _Room, column: str, rows: Ints) -> _Feature | None:
-    """Return a column as the training rows let a model see it; None where they are all alike."""
+    """Return a column as a feature, based on the training rows; None where these have one value."""
     codes = room.case.codes(column, binned=False)
     trained = codes[room.which][rows]
     counts = np.bincount(trained, minlength=room.case.n_codes(column, binned=False))
@@ -180,35 +182,35 @@ def _feature(room: _Room, column: str, rows: Ints) -> _Feature | None:
         values = np.unique(numbers[seen][~np.isnan(numbers[seen])])
         is_number = ~np.isnan(numbers)
         low, high = (np.searchsorted(values, numbers[is_number], side=side) for side in ("left", "right"))
-        of_code[is_number] = (low + high - 1) / 2  # between two values of the training table: between their ranks
+        of_code[is_number] = (low + high - 1) / 2  # a number between two training values is between their ranks
     else:
         place = room.rank(column, seen.astype(np.int32))
         is_category = len(seen) <= MOST_CATEGORIES
         order = np.lexsort((place, np.zeros_like(place) if is_category else -counts[seen]))
         of_code[seen[order]] = np.arange(len(seen))
     held = of_code[counts > 0]
-    if len(np.unique(held)) < 2:  # one value, or missing throughout
+    if len(np.unique(held)) < 2:  # one value, or all missing
         return None
     return _Feature(of_code, np.concatenate([codes[i] for i in range(len(codes)) if i != 1]), is_category)
 
 
 @dataclass(frozen=True, slots=True)
 class _Classes:
-    """What a model can answer."""
+    """The classes that a model predicts, and the guess of each."""
 
     of_row: Ints
-    """Shape (n_rows,): class of each training row; `len(guess)` is the rest, which is never guessed."""
+    """Shape (n_rows,): class of each training row; `len(guess)` is the pooled class, which is never guessed."""
     guess: Codes
-    """Shape (n_classes,): the code that is guessed in each class."""
+    """Shape (n_classes,): the code that is the guess of each class."""
     met: Floats | None
-    """Shape (n_classes or one more, n_classes): part of the training rows of a class about which the guess of another
-    is right; None where a guess is right about its own class alone."""
+    """Shape (n_classes or one more, n_classes): share of the training rows of a class about which the guess of another
+    class is right; None where a guess is right only about its own class."""
     n_unnamed: int
-    """Values or cells that are never guessed."""
+    """Number of values or cells that are never guessed."""
 
 
 def _classes(room: _Room, codes: Codes) -> _Classes:
-    """Return the classes of the target, in an order that names of values do not enter."""
+    """Return the classes of the target, in an order that does not depend on names of values."""
     secret = room.secret
     label = _labels(room, codes)
     values, of_row, counts = np.unique(label, return_inverse=True, return_counts=True)
@@ -216,7 +218,7 @@ def _classes(room: _Room, codes: Codes) -> _Classes:
     number = np.full(len(values), len(kept))
     number[kept] = np.arange(len(kept))
     of_row = number[of_row.ravel()]
-    # the lower median of the rows of a class, as a code: no arithmetic on values
+    # the guess is the lower median of the rows of a class, as a code: values are not interpolated
     order = np.lexsort((secret.numbers[codes], of_row))
     size = counts[kept]
     middle = np.cumsum(size) - size + (size - 1) // 2
@@ -233,7 +235,7 @@ def _met(secret: TargetValues, codes: Codes, of_row: Ints, guess: Codes) -> Floa
 
 
 def _labels(room: _Room, codes: Codes) -> Ints:
-    """Return a number for each row of the target that rows of its class share."""
+    """Return a number for each row; rows whose target is in the same class have the same number."""
     secret = room.secret
     if not secret.is_numeric:
         seen, inverse = np.unique(codes, return_inverse=True)
@@ -250,25 +252,25 @@ def _labels(room: _Room, codes: Codes) -> Ints:
 
 
 def _cells_of(numbers: Floats, tolerance: float) -> Ints:
-    """Return the cell of each number: twice the tolerance wide, laid from the 5% quantile, the ends open."""
+    """Return the cell of each number. Cells start at the 5% quantile, twice the tolerance wide; the ends are open."""
     start = np.sort(numbers)[(5 * len(numbers)) // 100]
-    cell = np.floor((numbers - start) / (2 * tolerance) + 1e-9)  # rounding: a value on an edge belongs above it
+    cell = np.floor((numbers - start) / (2 * tolerance) + 1e-9)  # rounding: a value on an edge is in the upper cell
     return np.asarray(np.clip(cell, -_CELLS_BELOW, _CELLS_ABOVE).astype(np.int64) + _CELLS_BELOW)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lesson:
-    """A trained model, or the shares of the classes where nothing can be learnt."""
+    """A trained model; where no model can be trained, the shares of the classes."""
 
     secret: TargetValues
     classes: _Classes
     features: tuple[_Feature, ...]
     chance: Callable[[Floats], Floats]
-    """From features, shape (n, n_features), to the probability of each class, shape (n, n_classes)."""
+    """Maps features, shape (n, n_features), to the probability of each class, shape (n, n_classes)."""
     n_rows: int
 
     def ask(self, people: Ints) -> tuple[Floats, Floats]:
-        """Return how likely the answer about some people is right, and how sure the model is."""
+        """Return for some people the probability that the answer is right, and the confidence of the model."""
         right, sure = np.zeros(len(people)), np.zeros(len(people))
         for first in range(0, len(people), _BLOCK):
             block = slice(first, first + _BLOCK)
@@ -282,8 +284,8 @@ class _Lesson:
         guess = self.classes.guess
         chance = self.chance(x)
         if self.classes.met is not None:
-            chance = np.einsum("ic,cg->ig", chance, self.classes.met)  # no BLAS: its digits depend on threads
-        # rounded: two guesses are equally good though their last digits differ
+            chance = np.einsum("ic,cg->ig", chance, self.classes.met)  # not BLAS: its rounding depends on threads
+        # rounded: guesses whose probabilities differ only in the last digits are equally good
         chance = np.round(chance[:, : len(guess)], 9)
         sure = chance.max(axis=1)
         truth = self.secret.people[people]
@@ -295,7 +297,7 @@ class _Lesson:
         return hits / n_best, sure
 
     def in_words(self, n_rows: int) -> str:
-        """Return what was left out of the training, "" when nothing was."""
+        """Return a text on what was left out of the training; "" when nothing was."""
         out = ""
         if self.n_rows < n_rows:
             out += f" ({self.n_rows:,} of its {n_rows:,} rows)"
@@ -341,27 +343,27 @@ def _boosted(x: Floats, y: Ints, categories: list[bool], n_classes: int) -> Call
 
 
 def _one_thread() -> Any:
-    """Context of one OpenMP thread: targets run side by side, and threads of threads wait for each other."""
+    """Context with one OpenMP thread: targets run in parallel, and nested threads would wait for each other."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1, user_api="openmp")
 
 
 def _capped(case: Case, rows: Ints, step: str) -> Ints:
-    """Return at most `MOST_ROWS` rows, in the order given."""
+    """Return at most `MOST_ROWS` rows, in the given order."""
     if len(rows) <= MOST_ROWS:
         return rows
     return rows[np.sort(case.rng(step).choice(len(rows), MOST_ROWS, replace=False))]
 
 
 def _folds(case: Case, room: _Room, units: Ints | None) -> Ints | None:
-    """Return the fold of each row of the training table, units in one piece; None where there are too few of them."""
+    """Return the fold of each row of the training table; a unit is in one fold. None where there are too few units."""
     order = room.order
     unit = np.arange(len(order)) if units is None else np.unique(units, return_inverse=True)[1].ravel()
     n_units = int(unit.max()) + 1
     if n_units < FEWEST_STRANGERS:
         return None
-    # a unit's place is decided by its records: units of the same records may change places
+    # units are ordered by their records; units with the same records may change places
     total = np.zeros(n_units, dtype=np.uint64)
     np.add.at(total, unit, room.hashes)
     place = np.empty(n_units, dtype=np.int64)
@@ -373,7 +375,7 @@ def _folds(case: Case, room: _Room, units: Ints | None) -> Ints | None:
 
 
 def _mean_of_equals(values: Floats, same: Ints) -> Floats:
-    """Return for each row the mean over the rows of the same record, added up smallest first."""
+    """Return for each row the mean over the rows with the same record, added smallest first."""
     order = np.lexsort((values, same))
     total = np.bincount(same[order], weights=values[order])
     return np.asarray((total / np.bincount(same))[same])

@@ -1,4 +1,4 @@
-"""What an attacker says about each person: how likely it is right, and how sure he is."""
+"""The answers of an attacker about each person: the probability that they are right, and the confidence."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guesses:
-    """One attacker's answers about all people, real rows first, then holdout rows."""
+    """The answers of one attacker about all people, real rows first, then holdout rows."""
 
     right: Floats
-    """Shape (n_people,), in [0, 1]: chance that the answer is right; where several are equally good, their mean."""
+    """Shape (n_people,), in [0, 1]: probability that the answer is right; the mean over equally good answers."""
     sure: Floats
-    """Shape (n_people,), in [0, 1]: the attacker's confidence, from what he knows and the table he has; 0 is none."""
+    """Shape (n_people,), in [0, 1]: the attacker's confidence, based on the known columns and his table; 0 is none."""
     what: str
-    """The attacker in words."""
+    """A description of the attacker."""

@@ -1,4 +1,4 @@
-"""What the attacker wants to know: the truth about each person, and when a guess of it is right."""
+"""The target of inference: the true value of each person, and the rule by which a guess is right."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 TOLERANCE = 0.05
-"""Part of the spread between the 5% and the 95% quantile by which a guessed number may be off."""
+"""Share of the spread between the 5% and the 95% quantile by which a guessed number may differ; start value."""
 _ROUNDING = 1e-9
-_HUGE = 1e300  # beyond it a difference may overflow; a power of two changes no digit
+_HUGE = 1e300  # beyond it a difference may overflow, so numbers are scaled by a power of two, which is exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetValues:
-    """The target column, value by value."""
+    """The values of the target column."""
 
     name: str
     numbers: Floats
-    """Shape (n_levels + 1,): the value of each code as a number; nan for missing and for what is no number. All nan
-    for a categorical target."""
+    """Shape (n_levels + 1,): the numeric value of each code; nan for missing and for non-numbers. All nan for a
+    categorical target."""
     tolerance: float
-    """A guessed number is right when it is off by at most this; 0 for a categorical target."""
+    """Greatest difference at which a guessed number is right; 0 for a categorical target."""
     share: float
-    """The tolerance as part of the spread."""
+    """The tolerance as a share of the spread."""
     synthetic: Codes
     """Shape (n_synthetic,): code of each synthetic row; 0 is missing."""
     people: Codes
-    """Shape (n_real + n_holdout,): the truth about each person, real rows first."""
+    """Shape (n_real + n_holdout,): true code of each person, real rows first."""
     people_counts: NDArray[np.int64]
-    """Shape (n_levels + 1,): people who have each code."""
+    """Shape (n_levels + 1,): number of people with each code."""
 
     @property
     def is_numeric(self) -> bool:
-        """Whether a guess may be off by a tolerance."""
+        """Whether the target is numeric, so that a guess may differ by the tolerance."""
         return not bool(np.isnan(self.numbers).all())
 
     @property
     def n_codes(self) -> int:
-        """Codes run from 0 (missing) to n_codes - 1."""
+        """Number of codes; they run from 0 (missing) to n_codes - 1."""
         return len(self.numbers)
 
     def right(self, truth: Codes, guess: Codes) -> NDArray[np.bool_]:
-        """Return whether guessed codes are right: equal, or numbers that differ by at most the tolerance."""
-        with np.errstate(invalid="ignore"):  # infinite less infinite
+        """Return whether guessed codes are right: equal codes, or numbers that differ by at most the tolerance."""
+        with np.errstate(invalid="ignore"):  # infinity minus infinity
             error = np.abs(self.numbers[truth] - self.numbers[guess])
         return np.asarray((truth == guess) | (error <= self._reach()))
 
     def window(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return an order of the codes in which the right guesses of each code are one run.
+        """Return an order of the codes in which the right guesses for each code are contiguous.
 
         Returns
         -------
         order
-            Shape (n_codes,): codes, numbers ascending, then the others.
+            Shape (n_codes,): the codes of numbers, ascending by number, then the other codes.
         first, last
-            Shape (n_codes,): a guess is right for truth c when its place in `order` is in [first[c], last[c]).
+            Shape (n_codes,): a guess is right for the true code c if its place in `order` is in [first[c], last[c]).
         """
         order = np.argsort(self.numbers, kind="stable")  # nan last
         place = np.empty(len(order), dtype=np.int64)
@@ -77,20 +77,20 @@ class TargetValues:
         return order, first, last
 
     def constant(self) -> float:
-        """Return the share of people that the best constant guess is right about; it may be any number."""
+        """Return the share of people for whom the best constant guess is right; the guess may be any number."""
         order, _, _ = self.window()
         below = np.append(0, np.cumsum(self.people_counts[order]))
         most = int(self.people_counts.max())
         numbers = self.numbers[order]
         first = np.flatnonzero(np.isfinite(numbers))
         if len(first):
-            # the guess stands in the middle of a run of numbers, which may be no value itself
+            # the best guess is the middle of a run of numbers, which need not be a value of the column
             last = np.searchsorted(numbers[first], numbers[first] + 2 * self._reach(), side="right")
             most = max(most, int((below[first[0] + last] - below[first]).max()))
         return most / max(1, int(self.people_counts.sum()))
 
     def by_prior(self) -> float:
-        """Return the share that is right when guesses are drawn in proportion to how often each value occurs."""
+        """Return the share of right guesses when they are drawn in proportion to the frequency of values."""
         order, first, last = self.window()
         below = np.append(0, np.cumsum(self.people_counts[order]))
         n = max(1, int(self.people_counts.sum()))
@@ -115,7 +115,7 @@ class TargetValues:
 
 
 def target_values(case: Case, target: str, tolerance: float = TOLERANCE) -> TargetValues:
-    """Return the target of a case; numbers and datetimes may be missed by part of their spread.
+    """Return the target of a case; a guess of a number or datetime may differ by a share of the spread.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def target_values(case: Case, target: str, tolerance: float = TOLERANCE) -> Targ
 
 
 def _spread(numbers: Floats, counts: NDArray[np.int64]) -> float:
-    """Return the distance between the 5% and the 95% quantile of people who have a finite number."""
+    """Return the distance between the 5% and the 95% quantile of the finite numbers of people."""
     known = np.flatnonzero(np.isfinite(numbers) & (counts > 0))
     if len(known) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""Inference: somebody who knows most of a person's record guesses the rest from the synthetic table."""
+"""Inference: an attacker who knows most of a person's record guesses a target from the synthetic table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from divulge.attacks.inference.subgroups import by_subgroup
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
-from divulge.case.encoded import Laid
+from divulge.case.encoded import MeasuredColumns
 from divulge.core.errors import SettingError
 from divulge.core.hashing import once
 from divulge.core.result import Baseline, Individual, Result
@@ -33,9 +33,9 @@ __all__ = ["OF_A_COPY", "UNTAUGHT", "WAYS", "inference"]
 Ints = NDArray[np.int64]
 
 WAYS = ("nearest record", "CAP", "k-vote", "model")
-"""Ways to guess; the first is the headline, fixed before any data."""
+"""Ways to guess. The first is the headline; this was fixed before any data."""
 UNTAUGHT = WAYS[:3]
-"""Those that train no model."""
+"""Ways that train no model."""
 OF_A_COPY = "risk that a full copy of the real table would have"
 """Key of the context. Unlike the part of a copy that shows it does not enter the verdict: what is guessed about
 strangers as often is inference without disclosure."""
@@ -44,7 +44,7 @@ _BLIND = (
     "right about strangers as well, and says nothing about copies"
 )
 _BY_RECORD = ("nearest record", "CAP")
-"""Ways in which the row of one's own record answers."""
+"""Ways in which a copy of the person's own record answers."""
 _HOW = {
     "nearest record": "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
     "CAP": "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with "
@@ -146,34 +146,34 @@ def inference(
     tolerance: float = TOLERANCE,
     subgroups: Sequence[str] = (),
 ) -> tuple[Result, ...]:
-    """Return how often the target is guessed right about members and about strangers, by four ways to guess.
+    """Return how often the target is guessed right for members and for strangers, in four ways to guess.
 
-    "nearest record" (the headline): the nearest synthetic row answers. "CAP": a row that agrees with most known
-    columns does, numbers binned. "k-vote": the k nearest rows vote. "model": a gradient boosting model, trained on the
-    synthetic table, answers. Every person is asked about, with every tie in expectation. Each target has a search of
-    its own, over the known columns alone.
+    "nearest record" (the headline): the guess is the target of the nearest synthetic row. "CAP": that of a row that
+    agrees in most known columns, with numbers binned. "k-vote": the vote of the k nearest rows. "model": the prediction
+    of a gradient boosting model trained on the synthetic table. There is a guess for every person; ties are resolved in
+    expectation. Each target has its own search, over the known columns only.
 
-    A guess of a category is right when it is the value; missing is a value. A guess of a number is right when it is
-    off by at most `tolerance` of the spread between the 5% and the 95% quantile of real and holdout together.
+    A guess of a category is right if it equals the value; missing is a value. A guess of a number is right if it
+    differs by at most `tolerance` times the spread between the 5% and the 95% quantile of real and holdout pooled.
 
-    `baseline` is the best answer that is the same for everybody; `context` has what the same learner knows that was
-    trained on other people and never saw the synthetic table, and precision, recall, PRC and ALC of an attacker who
-    guesses only where he is sure. `groups` has the parts for people of each value of the target, or each tenth.
+    `baseline` is the success of the best constant guess. `context` has the success of the same learner trained on other
+    people without the synthetic table, and precision, recall, PRC and ALC of an attacker who guesses only above a
+    confidence. `groups` has the results for people with each value of the target, or in each tenth.
 
     Parameters
     ----------
     target
-        What the attacker wants: a column, several, or None for every column that can be attacked, in turn.
+        Column or columns that the attacker wants to learn; None takes in turn every column that can be attacked.
     keys
-        What he knows; None is every other column that can be compared.
+        Columns that the attacker knows; None takes every other column that can be compared.
     ways
-        Some of "nearest record", "CAP", "k-vote", "model"; None is all.
+        Some of "nearest record", "CAP", "k-vote", "model"; None takes all.
     k
-        Rows that vote.
+        Number of rows that vote.
     tolerance
-        Of a guessed number, as part of its spread.
+        Greatest difference at which a guessed number is right, as a share of the spread.
     subgroups
-        Columns whose values tell further groups of people apart.
+        Columns whose values define further groups of people.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def _checked(
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Return a setting that is a list of names, each once."""
+    """Return a setting that is a list of names, after checking that no name is given twice."""
     if isinstance(given, str):
         raise SettingError(f"{name}: got the text {given!r}. hint: pass a list, {name}=[{given!r}].")
     if not isinstance(given, Iterable):
@@ -247,7 +247,7 @@ def _about(
     tolerance: float,
     subgroups: Sequence[str],
 ) -> list[Result]:
-    """Return one result for each way to guess one target."""
+    """Return the results for one target, one for each way to guess."""
     known, notes = _known(case, target, keys)
     secret = target_values(case, target, tolerance)
     reference = reference_answers(case, known, secret) if "model" in ways else None
@@ -293,14 +293,14 @@ def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[s
 
 
 def _guessed(case: Case, known: Sequence[str], secret: TargetValues, way: str, k: int) -> dict[str, Guesses]:
-    """Return the answers of one way to guess, and of another that comes with it."""
+    """Return the answers of one way to guess, and those of another that are computed with it."""
     if way == "model":
         return {"model": model_answers(case, known, secret)}
     return _by_agreement(case, known, secret) if way == "CAP" else _by_distance(case, known, secret, k)
 
 
 def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int) -> dict[str, Guesses]:
-    found = _asked(case, case.encoded.laid(known), secret, k)
+    found = _asked(case, case.encoded.measured_columns(known), secret, k)
     # rounded: distances in another unit of a number differ in their last digits, and sort people apart
     sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
     return {
@@ -310,18 +310,18 @@ def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int)
 
 
 def _by_agreement(case: Case, known: Sequence[str], secret: TargetValues) -> dict[str, Guesses]:
-    found = _asked(case, case.encoded.laid(known, binned=True), secret, 1)
+    found = _asked(case, case.encoded.measured_columns(known, binned=True), secret, 1)
     return {"CAP": Guesses(found.nearest, found.share, _HOW["CAP"])}
 
 
-def _asked(case: Case, laid: Laid, secret: TargetValues, k: int) -> Answered:
-    """Return what the synthetic rows that count say about people, by the known columns."""
-    kept = _kept(case, [*laid.columns, secret.name])
+def _asked(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int) -> Answered:
+    """Return the answers about people of the synthetic rows that count, searched by the known columns."""
+    kept = _kept(case, [*ruled.columns, secret.name])
     if len(kept) == case.n_rows("synthetic"):
-        index = laid.index("synthetic", case.progress)
+        index = ruled.index("synthetic", case.progress)
     else:
-        index = Index(laid.ruler, laid.rows("synthetic").take(kept), progress=case.progress)
-    return answers(index, laid.distinct("people"), _values(secret, kept), k)
+        index = Index(ruled.ruler, ruled.rows("synthetic").take(kept), progress=case.progress)
+    return answers(index, ruled.distinct("people"), _values(secret, kept), k)
 
 
 def _values(secret: TargetValues, kept: Ints) -> Values:
@@ -332,13 +332,13 @@ def _values(secret: TargetValues, kept: Ints) -> Values:
 
 
 def _kept(case: Case, columns: Sequence[str]) -> Ints:
-    """Return the synthetic rows that count: a table written out twice says no more than once."""
+    """Return the synthetic rows that count; a table in which every row is repeated counts once."""
     names = tuple(sorted(columns))
     return case.encoded.once(("kept once", names), lambda: once(case.encoded.row_hashes(names, 1)))
 
 
 def _shown(case: Case, known: Sequence[str], secret: TargetValues, right: Floats, *, binned: bool) -> float | None:
-    """Return the residual that a full copy of the real table would have; who has no member's record keeps his score."""
+    """Return the residual of a full copy of the real table; people without a member's record keep their score."""
     records = np.concatenate([case.encoded.row_hashes(known, i, binned=binned) for i in case.encoded.people])
     n = case.n_rows("real")
     nobody = np.zeros(0, dtype=np.int64)
@@ -358,7 +358,7 @@ def _result(
     reference: Guesses | None,
     subgroups: Sequence[str] | None,
 ) -> Result:
-    """Return one way's result; groups of people where columns for them are given."""
+    """Return the result of one way to guess, with groups of people where columns for them are given."""
     n = case.n_rows("real")
     sides = [found.right[:n], found.right[n:]]
     units = [case.units(role) for role in ("real", "holdout")]
@@ -388,7 +388,7 @@ def _result(
 
 
 def _rates(case: Case, reference: Guesses | None) -> dict[str, float | None]:
-    """Return what somebody gets right who learnt from other people and never saw the synthetic table."""
+    """Return the success of a model trained on other people without the synthetic table."""
     if reference is None:
         return {}
     who = "strangers" if case.has_holdout else "other members"

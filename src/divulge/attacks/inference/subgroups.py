@@ -1,4 +1,4 @@
-"""Subgroups: is the risk of some people larger than the average says? Small cohorts are never shown on their own."""
+"""Subgroups: results for groups of people, whose risk may exceed the average. Small groups are always pooled."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from divulge.stats import Outcomes, compare
 __all__ = ["FEWEST", "by_subgroup"]
 
 FEWEST = 20
-"""A subgroup with fewer members, or fewer strangers, is put together with the others of its kind."""
-_SHOWN = 12
+"""Fewest members, and fewest strangers, of a subgroup; smaller subgroups of one column are pooled."""
+_SHOWN = 12  # values with a group of their own, the commonest ones; the others are pooled
 
 
 def by_subgroup(case: Case, secret: TargetValues, right: Floats, columns: Sequence[str]) -> tuple[Group, ...]:
-    """Return the result for people of each value of the target, or each of its tails, and of further columns.
+    """Return the results for people with each value of the target, or in each of its tails, and of further columns.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def by_subgroup(case: Case, secret: TargetValues, right: Floats, columns: Sequen
     Returns
     -------
     tuple of Group
-        Values are numbered by how many people have them: they are data, and named only where the case says so. The
-        simultaneous limits of a group's risk allow for the number of groups here, and not for other targets.
+        Values are data, so they are numbered by frequency and named only where the case allows it. The simultaneous
+        limits of a group's risk account for the number of groups here, but not for other targets.
     """
     n = case.n_rows("real")
     parts = [(secret.name, _of_target(case, secret, right, n))]
@@ -54,7 +54,7 @@ Named = list[tuple[str, NDArray[np.bool_]]]
 
 
 def _words(case: Case, column: str, *, binned: bool) -> Callable[[int], str]:
-    """Return what follows the number of a value in the name of a subgroup: nothing, or the value itself."""
+    """Return the text after the number of a value in the name of a subgroup: nothing, or the value itself."""
     if not case.reveal_values:
         return lambda code: ""
     return lambda code: f": {case.value_in_words(column, code, binned=binned)}"
@@ -75,9 +75,9 @@ def _of_target(case: Case, secret: TargetValues, right: Floats, n_real: int) -> 
 
 
 def _by_size(codes: NDArray[np.int32], right: Floats, n_real: int, words: Callable[[int], str]) -> Named:
-    """Return the people of each value, the commonest first, those of the rarest together."""
+    """Return the people with each value, the commonest first; people with the rarest values are pooled."""
     counts = np.bincount(codes)
-    # names must not decide: of equally common values the one with fewer members first, then with fewer of them right
+    # names must not matter: equally common values are ordered by number of members, then by right guesses about them
     members = np.bincount(codes[:n_real], minlength=len(counts))
     hits = [np.bincount(codes[side], right[side], len(counts)) for side in (slice(n_real), slice(n_real, None))]
     order = np.lexsort((*(h.round(6) for h in hits), members, -counts))[: int((counts > 0).sum())]
@@ -87,7 +87,7 @@ def _by_size(codes: NDArray[np.int32], right: Floats, n_real: int, words: Callab
 
 
 def _large(case: Case, named: Named) -> Named:
-    """Return the parts of enough people, with the small ones put together; none when one part is everybody."""
+    """Return the groups with enough people, and the small ones pooled; none if one group is everybody."""
     n = case.n_rows("real")
     large: Named = []
     small = np.zeros(n + case.n_rows("holdout"), dtype=np.bool_)
@@ -98,7 +98,7 @@ def _large(case: Case, named: Named) -> Named:
             large.append((name, people))
     name = f"values of fewer than {FEWEST} people on a side"
     if small.any() and large and _is_small(case, small, n):
-        # left out, they would be everybody less those shown
+        # if left out, they could be computed as everybody less the groups shown
         fewest = min(range(len(large)), key=lambda i: int(large[i][1].sum()))
         small, name = small | large.pop(fewest)[1], name + ", and the next"
     if small.any() and not _is_small(case, small, n):

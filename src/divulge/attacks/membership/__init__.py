@@ -1,1 +1,1 @@
-"""Who is in the training table, and who is exposed."""
+"""Membership: people who are exposed, and people to whom a synthetic row is closer than expected."""

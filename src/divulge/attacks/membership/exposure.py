@@ -1,4 +1,4 @@
-"""Exposure: which people stand apart from all others, and to whom a synthetic row lies closer than it should."""
+"""Exposure: people who are far from all other people, and people to whom a synthetic row is closer than expected."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DIGITS = 12  # distances are at most 1; beyond is the noise of float64, and a tie must be one in any unit of measure
-_MOST_OWN = 64  # rows of one unit that are looked past in search of another person
+_DIGITS = 12  # distances are at most 1; further digits are float64 noise, and ties must not depend on units of measure
+_MOST_OWN = 64  # rows of one unit that the search for another person skips
 _SHARES = np.linspace(0.0, 1.0, 101)
 _QUANTILES = {"median": 0.5, "90% quantile": 0.9, "99% quantile": 0.99, "largest": 1.0}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """What is known about the people of one table, one entry a record."""
+    """The distances and scores of the people of one table, one entry for each record."""
 
     outlierness: Floats
-    """V_k: mean distance to the k nearest other people of the real table; nan where there are none."""
+    """V_k: mean distance to the k nearest other people of the real table; nan where there are no other people."""
     to_person: Floats
-    """Distance to the nearest other person of real and holdout together; nan where there is none."""
+    """Distance to the nearest other person of real and holdout pooled; nan where there is none."""
     to_neighbour: Floats
-    """Distance to the other person that the score compares with, such as the fifth nearest."""
+    """Distance to the other person that the score uses, such as the fifth nearest."""
     to_synthetic: Floats
     """Distance to the nearest synthetic row."""
     synthetic_row: Ints
-    """Its number, the lowest of those that tie."""
+    """Number of the nearest synthetic row, the lowest in ties."""
     score: Floats
     """The hit score; nan where there is no other person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class People:
-    """Who is exposed and who is hit: the arrays behind `exposure`."""
+    """The arrays behind `exposure`: who is exposed and who is hit."""
 
     real: Side
     holdout: Side | None
     p_value: Floats | None
     """Conformal p-value of each member; None without a holdout."""
     flagged: Bools | None
-    """Members named at the false discovery rate; None without a holdout."""
+    """Members flagged at the false discovery rate; None without a holdout."""
     n_flagged: int
-    """Flagged members, or flagged units where there are units."""
+    """Number of flagged members; of flagged units where there are units."""
     n_members: int
-    """Members, or units of members."""
+    """Number of members, or of units of members."""
     smallest_flaggable: int | None
-    """Fewest members (or units) that this holdout lets Benjamini-Hochberg flag."""
+    """Smallest number of members (or units) that Benjamini-Hochberg can flag with this holdout."""
     notes: tuple[str, ...]
 
 
@@ -136,41 +136,41 @@ _EXPOSURE_WORDS = Words(
 def exposure(
     case: Case, *, columns: Sequence[str] | None = None, k: int = 5, fdr: float = 0.1, neighbour: int = 5
 ) -> tuple[Result, ...]:
-    """Return how far people stand apart from each other, and how many are hit by a synthetic row of their own.
+    """Return how far people are from each other, and how many people are hit by a synthetic row.
 
     "outliers": V_k of a record is the mean distance to the k nearest other people of the real table. It uses no
-    synthetic data: it says who would be easiest to recognise. Strangers' V_k, to the same table, stands beside it.
+    synthetic data; it says who would be easiest to recognise. V_k of strangers, to the same table, is given too.
 
-    "hit": the score of a record is log(distance to another person / distance to the nearest synthetic row), the
-    other person being the `neighbour`-th nearest of real and holdout together, so that members and strangers are
-    scored alike. The p-value of a member is the share of strangers who score at least as high, (1 + number) /
-    (strangers + 1), and Benjamini-Hochberg flags members such that at most the share `fdr` of those flagged is
-    expected to be flagged by chance. Single people are named and no rate is compared, so there is no verdict.
+    "hit": the score of a record is log(distance to another person / distance to the nearest synthetic row). The other
+    person is the `neighbour`-th nearest of real and holdout pooled, so that members and strangers are scored alike.
+    The p-value of a member is (1 + strangers who score at least as high) / (strangers + 1). Benjamini-Hochberg flags
+    members such that the expected share of those flagged by chance is at most `fdr`. The result flags single people
+    and compares no rate, so there is no verdict.
 
-    Distances of 0 count as half the smallest positive one. So a copied record ranks the higher the lonelier the
-    person is; one that `neighbour` or more other people share too scores 0, since a copy of it points at none of
-    them; and those who share a record of which there is no copy score below 0.
+    Distances of 0 count as half the smallest positive distance. So the score of a copied record increases with the
+    distance to other people. A record that `neighbour` or more other people share scores 0 if it was copied, because
+    the copy points at none of them, and below 0 if it was not.
 
     Parameters
     ----------
     columns
-        Compare these columns alone; None takes all that a distance can compare.
+        Compare only these columns; None takes all that a distance can compare.
     k
-        People in the mean of V_k.
+        Number of people in the mean of V_k.
     fdr
         False discovery rate, in (0, 1).
     neighbour
-        Which nearest other person the score compares with. The fifth is a steadier yardstick than the first.
+        Rank of the other person whose distance the score uses. The distance to the fifth varies less than to the first.
 
     Raises
     ------
     SettingError
-        k or neighbour below 1, fdr outside (0, 1), rows that live elsewhere, no column to compare.
+        k or neighbour is below 1, fdr is outside (0, 1), the rows are not in memory, or there is no column to compare.
 
     Notes
     -----
-    With units (`unit`), other rows of the same unit are no other people; a unit scores as its highest record does,
-    units are compared with units, and units are counted. A table with a single person has no V_k and no score.
+    With units (`unit`), other rows of the same unit are not other people; the score of a unit is that of its highest
+    record, units are compared with units, and units are counted. A table with a single person has no V_k and no score.
 
     Examples
     --------
@@ -191,12 +191,12 @@ def exposure(
 def people_of(
     case: Case, *, columns: Sequence[str] | None = None, k: int = 5, fdr: float = 0.1, neighbour: int = 5
 ) -> People:
-    """Return who is exposed and who is hit; the case remembers it.
+    """Return who is exposed and who is hit; the case caches it.
 
     Raises
     ------
     SettingError
-        k or neighbour below 1, fdr outside (0, 1), rows that live elsewhere, no column to compare.
+        k or neighbour is below 1, fdr is outside (0, 1), the rows are not in memory, or there is no column to compare.
     """
     for name, value in (("k", k), ("neighbour", neighbour)):
         check_count(name, value)
@@ -222,7 +222,7 @@ def _people(case: Case, distances: Distances, k: int, fdr: float, neighbour: int
         return People(real, None, None, None, 0, n_members, None, tuple(notes))
     strangers = _highest(holdout.score, None if units is None else units["holdout"])
     p = p_values(real.score, strangers)
-    # a record is flagged where its unit is, and for what the unit is flagged for
+    # a record is flagged if its own p-value is as small as that of a flagged unit
     flagged = _flagged(p, own, fdr)
     n_flagged = int(flagged.sum()) if own is None else len(np.unique(own[flagged]))
     least = smallest_flaggable(n_members, len(strangers), fdr)
@@ -235,14 +235,14 @@ def _people(case: Case, distances: Distances, k: int, fdr: float, neighbour: int
 def _distances_of_side(
     distances: Distances, role: str, units: dict[str, Ints] | None, k: int, neighbour: int
 ) -> tuple[Floats, Floats, Floats, Floats, Ints]:
-    """Return V_k, the distances to the nearest other person, to the chosen one and to a synthetic row, and its row."""
+    """Return V_k; distances to the nearest and `neighbour`-th other person and to a synthetic row; and that row."""
     near = _others(distances, role, "real", units, k)
     known = np.isfinite(near)
     n_known = known.sum(axis=1)
     total = np.where(known, near, 0.0).sum(axis=1)
     outlierness = np.divide(total, n_known, out=np.full(len(near), np.nan), where=n_known > 0)
     people = _others(distances, role, "people", units, neighbour)
-    # where fewer people are left, the furthest of them is compared with
+    # if there are fewer other people, the farthest of them is used
     n_people = np.isfinite(people).sum(axis=1)
     chosen = people[np.arange(len(people)), np.maximum(n_people, 1) - 1]
     synthetic = distances.nearest(role, "synthetic")
@@ -271,7 +271,7 @@ def _others(distances: Distances, role: str, reference: str, units: dict[str, In
 
 
 def _pooled_units(case: Case, roles: Sequence[str]) -> dict[str, Ints] | None:
-    """Return the units of each table and of all people; rows whose unit is missing stay apart across tables too."""
+    """Return the units of each table and of all people; each row with a missing unit is a unit of its own."""
     found = {role: case.units(role) for role in roles}
     if found["real"] is None:
         return None
@@ -300,13 +300,13 @@ def _unit_notes(case: Case, units: dict[str, Ints] | None) -> list[str]:
 
 
 def _floor(distances: Sequence[Floats]) -> float:
-    """Return half the smallest positive distance; 1 when there is none."""
+    """Return half the smallest positive distance; 1 if no distance is positive."""
     positive = [d[d > 0].min() for d in distances if (d > 0).any()]
     return float(min(positive)) / 2 if positive else 1.0
 
 
 def hit_scores(to_person: Floats, to_synthetic: Floats, floor: float) -> Floats:
-    """Return log(distance to another person / distance to a synthetic row), each at least the floor.
+    """Return log(distance to another person / distance to a synthetic row); both distances are raised to `floor`.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def hit_scores(to_person: Floats, to_synthetic: Floats, floor: float) -> Floats:
 def p_values(members: Floats, strangers: Floats) -> Floats:
     """Return the conformal p-value of each member: (1 + strangers who score at least as high) / (strangers + 1).
 
-    Without a score (nan) it is 1.
+    A member without a score (nan) has p-value 1.
 
     References
     ----------
@@ -336,7 +336,7 @@ def p_values(members: Floats, strangers: Floats) -> Floats:
 
 
 def smallest_flaggable(n_members: int, n_strangers: int, fdr: float) -> int:
-    """Return the fewest members that Benjamini-Hochberg can flag: the smallest p-value is 1 / (strangers + 1).
+    """Return the smallest number of members that Benjamini-Hochberg can flag; no p-value is below 1 / (strangers + 1).
 
     Examples
     --------
@@ -347,7 +347,7 @@ def smallest_flaggable(n_members: int, n_strangers: int, fdr: float) -> int:
 
 
 def _highest(scores: Floats, units: Ints | None) -> Floats:
-    """Return the highest score of each unit, nan where none of its records has one."""
+    """Return the highest score of each unit; nan where none of its records has a score."""
     if units is None:
         return scores
     which = np.unique(units, return_inverse=True)[1]
@@ -419,7 +419,7 @@ def _hit(
 
 
 def _naming_notes(people: People, fdr: float, what: str) -> list[str]:
-    """Return what the flags say, and what this holdout could not say."""
+    """Return notes on what the flags say, and on what this holdout cannot show."""
     least = people.smallest_flaggable or 1
     notes = [
         f"{people.n_flagged} of {people.n_members} {what} are flagged as having a synthetic row closer than strangers "
@@ -446,7 +446,7 @@ def _mean(values: Floats) -> float | None:
 
 def _quantile(values: Floats, share: float) -> float | None:
     known = values[~np.isnan(values)]
-    # a value that occurs: an interpolated one depends on how a processor rounds
+    # an observed value: an interpolated one would depend on the rounding of the processor
     return float(np.quantile(known, share, method="inverted_cdf")) if len(known) else None
 
 

@@ -1,1 +1,1 @@
-"""Counts of cells, bins, and keys that differ in few columns."""
+"""Contingency tables, binning, and nearest keys under the Hamming distance."""

@@ -1,10 +1,10 @@
-"""The loops of `hamming` (compiled): which keys agree in all but a few columns, and how they vote.
+"""The loops of `hamming` (compiled): find the keys that agree in all but a few columns, and add up their votes.
 
-Keys of both sides lie sorted by bucket: keys that agree in a block of columns share one. Within a bucket the pairs at
-the distance of the level are found in one of two ways. Either every pair is compared: the exclusive or of two packed
-keys has bits in the columns that differ, and an addition brings them to the top bit of each column, to be counted.
-Or, for each choice of dropped columns, the queries go into a hash table and the references look themselves up, so
-that a large bucket costs no more than its keys.
+The keys of both sides are sorted by bucket; keys that agree in a block of columns share a bucket. Within a bucket the
+pairs at the distance of the level are found in one of two ways. Either every pair is compared: the exclusive or of two
+packed keys has bits in the columns that differ, and an addition moves them to the top bit of each column, where they
+are counted. Or, for each choice of dropped columns, the queries are put into a hash table and the references are looked
+up in it, so that the cost of a large bucket is linear in its keys.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Side(NamedTuple):
 
 
 class Level(NamedTuple):
-    """What is to be found: pairs that differ in so many columns, none of them in this block, one in each earlier."""
+    """The pairs to find: they differ in so many columns, none of these in this block, one in each earlier block."""
 
     n_differing: int
     block: Any  # uint64 (n_words,): bits of the columns of the block
@@ -42,7 +42,7 @@ class Level(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where answers go."""
+    """Arrays for the answers."""
 
     tally: Any  # int64 (n_queries, 5): votes, groups, listed votes, and of a single group: largest vote, how many
     of_cell: Any  # int64 (n_query_cells,)
@@ -72,7 +72,7 @@ def _gather(references: Any, base: int, head: Any, after: Any, votes: Any, touch
 def _give(
     queries: Any, base: int, head: Any, after: Any, votes: Any, touched: Any, total: int, n_touched: int, found: Any
 ) -> None:
-    """Give the gathered votes to a chain of queries, and forget them."""
+    """Add the gathered votes to each query of a chain, and reset them."""
     largest, n_largest = 0, 0
     for e in range(n_touched):
         v = votes[touched[e]]
@@ -102,7 +102,7 @@ def _give(
 
 @compiled
 def _ties(query: Any, words: Any, first: int, last: int, level: Any, after: Any) -> Any:
-    """Chain the references of a bucket that differ from the query as the level asks; return the head."""
+    """Chain the references of a bucket whose distance from the query is that of the level; return the head."""
     ones, twos, fours = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
     head: Any = 0
     for r in range(first, last):
@@ -132,7 +132,7 @@ def _ties(query: Any, words: Any, first: int, last: int, level: Any, after: Any)
 
 @compiled
 def _slot(words: Any, i: int, kept: Any, shift: Any) -> Any:
-    """Return the hash of the kept columns of a key; that of one word can be undone, so that it tells words apart."""
+    """Return the hash of the kept columns of a key; the hash of one word is invertible, so different words differ."""
     x = np.uint64(0)
     for w in range(len(kept)):
         x ^= words[i, w] & kept[w]
@@ -247,8 +247,8 @@ def pairs(
     columns: Any, reference_start: Any, reference_target: Any, reference_count: Any, n_targets: Any,
     differ: Any, distance: Any, total: Any, largest: Any, n_largest: Any, of_cell: Any,
 ) -> None:  # fmt: skip
-    """Compare each query with all references, and give it the votes of the nearest."""
-    # Every inner loop over a tile runs over bytes next to each other, so that the compiler makes vector code of it:
+    """Compare each query with all references, and add up the votes of the nearest ones."""
+    # Every inner loop over a tile runs over adjacent bytes, so that the compiler vectorises it:
     # 0.05 ns a pair and column with AVX-512, 1 ns where the smallest of a tile is kept in a plain (64-bit) integer.
     n_columns, m = columns.shape
     tile = len(differ)

@@ -1,4 +1,4 @@
-"""Integer codes for counting, one coding a column, fitted on real and holdout, used by every table."""
+"""Binning: integer codes for counting, fitted for each column on real and holdout and used for every table."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def fit_binning(column: Column, numbers: NDArray[np.float64], counts: NDArray[np
     Parameters
     ----------
     column
-        Its kind decides: numbers and datetimes are binned as `column.bins` says, all else is a category.
+        Numbers and datetimes are binned as `column.bins` says; columns of other kinds are categories.
     numbers
         Shape (n_levels,): the levels as numbers, nan where a level is none (it stays a category of its own).
     counts
-        Shape (n_levels,): how often each level occurs in real and holdout together. Levels that only the
-        synthetic table has fall into the bin where they lie.
+        Shape (n_levels,): how often each level occurs in real and holdout pooled. A level that only the synthetic
+        table has goes into the bin that contains it.
 
     Examples
     --------

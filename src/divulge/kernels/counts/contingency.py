@@ -1,7 +1,7 @@
-"""The contingency table of keys x targets, from which every CAP-like number is a sum over cells.
+"""The contingency table of keys x targets; every measure like CAP is a sum over its cells.
 
-Letters are those of Baillargeon and Charest, turned so that one row is one occupied cell: o counts real records,
-c holdout records, s synthetic records; `o_key` is o summed over the targets of a key (the paper's o_.j).
+Letters are those of Baillargeon and Charest, with one entry for each occupied cell: o counts real records, c holdout
+records, s synthetic records; `o_key` is o summed over the targets of a key (the paper's o_.j).
 
 The three tables are stacked and grouped, never joined: a join drops keys that are missing, and missing is a value.
 In memory a group-by is a bincount on mixed-radix codes; where the code space is too large, codes are first
@@ -48,7 +48,7 @@ class ContingencyTable:
     s_key: Ints
     """Shape (n_keys,): records of each table with each key."""
     make_key_codes: Callable[[], NDArray[np.int32]]
-    """Returns `key_codes`, which few measures ask for."""
+    """Returns `key_codes`, which few measures need."""
     has_holdout: bool
     cells: tuple[Ints | None, Ints | None, Ints | None]
     """Cell of each row of real, synthetic and holdout, shape (n_rows,); None when rows were counted elsewhere."""
@@ -105,8 +105,8 @@ class ContingencyTable:
     def profiles(self) -> tuple[dict[str, Ints], Ints]:
         """Return the distinct rows of (o, c, s, o_key, c_key, s_key, s_max, o_max) and how many cells have each.
 
-        Every measure that looks at cells alone is a sum over these profiles, and there are far fewer of them
-        than cells: this is what a warehouse has to send.
+        Every measure that depends on cells alone is a sum over these profiles. There are far fewer profiles than
+        cells, and a data warehouse need send only these.
         """
         columns = {
             "o": self.o,
@@ -155,7 +155,7 @@ def _code(tables: Sequence[Sequence[object]]) -> list[NDArray[np.int32]]:
 
 
 def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[NDArray[Any], int]:
-    """Return one number per row that tells rows apart by all their codes, and how large it may be.
+    """Return one number a row, different for rows with different codes, and the limit of these numbers.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def combine(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> tuple[N
 
 
 def joint(rows: Sequence[Sequence[NDArray[np.int32]]], sizes: Sequence[int]) -> tuple[list[NDArray[np.int32]], int]:
-    """Return one code per row for several columns together, over all tables, and how many codes there are.
+    """Return one code a row for several columns together, over all tables, and the number of codes.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _codes_in(ids: NDArray[Any], sizes: Sequence[int]) -> NDArray[np.int32]:
 
 
 def ranks(ids: NDArray[Any], capacity: int) -> tuple[NDArray[Any], Ints]:
-    """Return the distinct ids, ascending, and the place of each row's id among them."""
+    """Return the distinct ids, ascending, and the index of each row's id among them."""
     if capacity <= max(2**16, 16 * len(ids)):
         distinct = _distinct(ids)
         # only the entries that occur are written and read
@@ -283,7 +283,7 @@ def count(
     sizes = [*key_sizes, n_targets]
     n_rows = sum(map(len, targets))
     if fits := prod(sizes) < _CODES_MAX:
-        # the ids of each table mean the same: stacking them copies one column instead of all
+        # ids have the same meaning in each table, so only one column is stacked instead of all
         ids, capacity = np.concatenate(in_threads(lambda c: combine(c, sizes)[0], columns, n_rows)), prod(sizes)
     else:
         stacked = [np.concatenate(c) for c in zip(*columns, strict=True)]
@@ -300,7 +300,7 @@ def count(
     sums = iter(in_threads(lambda x: _per_key(x, start), present, n_rows))
     o_key, s_key, c_key = (next(sums) if len(r) else np.zeros(len(start), dtype=np.int64) for r in rows)
     merged = any(w is not None for w in weights)
-    # in place: at a million cells each array that is not made saves milliseconds
+    # in place: at a million cells each array that is not allocated saves milliseconds
     key = np.cumsum(first)
     key -= 1
     keys = key_ids[start]

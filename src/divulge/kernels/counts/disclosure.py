@@ -1,4 +1,4 @@
-"""How many synthetic rows and real rows lie in groups that hold one value of a target."""
+"""Counts of synthetic and real rows in groups with only one target value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def disclosed_numpy(
     synthetic: NDArray[np.int32],
     real: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many synthetic rows lie in groups of one target, and how many real rows such groups name rightly.
+    """Return how many synthetic rows are in groups with one target value, and how many real rows these disclose.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def disclosed(
     *,
     compile_it: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what `disclosed_numpy` returns, compiled when the caller has enough such tasks to pay for it."""
+    """Return the result of `disclosed_numpy`; compiled if the caller has enough such tasks."""
     if not compile_it:
         return disclosed_numpy(group_synthetic, group_real, n_groups, synthetic, real)
     pure, right = np.zeros(len(synthetic), dtype=np.int64), np.zeros(len(synthetic), dtype=np.int64)

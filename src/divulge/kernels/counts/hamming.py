@@ -1,18 +1,17 @@
 """Nearest keys under the Hamming distance, every tie counted.
 
-A query whose key does not occur is answered by all reference keys that differ from it in the fewest columns. Level by
-level, from distance 0 on, the queries that are left look for references at exactly that distance.
+A query whose key does not occur is answered by all reference keys that differ from it in the fewest columns. The search
+goes by levels, from distance 0 on: at each level the remaining queries look for references at exactly that distance.
 
-At level h the columns are cut into h + 1 blocks: two keys that differ in h columns agree in a whole block. So keys
+At level h the columns are split into h + 1 blocks: two keys that differ in h columns agree in a whole block. So keys
 are sorted into buckets by each block in turn, and only keys of one bucket can be such a pair; a pair counts in the
-first block in which it agrees. In small buckets all pairs are compared. In large ones, drop h of the columns and
-group by the rest: a key at distance h agrees with the query in exactly one such group, so summing the groups over
-all choices of h columns adds up the votes of all ties without listing them.
+first block in which it agrees. In small buckets all pairs are compared. In large buckets h of the columns are dropped
+and keys are grouped by the rest: a key at distance h agrees with the query in exactly one such group, so the sum of the
+groups over all choices of h columns has the votes of all ties without listing them.
 
 Either way costs little more than the keys there are. Where that is no longer so, because the distance is large and
 few queries are left, these are compared with all references. Small tables are grouped or compared in numpy, which
-needs nothing compiled. The loops are in `votes`; what comes out are whole
-numbers, the same in whichever way they were found.
+needs nothing compiled. The compiled loops are in `_hamming_votes`. Results are whole numbers and the same in every way.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ __all__ = ["nearest_votes"]
 
 Words = NDArray[np.uint64]
 
-# seconds, of one thread
+# measured seconds of one thread, by which the faster way is chosen
 _PAIR_COLUMN = 0.06e-9  # a pair and column, all against all
 _PAIR = 3e-9  # a pair within a bucket
 _GROUPED = 12e-9  # a key and choice of columns
@@ -58,20 +57,20 @@ def nearest_votes(
     Parameters
     ----------
     queries
-        Keys that ask, with the targets they ask about; their `count` is not used.
+        Keys with the targets to count votes for; their `count` is not used.
     references
-        Keys that answer, at least one, of the same columns; each record has a vote.
+        At least one key of the same columns; each of its records has a vote.
     n_targets
         Targets are 0 to n_targets - 1.
     modal
         Also find the commonest target among the votes.
     at_least
-        A distance that no query falls below: 1 where none of them is among the references.
+        Lower limit of all distances: 1 if no query is among the references.
 
     Returns
     -------
     NearestVotes
-        Whole numbers: threads and the order of the keys change no digit.
+        Whole numbers, which do not depend on threads or the order of the keys.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def nearest_votes(
             out.put(rest, cells, by_pairs(asked, references, n_targets))
             break
         found = search.votes(n_targets, modal)
-        out.put(rest, cells, found)  # queries that found none are put again at a later level
+        out.put(rest, cells, found)  # queries without a reference here are overwritten at a later level
         rest = rest[found.total == 0]
     return out
 
@@ -115,7 +114,7 @@ def nearest_votes(
 
 
 def _pack(queries: NDArray[np.int32], references: NDArray[np.int32]) -> tuple[Words, Words, Words]:
-    """Return codes side by side in as few 64-bit words as hold them, and the bits of each column.
+    """Return codes packed into as few 64-bit words as possible, and the bits of each column.
 
     Shapes (n_queries, n_words), (n_references, n_words), (n_columns, n_words).
     """
@@ -137,11 +136,11 @@ def _pack(queries: NDArray[np.int32], references: NDArray[np.int32]) -> tuple[Wo
 
 
 def _blocks(queries: NDArray[np.int32], references: NDArray[np.int32], n_blocks: int) -> list[list[int]]:
-    """Return the columns in so many blocks, each of which should keep about as many random pairs apart."""
+    """Return the columns in a given number of blocks that separate about equally many random pairs each."""
     apart: list[float] = []
     for a, b in zip(queries.T, references.T, strict=True):
         n = max(int(a.max()), int(b.max())) + 1
-        # shares as sums of products; `@` would wake the threads of BLAS
+        # shares as sums of products; `@` would start the threads of BLAS
         equal = float((np.bincount(a, minlength=n) / len(a) * (np.bincount(b, minlength=n) / len(b))).sum())
         apart.append(-log(max(equal, 1e-9)))
     blocks: list[list[int]] = [[] for _ in range(n_blocks)]
@@ -154,7 +153,7 @@ def _blocks(queries: NDArray[np.int32], references: NDArray[np.int32], n_blocks:
 
 
 def _by_bucket(words: Words, block: Words, keys: Keys, n_bits: int, among: NDArray[np.bool_] | None = None) -> Side:
-    """Return keys sorted by bucket, a hash of the columns of a block; those of some buckets only, if wanted."""
+    """Return keys sorted by bucket, a hash of the columns of a block; on request only the keys of some buckets."""
     from divulge.kernels.counts._hamming_votes import Side
 
     x = np.zeros(len(words), dtype=np.uint64)
@@ -174,7 +173,7 @@ def _by_bucket(words: Words, block: Words, keys: Keys, n_bits: int, among: NDArr
 
 
 def _parts(sizes: NDArray[Any], most: float) -> Iterator[slice]:
-    """Return slices whose sizes add up to at most so much; one entry at least."""
+    """Return slices of at least one entry whose sizes add up to at most a limit."""
     ends = np.cumsum(sizes)
     first = 0
     while first < len(sizes):
@@ -186,7 +185,7 @@ def _parts(sizes: NDArray[Any], most: float) -> Iterator[slice]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """All pairs at one distance: for each block of columns both sides by bucket, and what to look for there."""
+    """The search for all pairs at one distance: for each block of columns both sides by bucket, and the level."""
 
     distance: int
     n_queries: int

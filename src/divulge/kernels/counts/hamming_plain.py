@@ -1,4 +1,4 @@
-"""Keys that differ in few columns, found by matrices, groups and pairs."""
+"""Nearest keys under the Hamming distance by matrices, by groups in numpy, and by a loop over all pairs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Keys", "NearestVotes", "nearest_distance"]
 
 _SEARCHED_CELLS = 4_000_000  # the same for distances alone
-_DENSE = 2**20  # groups and targets that are counted without sorting
-_TILE = 2048  # bytes that stay in the first cache
+_DENSE = 2**20  # groups times targets up to which they are counted without sorting
+_TILE = 2048  # bytes of a tile, which stays in the first cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,18 +50,18 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestVotes:
-    """What the nearest references of each query say of its targets."""
+    """The votes of the nearest references of each query for its targets."""
 
     distance: Ints
-    """Shape (n_queries,): columns in which the nearest references differ."""
+    """Shape (n_queries,): number of columns in which the nearest references differ from the query."""
     total: Ints
     """Shape (n_queries,): records of all nearest references."""
     of_cell: Ints
     """Shape (n_query_cells,): how many of them have the target of the cell."""
     largest: Ints
-    """Shape (n_queries,): how many of them have their commonest target; undefined unless asked for."""
+    """Shape (n_queries,): how many of them have their commonest target; undefined unless requested."""
     n_largest: Ints
-    """Shape (n_queries,): how many targets are the commonest; undefined unless asked for."""
+    """Shape (n_queries,): how many targets are the commonest; undefined unless requested."""
 
     @staticmethod
     def empty(n_queries: int, n_cells: int) -> NearestVotes:
@@ -77,7 +77,7 @@ class NearestVotes:
 
 
 def by_matrix(queries: Keys, references: Keys) -> NearestVotes:
-    """Return what `nearest_votes` does, by matrices of all pairs in numpy: the definition."""
+    """Return the result of `nearest_votes`, computed by matrices of all pairs in numpy: the definition."""
     n, n_columns = queries.codes.shape
     out = NearestVotes.empty(n, len(queries.target))
     targets, of_vote = np.unique(references.target, return_inverse=True)
@@ -142,7 +142,7 @@ def by_groups(queries: Keys, references: Keys, distance: int, n_targets: int) ->
 
 
 def nearest_distance(queries: NDArray[np.int32], references: NDArray[np.int32]) -> Ints | None:
-    """Return in how many columns the nearest reference differs from each query, by grouping in numpy.
+    """Return the number of columns in which the nearest reference differs from each query, by grouping in numpy.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def nearest_distance(queries: NDArray[np.int32], references: NDArray[np.int32]) 
     Returns
     -------
     ndarray or None
-        Shape (n_queries,). None where that would take too many groups: many columns, and queries far from everything.
+        Shape (n_queries,). None where there would be too many groups: many columns, and queries far from everything.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def nearest_distance(queries: NDArray[np.int32], references: NDArray[np.int32]) 
 
 
 def _groups(codes: NDArray[np.int32], sizes: list[int], kept: tuple[int, ...]) -> tuple[Ints, int]:
-    """Return a number for each row that rows share which agree in the kept columns, and how many there may be."""
+    """Return a number for each row, the same for rows that agree in the kept columns, and the limit of the numbers."""
     if not kept:
         return np.zeros(len(codes), dtype=np.int64), 1
     ids, capacity = combine([codes[:, j] for j in kept], [sizes[j] for j in kept])
@@ -192,7 +192,7 @@ def _groups(codes: NDArray[np.int32], sizes: list[int], kept: tuple[int, ...]) -
 
 
 def by_pairs(queries: Keys, references: Keys, n_targets: int) -> NearestVotes:
-    """Return what `nearest_votes` does, by a compiled loop over all pairs."""
+    """Return the result of `nearest_votes`, computed by a compiled loop over all pairs."""
     from divulge.kernels.counts._hamming_votes import pairs
 
     n, n_columns = queries.codes.shape

@@ -1,1 +1,1 @@
-"""Two lists that meet in a synthetic row."""
+"""Record linkage of two lists through synthetic rows."""

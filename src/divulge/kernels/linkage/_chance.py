@@ -1,4 +1,4 @@
-"""How likely two draws share a row."""
+"""The probability that two random draws share a row."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ __all__ = ["link_probability"]
 def link_probability(
     tied: int, taken: int, other_tied: int, other_taken: int, tied_sure: int, sure_tied: int, both_tied: int
 ) -> float:
-    """Return how likely two draws share a row, or hit one that is sure on the other side; nobody is sure on both.
+    """Return the probability that two draws share a row, or draw a row that is sure in the other list.
+
+    No row is sure in both lists. A row is sure in a list if it is strictly nearer than the k-th distance.
 
     Parameters
     ----------
     tied, taken
-        Rows that tie for the last places of the one list, and how many of them are drawn.
+        Rows that tie for the last places of the first list, and how many of them are drawn.
     other_tied, other_taken
-        The same of the other list.
+        The same for the other list.
     tied_sure
         Rows among `tied` that are sure in the other list.
     sure_tied
-        Rows among `other_tied` that are sure in the one list.
+        Rows among `other_tied` that are sure in the first list.
     both_tied
-        Rows among both.
+        Rows among `tied` and `other_tied`.
 
     Examples
     --------
@@ -30,7 +32,7 @@ def link_probability(
     >>> round(link_probability(3, 1, 3, 1, 0, 0, 2), 9)
     0.222222222
     """
-    missed = 1.0  # the first draw avoids what is sure on the other side
+    missed = 1.0  # the first draw avoids the rows that are sure in the other list
     for i in range(taken):
         missed *= (tied - tied_sure - i) / (tied - i)
         if missed <= 0.0:
@@ -38,7 +40,7 @@ def link_probability(
     rest = tied - tied_sure
     least, most = max(0, taken - (rest - both_tied)), min(taken, both_tied)
     middle = ((taken + 1) * (both_tied + 1)) // (rest + 2)
-    # hypergeometric weights of how many of `both_tied` it draws, from the likeliest number down and up
+    # hypergeometric weights of the number of `both_tied` that it draws, from the likeliest number down and up
     total, avoided = 0.0, 0.0
     for upwards in range(2):
         weight = 1.0

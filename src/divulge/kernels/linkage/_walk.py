@@ -1,4 +1,4 @@
-"""The loop of `links` (compiled): through the near rows of one half, looking where each stands in the other."""
+"""The loop of `record_linkage` (compiled): over the near rows of one half, with the place of each in the other half."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _chance = compiled(link_probability)
 
 @compiled
 def _find(values: Any, low: int, high: int, wanted: int) -> Any:
-    """Return where a value stands in values[low:high], which ascend, or -1."""
+    """Return the index of a value in values[low:high], which ascend, or -1."""
     end = high
     while low < high:
         middle = (low + high) // 2
@@ -30,7 +30,7 @@ def _find(values: Any, low: int, high: int, wanted: int) -> Any:
 
 @compiled
 def _nearer(places: Any, query: int, distance: float) -> Any:
-    """Return how many rows are nearer to a query than this distance: the first place of the rows at it."""
+    """Return how many rows are nearer to a query than this distance: the first place of rows at the distance."""
     n = 0
     while n < places.shape[1] and places[query, n] < distance:
         n += 1
@@ -45,9 +45,9 @@ def walk(
     numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
     group: Any, group_weight: Any, total: float, ks: Any, swapped: bool, out: Any,
 ) -> None:  # fmt: skip
-    """Fill in the chances of the pairs first to last, walking through the listed rows of the first of each pair.
+    """Fill in the probabilities of the pairs first to last, in a loop over the listed rows of each pair's first half.
 
-    met[i, j] counts the rows before which i rows are nearer in the half that is walked, and j in the other.
+    met[i, j] counts the rows for which i rows are nearer in the half of the loop, and j rows in the other half.
     """
     width = places.shape[1]
     met = np.zeros((width, width), dtype=np.int64)

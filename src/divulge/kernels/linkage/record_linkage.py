@@ -1,9 +1,9 @@
-"""In how many synthetic rows two lists about one person meet, and how likely the nearest rows of each meet.
+"""The probability that the nearest synthetic rows of two lists about one person have a row in common.
 
-One list has one half of the columns, the other list the other half. Of each list the k nearest rows are taken, all k
-from one search. Rows at the k-th distance share the last places: they are drawn at random, and a score is the chance
-that the two draws share a row. Rows are counted, never listed two by two: the smaller of the two sets of near rows is
-walked through, by cells of equal rows, and the distance of each to the other list says where it stands there.
+Each list has one half of the columns. For each list the k nearest rows are taken; one search serves all k. Rows at the
+k-th distance are drawn at random for the last places, and a score is the probability that the two sets share a row.
+Pairs of rows are not listed: the search loops over the smaller of the two sets of near rows, by cells of equal rows,
+and the distance of each row to the other list gives its place there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from divulge.kernels.runtime import COMPILE_FROM
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
 Ints = NDArray[np.int64]
-_SEARCHES = 8  # looking a cell up in a sorted list takes as long as passing over so many
+_SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
 class ColumnHalf(NamedTuple):
@@ -43,18 +43,18 @@ class ColumnHalf(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """For each distinct row of one half the distinct rows of the other half that stand beside it."""
+    """For each distinct row of one half the distinct rows of the other half that occur with it."""
 
     start: Ints
     """Shape (n_distinct + 1,)."""
     other: Ints
     """Shape (n_cells,): distinct rows of the other half, ascending for each of this one."""
     n_rows: Ints
-    """Shape (n_cells,): synthetic rows."""
+    """Shape (n_cells,): number of synthetic rows of each cell."""
 
 
 class _Side(NamedTuple):
-    """One half, searched."""
+    """The search results of one half."""
 
     ruler: Ruler
     near: Index
@@ -67,7 +67,7 @@ class _Side(NamedTuple):
 
 
 def once(halves: Sequence[ColumnHalf]) -> Ints:
-    """Return which synthetic rows to keep so that a table written out several times counts once."""
+    """Return the synthetic rows to keep, so that a table in which every row is repeated counts once."""
     return kept_once(_keys(*(Distinct.of(h.synthetic).of_each for h in halves)))
 
 
@@ -79,23 +79,23 @@ def chances(
     threads: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Floats:
-    """Return how likely the k nearest synthetic rows on one half share a row with the k nearest on the other.
+    """Return the probability that the k nearest synthetic rows on one half share a row with the k nearest on the other.
 
     Parameters
     ----------
     halves
-        Two.
+        The two halves.
     ks
         Ascending, from 1 to the number of synthetic rows.
     engine
-        "numpy" or "compiled" force one way of counting; None chooses.
+        "numpy" or "compiled" forces one way of counting; None chooses.
     threads
-        None takes all cores. They change no digit.
+        Number of threads; None takes all cores. The result does not depend on it.
 
     Returns
     -------
     ndarray
-        Shape (n_people, n_k), in [0, 1]; 0 and 1 where no tie is cut.
+        Shape (n_people, n_k), in [0, 1]; only 0 or 1 where no tie is drawn from.
 
     Examples
     --------
@@ -128,19 +128,19 @@ def chances(
 
 
 def of_a_copy(halves: Sequence[ColumnHalf], n_members: int, ks: Sequence[int]) -> Floats:
-    """Return about how likely each person is linked when the members are the synthetic table.
+    """Return the approximate probability that each person is linked if the synthetic table consists of the members.
 
-    Whoever has the record of a member on each half finds the members who share it, and they alone are taken; others
-    count as not linked.
+    A person with the record of a member on each half is linked by the members who share it, and only these are taken.
+    Other people count as not linked.
 
     Parameters
     ----------
     halves
-        Two; the first `n_members` people are the members.
+        The two halves; the first `n_members` people are the members.
     n_members
         At least 1.
     ks
-        From 1 on.
+        At least 1 each.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def of_a_copy(halves: Sequence[ColumnHalf], n_members: int, ks: Sequence[int]) -
 
 
 def _keys(one: Ints, other: Ints) -> Ints:
-    """Return one number for each pair, in the order of the pairs."""
+    """Return one number for each pair; the numbers sort like the pairs."""
     return np.asarray(one * (int(other.max(initial=0)) + 1) + other)
 
 
@@ -173,7 +173,7 @@ def _cells(one: Ints, other: Ints, n_distinct: int) -> _Cells:
 
 
 def _places(reach: Reach, ks: Sequence[int]) -> tuple[Ints, Ints]:
-    """Return for each k how many rows are nearer than the k-th distance, and how many are at it."""
+    """Return for each k how many rows are nearer than the k-th distance, and how many are at this distance."""
     sure, tied = [], []
     for k in ks:
         at = reach.distances[:, k - 1 : k]
@@ -188,7 +188,7 @@ def _places(reach: Reach, ks: Sequence[int]) -> tuple[Ints, Ints]:
 
 
 def _count_numpy(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int]) -> Floats:
-    """Count by matrices of all distances: the oracle of the compiled walk."""
+    """Count with matrices of all distances; the compiled loop must give the same results."""
     cells = sides[0].cells
     of_cell = np.repeat(np.arange(len(cells.start) - 1), np.diff(cells.start)), cells.other
     out = np.zeros((len(pairs[0]), len(ks)))
@@ -218,11 +218,11 @@ def _count_numpy(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int
     return out
 
 
-# ---------------------------------------------------------------- counting by a compiled walk
+# ---------------------------------------------------------------- counting by a compiled loop
 
 
 def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int], threads: int | None) -> Floats:
-    """Walk through the near rows of one half or the other, whichever has fewer cells."""
+    """Count in a loop over the near rows of the half that has fewer cells."""
     out = np.zeros((len(pairs[0]), len(ks)))
     cost = [_cost(sides[i], sides[1 - i], pairs[i], pairs[1 - i]) for i in (0, 1)]
     by_second = cost[1] < cost[0]
@@ -240,7 +240,7 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
 
 
 def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
-    """Return about how many cells a walk passes over for each pair."""
+    """Return the approximate number of cells in the loop for each pair."""
     n_cells = np.diff(walked.cells.start)
     near = walked.reach.nearest
     listed = np.where(near >= 0, n_cells[near], 0).sum(axis=1)

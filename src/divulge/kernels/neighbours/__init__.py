@@ -1,1 +1,1 @@
-"""Exact nearest records under one mixed distance."""
+"""Exact nearest neighbours under the mixed (Gower) distance."""

@@ -1,9 +1,10 @@
-"""Every row against every row, in 16 bits (compiled): for tables on which boxes keep nothing apart.
+"""Brute force search: every query against every row, in 16 bits (compiled). For tables on which a tree prunes little.
 
-Rows lie in tiles of 128, column by column, small enough to stay in the first cache while a block of queries passes
-over them. A tile is first judged by its categories alone, which are bytes; the numbers, rounded to whole 16-bit
-units, are touched only where some row may still be within the limit. Sums saturate, and what saturates counts as
-inside: like the tree's bounds these can only be too small, up to `slack` units of rounding, and `boxes.exact` decides.
+Rows are stored in tiles of 128, column by column, so that a tile stays in the first cache while it is compared with a
+block of queries. A tile is first compared by its categories, which are bytes; its numbers, rounded to whole 16-bit
+units, are read only if some row may still be within the limit. Sums saturate, and a saturated sum counts as within the
+limit. So the bounds can only be too small, up to `slack` units of rounding, as in the tree, and `_box_tree.exact`
+decides.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from divulge.kernels.runtime import compiled
 __all__ = ["BLOCK", "Tiles", "scan"]
 
 BLOCK = 16
-"""Queries that pass over the tiles together."""
+"""Queries that are compared with one tile before the next tile is read."""
 
 
 class Tiles(NamedTuple):
@@ -45,7 +46,7 @@ def _in_units(per_distance: float, slack: int, limit: float) -> int:
 
 @compiled
 def _most_mismatches(unit: Any, limit: int) -> int:
-    """Return how many mismatches a row within the limit may have at most; 255 for any number."""
+    """Return the greatest number of mismatches that a row within the limit may have; 255 stands for any number."""
     least = NO_LIMIT
     for g in range(len(unit)):
         least = min(least, unit[g])
@@ -63,10 +64,10 @@ def scan(
     all_of: Any, all_weight: Any, whole: float, times_of: Any, own_of: Any,
     out_distance: Any, out_row: Any, out_beyond: Any, found_query: Any, found_row: Any,
 ) -> Any:  # fmt: skip
-    """Search queries[first:last] (at most `BLOCK`) through all rows; results as those of `boxes.search`.
+    """Search all rows for queries[first:last] (at most `BLOCK`); the results are those of `_box_tree.search`.
 
-    The arrays are those of `Tiles` and `boxes.Exact`, one by one. Returns the number of pairs and `last`, or `first`
-    where the pairs found no room.
+    The arrays of `Tiles` and `_box_tree.Exact` are passed one by one. Returns the number of pairs and `last`, or
+    `first` if the pairs did not fit.
     """
     n = last - first
     n_rows = len(times_of)

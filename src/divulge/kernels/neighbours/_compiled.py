@@ -1,7 +1,7 @@
-"""The compiled searches behind `neighbours.Index`: prepares arrays, chooses tree or scan, runs threads.
+"""The compiled searches of `Index`: prepares the arrays, chooses the box tree or the brute force scan, runs threads.
 
-A probe of 64 queries goes through the tree. Where it has to look into a large part of all leaves, boxes keep nothing
-apart and the scan takes over, unless the nearest distances are too short for 16 bits.
+A probe of 64 queries is searched through the tree. If it visits a large share of the leaves, the tree prunes little and
+the scan is used instead, unless the nearest distances are too short for 16 bits.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["CompiledIndex"]
 Ints = NDArray[np.int64]
 
 _PROBE = 64
-_PRUNED = 0.12  # share of leaves beyond which the scan is faster
+_PRUNED = 0.12  # share of visited leaves above which the scan is used; start value
 _GROUP = 255  # mismatches that a byte can count
 
 
 class CompiledIndex:
-    """Distinct reference rows, ready for compiled search."""
+    """Distinct reference rows, prepared for compiled search."""
 
     def __init__(self, ruler: Ruler, reference: Distinct, engine: str, threads: int | None, progress: Progress) -> None:
         self._ruler, self._reference, self._engine = ruler, reference, engine
@@ -103,7 +103,7 @@ class CompiledIndex:
     def _threaded(
         self, n: int, step: int, work: Callable[[int, int], tuple[Ints, Ints]], pairs: list[tuple[Ints, Ints]]
     ) -> None:
-        """Run the work on parts of the queries; an interruption waits for the parts begun and drops the rest."""
+        """Run the work on parts of the queries; an interrupt waits for running parts and cancels the others."""
         parts = ((a, min(a + step, n)) for a in range(0, n, step))
         done = 0
         if self._threads == 1 or n <= step:
@@ -112,7 +112,7 @@ class CompiledIndex:
                 self._progress(b, n)
             return
         with ThreadPoolExecutor(self._threads) as pool:
-            # a few parts wait in line for each thread, so that none idles and few are left when interrupted
+            # a few parts are queued for each thread, so that no thread is idle and few parts remain after an interrupt
             waiting = {pool.submit(_several, work, some) for some in _handfuls(parts, 4 * self._threads, step)}
             queue = _handfuls(parts, None, step)
             try:
@@ -141,7 +141,7 @@ class CompiledIndex:
     # ------------------------------------------------------------ the tree
 
     def _scaled(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the numbers cut to the range, centred and scaled: differences are at most what they add."""
+        """Return the numbers cut to the range, centred and scaled; no difference exceeds its part of the distance."""
         ruler = self._ruler
         cut = np.clip(rows.numbers, ruler.low, ruler.low + ruler.span)
         return np.ascontiguousarray(((cut - self._centre) / ruler.span * ruler.number_weight).astype(np.float32))
@@ -209,7 +209,7 @@ class CompiledIndex:
         )  # fmt: skip
 
     def _query_order(self, asked: _box_tree.Asked) -> Ints:
-        """Return an order in which queries that walk the same way stand together."""
+        """Return an order in which queries that take similar paths through the tree are adjacent."""
         n = len(asked.codes)
         if n < 200_000:
             return np.arange(n)
@@ -221,14 +221,14 @@ class CompiledIndex:
     # ------------------------------------------------------------ the scan
 
     def _sampled(self, queries: Rows, k: int) -> Floats:
-        """Return upper limits of the k nearest distances of some queries: those to a sample of rows."""
+        """Return upper limits of the k nearest distances of some queries, from the distances to a sample of rows."""
         n = len(self._reference.rows)
         some = self._reference.rows.take(np.linspace(0, n - 1, min(n, 2048)).astype(np.int64))
         near = np.sort(pairwise(self._ruler, queries, some), axis=1)[:, :k]
         return np.pad(near, ((0, 0), (0, k - near.shape[1])), constant_values=np.inf)
 
     def _reach(self, distances: Floats, radius: Floats) -> float:
-        """Return a sum of terms that few searches go beyond."""
+        """Return a sum of terms that few searches exceed."""
         far = radius if len(radius) else distances[:, -1]
         far = far[np.isfinite(far)]
         return float(far.max(initial=0.0)) * self._ruler.total
@@ -238,13 +238,13 @@ class CompiledIndex:
         return float(NO_LIMIT / max(heaviest, 1.5 * farthest))
 
     def _fits(self, distances: Floats, radius: Floats) -> bool:
-        """Return whether 16 bits tell near rows from far ones: most distances are many roundings long."""
+        """Return whether 16 bits are precise enough: most nearest distances must be many rounding errors long."""
         far = radius if len(radius) else distances[:, -1]
         far = far[np.isfinite(far)]
         if not len(far) or not self._ruler.span.size:
             return True
         slack = self._ruler.span.size + 2
-        # the 90% quantile: exact copies lie at 0 and need no resolution
+        # the 90% quantile: exact copies have distance 0 and need no resolution
         return (
             float(np.quantile(far, 0.9)) * self._ruler.total * self._unit(self._reach(distances, radius)) >= 20 * slack
         )
@@ -276,7 +276,7 @@ def _several(
 
 
 def _handfuls(parts: Iterator[tuple[int, int]], n: int | None, step: int) -> Iterator[list[tuple[int, int]]]:
-    """Give out up to n lists of parts of at least some 256 queries each, so that handing out costs little."""
+    """Yield up to n lists of parts with at least about 256 queries each, so that scheduling costs little."""
     each = max(1, 256 // step)
     given = 0
     while n is None or given < n:
@@ -290,7 +290,7 @@ def _handfuls(parts: Iterator[tuple[int, int]], n: int | None, step: int) -> Ite
 def _listed(
     part: Callable[[int, int, Ints, Ints], tuple[int, int]], listing: bool
 ) -> Callable[[int, int], tuple[Ints, Ints]]:
-    """Return a search of queries[a:b] that gives back its pairs, whatever room they need."""
+    """Return a search of queries[a:b] that returns its pairs, however many there are."""
 
     def search(a: int, b: int) -> tuple[Ints, Ints]:
         room, pairs = 2**14 if listing else 0, []
@@ -311,7 +311,7 @@ def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
 
 
 def _short_groups(ruler: Ruler) -> tuple[Ints, Floats]:
-    """Return the groups of equal weight, cut so that a byte can count the mismatches of each."""
+    """Return the groups of equal weight, split so that a byte can count the mismatches of each."""
     bounds, weights = ruler.groups()
     starts, out = [], []
     for first, last, weight in zip(bounds[:-1], bounds[1:], weights, strict=True):
@@ -327,7 +327,7 @@ def _median(values: Floats) -> float:
 
 
 def _tiled(columns: NDArray[Any]) -> NDArray[Any]:
-    """Return rows as tiles of 128, column by column; the last one is filled up with zeros."""
+    """Return rows as tiles of 128, column by column; the last tile is padded with zeros."""
     n, d = columns.shape
     whole = np.zeros((-(-n // TILE) * TILE, d), dtype=columns.dtype)
     whole[:n] = columns

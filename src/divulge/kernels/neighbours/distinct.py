@@ -1,4 +1,4 @@
-"""Rows without their repeats."""
+"""Distinct rows, each with its multiplicity."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["Distinct", "Progress"]
 
 Ints = NDArray[np.int64]
 Progress = Callable[[int, int], None]
-"""Called with queries done and queries in all."""
+"""Called with the number of queries done and the number of all queries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
-    """Rows without their repeats, in the order of first appearance."""
+    """Distinct rows, in the order of first appearance."""
 
     whole: Rows
     """The rows with their repeats."""
     rows: Rows
     of_row: Ints | None
-    """Shape (n_rows,): which distinct row each row is; None when no row is left out."""
+    """Shape (n_rows,): the distinct row of each row; None when no row is left out."""
     times: Ints
     """Shape (n_distinct,): how many rows each stands for."""
     start: Ints
@@ -36,7 +36,7 @@ class Distinct:
 
     @staticmethod
     def of(rows: Rows | Distinct, *, always: bool = False) -> Distinct:
-        """Return the distinct rows; where few repeat they are left in, unless `always`. Twice is as good as once."""
+        """Return the distinct rows; where few rows repeat, the repeats stay in unless `always`. Idempotent."""
         if isinstance(rows, Distinct):
             if rows.of_row is not None or not always:
                 return rows
@@ -61,12 +61,12 @@ class Distinct:
         return len(self.whole)
 
     def first(self) -> Ints:
-        """Return the first row that each distinct row stands for."""
+        """Return the first of the rows that each distinct row stands for."""
         return self.members[self.start[:-1]]
 
     @property
     def of_each(self) -> Ints:
-        """Which distinct row each row is, also where no row is left out."""
+        """The distinct row of each row, also where no row is left out."""
         return np.arange(len(self.times)) if self.of_row is None else self.of_row
 
     def which(self, rows: Ints) -> Ints:
@@ -75,7 +75,7 @@ class Distinct:
 
 
 def _hash(rows: Rows) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each row: that of every entry, salted by its column, added up."""
+    """Return a 64-bit hash of each row: the sum of the hashes of its entries, each salted by its column."""
     out = np.zeros(len(rows), dtype=np.uint64)
     columns = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]
     columns += [rows.codes[:, j].astype(np.float64) for j in range(rows.codes.shape[1])]

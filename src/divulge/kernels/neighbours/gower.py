@@ -3,8 +3,7 @@
 The distance of two rows is the weighted mean over columns of: |a - b| / range, at most 1, for numbers; 0 or 1 for
 categories; missing against missing 0, missing against a value 1. A `Ruler` fixes ranges and weights once, for all
 tables. The sum runs over the numbers in column order, in float64 and from the raw values (scaling first would break
-ties in the last bit), then over the categories by weight: whichever way a neighbour is found, this one formula gives
-its distance.
+ties in the last bit), then over the categories by weight. Every search computes distances with this one formula.
 """
 
 from __future__ import annotations
@@ -39,23 +38,23 @@ _HUGE = 1e300  # beyond it a difference may overflow
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """One column, over one or more tables, as the distance sees it."""
+    """One column of one or more tables, in the form that the distance needs."""
 
     name: str
     numbers: tuple[Floats, ...] | None
     """Per table, shape (n_rows,): the numbers, nan where there is none; None for a category."""
     codes: tuple[Codes, ...]
-    """Per table, shape (n_rows,): the category. Beside numbers: 0 for a number, 1 for missing, from 2 on values
-    that are no number."""
+    """Per table, shape (n_rows,): the category. For a column of numbers the mark: 0 for a number, 1 for missing, 2 and
+    above for values that are no number."""
     weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of one table: numbers and categories side by side.
+    """The rows of one table: an array of numbers and an array of categories.
 
-    A number that is missing is nan and contributes nothing; a code column beside it marks it, and the mismatch of
-    marks contributes the weight of the column.
+    A missing number is nan and contributes nothing; a code column has its mark, and a mismatch of marks contributes the
+    weight of the column.
     """
 
     numbers: Floats
@@ -78,35 +77,35 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ruler:
-    """Ranges and weights: what makes distances of different tables comparable."""
+    """Ranges and weights of the columns; distances between different tables are comparable on one ruler."""
 
     low: Floats
-    """Shape (n_numbers,): smallest value of the tables that fix the range."""
+    """Shape (n_numbers,): smallest value in the tables that fix the range."""
     span: Floats
     """Shape (n_numbers,): the range, above 0 and finite."""
     number_weight: Floats
     """Shape (n_numbers,)."""
     code_weight: Floats
-    """Shape (n_codes,), ascending, so that equal weights stand together."""
+    """Shape (n_codes,), ascending, so that equal weights are adjacent."""
     total: float
     """Sum of the weights of the columns; a distance is divided by it."""
 
     def groups(self) -> tuple[NDArray[np.int64], Floats]:
-        """Return where runs of equal weight begin and end among the code columns, and the weights."""
+        """Return the bounds of the runs of code columns with equal weight, and the weight of each run."""
         starts = np.flatnonzero(np.r_[True, np.diff(self.code_weight) != 0]) if len(self.code_weight) else np.empty(0)
         bounds = np.append(starts, len(self.code_weight)).astype(np.int64)
         return bounds, self.code_weight[bounds[:-1]]
 
 
 def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler, tuple[Rows, ...]]:
-    """Return the ruler of some columns and the rows of every table under it.
+    """Return the ruler of some columns, and the rows of every table on it.
 
     Parameters
     ----------
     fields
-        The columns. Their order changes no digit: they are put in the order of their names.
+        The columns. Their order does not matter: they are sorted by name.
     ranges_of
-        The tables that fix the ranges. A column without a range there (constant, or never a number) is compared as
+        The tables that fix the ranges. A column without a range there (constant, or without a number) is compared as
         a category: equal or not.
 
     Raises
@@ -129,12 +128,12 @@ def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """One column with its range: numbers and the marks beside them, or categories."""
+    """One column with its range: numbers and their marks, or categories."""
 
     name: str
     weight: float
     low: float
-    """Smallest number of the tables that fix the range."""
+    """Smallest number in the tables that fix the range."""
     span: float
     """Their range, above 0 and finite; 0 for a category."""
     numbers: tuple[Floats, ...] | None
@@ -142,11 +141,11 @@ class Measured:
     codes: tuple[Codes, ...] | None
     """Per table, shape (n_rows,): categories or marks; None where every value is a number."""
     scale: float = 1.0
-    """What the numbers were multiplied by, a power of two."""
+    """Factor by which the numbers were multiplied, a power of two."""
 
 
 def measure(field: Field, ranges_of: Sequence[int]) -> Measured:
-    """Return a column with its range; without one (constant, or never a number) it becomes a category.
+    """Return a column with its range; a column without a range (constant, or without a number) becomes a category.
 
     Parameters
     ----------
@@ -167,7 +166,7 @@ def measure(field: Field, ranges_of: Sequence[int]) -> Measured:
 
 
 def ruler_of(columns: Sequence[Measured]) -> Ruler:
-    """Return the ruler of some columns, in the order of their names.
+    """Return the ruler of some columns; they are sorted by name.
 
     Raises
     ------
@@ -192,19 +191,19 @@ def ruler_of(columns: Sequence[Measured]) -> Ruler:
 
 
 def rows_of(columns: Sequence[Measured], which: int, n_rows: int, at: Sequence[Codes] | None = None) -> Rows:
-    """Return the rows of one table under the ruler of the columns.
+    """Return the rows of one table on the ruler of the columns.
 
     Parameters
     ----------
     columns
-        As they were given to `ruler_of`.
+        The columns that were given to `ruler_of`.
     which
-        The table.
+        Number of the table.
     n_rows
-        Its rows; those of `at`, where it is given.
+        Number of rows; the length of `at` where it is given.
     at
-        For each column, shape (n_rows,): which entry of the table each row has. With it a table of levels becomes one
-        of rows. None takes the entries as they are.
+        For each column, shape (n_rows,): the entry of the table that each row has, so that a table of levels gives a
+        table of rows. None takes the entries as they are.
     """
     place = None if at is None else {c.name: codes for c, codes in zip(columns, at, strict=True)}
 
@@ -222,14 +221,14 @@ def rows_of(columns: Sequence[Measured], which: int, n_rows: int, at: Sequence[C
 
 
 def _sorted(columns: Sequence[Measured]) -> tuple[list[Measured], list[Measured]]:
-    """Return the columns that count as numbers, and those that have codes, by weight."""
+    """Return the columns that are compared as numbers, and the columns that have codes, sorted by weight."""
     used = [c for c in columns if c.weight > 0]
     with_codes = [c for c in used if c.codes is not None]
     return [c for c in used if c.numbers is not None], sorted(with_codes, key=lambda c: c.weight)
 
 
 def encode_rows(parts: Sequence[Floats]) -> tuple[Codes, ...]:
-    """Return codes of numbers taken as categories, one code a distinct value over all parts; nan is 0."""
+    """Return codes for numbers compared as categories, one code for each distinct value over all parts; nan is 0."""
     distinct, inverse = np.unique(np.concatenate(parts), return_inverse=True)
     inverse = inverse + 1
     inverse[np.isnan(distinct)[inverse - 1]] = 0
@@ -237,14 +236,14 @@ def encode_rows(parts: Sequence[Floats]) -> tuple[Codes, ...]:
 
 
 def _as_categories(values: tuple[Floats, ...], marks: tuple[Codes, ...]) -> tuple[Codes, ...]:
-    """Return one code for each distinct number, and others for the marks."""
+    """Return one code for each distinct number, and further codes for the marks."""
     codes = encode_rows(values)
     n_marks = 1 + max((int(m.max(initial=0)) for m in marks), default=0)
     return tuple((c * n_marks + m).astype(np.int32) for c, m in zip(codes, marks, strict=True))
 
 
 def _scale(values: tuple[Floats, ...]) -> float:
-    """Return what to multiply numbers by so that no difference overflows; a power of two changes no digit."""
+    """Return the factor that keeps differences of numbers from overflowing: a power of two, which is exact."""
     largest = max((float(np.abs(v[np.isfinite(v)]).max(initial=0.0)) for v in values), default=0.0)
     return 2.0**-8 if largest > _HUGE else 1.0
 
@@ -252,7 +251,7 @@ def _scale(values: tuple[Floats, ...]) -> float:
 def pairwise(ruler: Ruler, queries: Rows, reference: Rows) -> Floats:
     """Return the distance of each query to each reference row, shape (n_queries, n_reference).
 
-    The definition, in plain numpy: every other search must agree with it to the last bit.
+    This is the definition in plain numpy. Every other search must agree with it to the last bit.
     """
     out = np.zeros((len(queries), len(reference)))
     with np.errstate(invalid="ignore"):  # infinity less infinity: equal, as are nan and nan; the marks tell them apart

@@ -1,10 +1,10 @@
 """Exact nearest neighbours under the mixed distance: the nearest, the k nearest, all ties, all within a radius.
 
-Equal rows are searched once and carry a multiplicity. Small tasks are matrices of numpy; larger ones go to compiled
-code, a box tree (`boxes`) or, where a probe shows that boxes keep nothing apart, a scan in 16 bits (`tiles`). Both
-only narrow down candidates: each candidate's distance is computed in float64 from the raw values by the one formula
-of `gower`, so that distances are equal to the last bit whichever way they were found, and ties are true ties.
-Threads, block sizes and the order of rows change no digit.
+Equal rows are searched once, with a multiplicity. Small tasks use matrices in numpy. Larger tasks use compiled code: a
+tree of boxes (`_box_tree`) or, where a probe shows that the tree prunes little, a scan in 16 bits (`_brute_force`).
+Both only select candidates. The distance of each candidate is computed in float64 from the raw values by the formula of
+`gower`, so all searches give distances that are equal to the last bit, and ties are true ties. Threads, block sizes and
+the order of rows do not change a result.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ from divulge.kernels.runtime import COMPILE_FROM
 __all__ = ["Index", "warm_up"]
 
 Ints = NDArray[np.int64]
-_ONE = 2.0**36  # parts of a credit
+_ONE = 2.0**36  # a credit is a multiple of 1 / _ONE
 _LISTED = 20_000_000  # tied rows listed at once: 320 MB
 
 
 class Index:
-    """Reference rows, made ready to be searched.
+    """Reference rows, prepared for search.
 
     Parameters
     ----------
     ruler, reference
-        From `fit_ruler`; at least one row. Whoever has them without their repeats gives them so, here and as queries.
+        From `fit_ruler`; at least one row. A caller that has the distinct rows (`Distinct`) passes these, here and as
+        queries.
     threads
-        None takes all cores. They change no digit.
+        Number of threads; None takes all cores. The result does not depend on it.
     engine
-        "numpy", "boxes" or "tiles" force one way of searching; None chooses.
+        "numpy" (matrices), "boxes" (the tree of `_box_tree`) or "tiles" (the scan of `_brute_force`) forces one way of
+        searching; None chooses.
 
     Raises
     ------
@@ -78,12 +80,12 @@ class Index:
         self._ties: tuple[Rows, list[tuple[Ints, Ints]]] | None = None
 
     def nearest(self, queries: Rows | Distinct, k: int = 1, *, own: Ints | None = None) -> Nearest:
-        """Return the k nearest reference rows of each query; for the last queries asked the nearest is remembered.
+        """Return the k nearest reference rows of each query; the nearest rows of the last queries are cached.
 
         Parameters
         ----------
         queries
-            Rows under the same ruler.
+            Rows on the same ruler.
         k
             At least 1.
         own
@@ -93,7 +95,7 @@ class Index:
         Returns
         -------
         Nearest
-            With infinite distances and rows of -1 where the reference has fewer than k (other) rows.
+            Distances are infinite and rows -1 where the reference has fewer than k (other) rows.
         """
         if k < 1:
             raise SettingError(f"k: {k} is below 1.")
@@ -111,7 +113,7 @@ class Index:
         return counts[0] if back is None else counts[0][back]
 
     def within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Pairs:
-        """Return which reference rows lie at most `radius` from each query, the border included."""
+        """Return the reference rows whose distance from each query is at most `radius`."""
         limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
         own_distinct = None if own is None else self._distinct.which(own)
         counts, found = self._within(queries, limits, own_distinct, listing=True)
@@ -141,12 +143,12 @@ class Index:
         return found, Pairs(start, rows)
 
     def reach(self, queries: Rows | Distinct, k: int) -> Reach:
-        """Return how far the k nearest reference rows of each distinct query reach.
+        """Return for each distinct query the distances of its k nearest rows, and how many rows are within them.
 
         Parameters
         ----------
         queries
-            Rows under the same ruler. None of them is left out of the reference.
+            Rows on the same ruler. A query that is a reference row is not left out of the reference.
         k
             At least 1; equal reference rows count one by one.
 
@@ -184,7 +186,7 @@ class Index:
         )  # fmt: skip
 
     def up_to(self, reach: Reach, which: Ints | None = None) -> Iterator[Listed]:
-        """Give out all distinct reference rows up to and including the k-th distance, in parts that fit into memory.
+        """Yield all distinct reference rows up to and including the k-th distance, in parts that fit into memory.
 
         Parameters
         ----------
@@ -227,14 +229,14 @@ class Index:
     def attraction(
         self, queries: Rows | Distinct, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None
     ) -> Floats:
-        """Return how many queries each reference row attracts: those it is the nearest row of, ties shared.
+        """Return how many queries each reference row attracts: the queries whose nearest row it is, ties shared.
 
         Parameters
         ----------
         queries
-            Rows under the same ruler.
+            Rows on the same ruler.
         chosen
-            Shape (n_queries,): count these queries alone; None counts all.
+            Shape (n_queries,): which queries to count; None counts all.
         closer_than
             Shape (n_reference,): a row attracts only queries that are closer to it than this; equal rows must have
             equal values. None sets no limit.
@@ -242,9 +244,9 @@ class Index:
         Returns
         -------
         ndarray
-            Shape (n_reference,). A share 1 / n of a tie of n rows is cut to a whole multiple of 2**-36, so that sums
-            are exact, never more than the queries, and the order of rows changes no digit. Ties are walked through
-            in parts that fit into memory.
+            Shape (n_reference,). The share 1 / n in a tie of n rows is rounded down to a multiple of 2**-36, so that
+            sums are exact, do not exceed the number of queries, and do not depend on the order of rows. Ties are
+            processed in parts that fit into memory.
         """
         asked, nearest = self._nearest_of(queries)
         found = nearest if asked.of_row is None else nearest.take(asked.first())
@@ -253,7 +255,7 @@ class Index:
             times = np.asarray(chosen, dtype=np.int64)
             if asked.of_row is not None:
                 times = np.bincount(asked.of_row, weights=times, minlength=len(asked.times)).astype(np.int64)
-        credit = times * (int(_ONE) // np.maximum(found.n_ties, 1))  # cut: rounded up, ties would give too much
+        credit = times * (int(_ONE) // np.maximum(found.n_ties, 1))  # rounded down, so that a tie adds to at most 1
         total = np.zeros(len(self._distinct.times), dtype=np.int64)
         limit = None if closer_than is None else closer_than[self._distinct.first()]
         alone = np.flatnonzero(found.n_ties == 1)
@@ -264,7 +266,7 @@ class Index:
         return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
 
     def _nearest_of(self, queries: Rows | Distinct) -> tuple[Distinct, Nearest]:
-        """Return the queries without their repeats, and the nearest row of each query; remembered."""
+        """Return the distinct queries and the nearest row of each; cached."""
         whole = queries.whole if isinstance(queries, Distinct) else queries
         known = self._asked
         if known is None or known[0] is not whole:
@@ -274,7 +276,7 @@ class Index:
         return known[1:]
 
     def _ties_of(self, asked: Distinct, found: Nearest) -> Iterable[tuple[Ints, Ints]]:
-        """Return the pairs of queries that tie, remembered where they are not too many."""
+        """Return the pairs of the queries with ties; cached if they are not too many."""
         known = self._ties
         if known is None or known[0] is not asked.whole:
             if found.n_ties[found.n_ties > 1].sum() > _LISTED:
@@ -283,18 +285,18 @@ class Index:
         return known[1]
 
     def _tied(self, asked: Distinct, found: Nearest) -> Iterator[tuple[Ints, Ints]]:
-        """Give out the pairs (distinct query, distinct row) of queries with several nearest rows, part by part."""
+        """Yield the pairs (distinct query, distinct row) of queries with several nearest rows, part by part."""
         shared = np.flatnonzero(found.n_ties > 1)
         for part in _parts(shared, found.n_ties[shared]):
             _, pairs = self._within(asked.rows.take(part), found.distances[part, 0], None, listing=True)
             yield part[pairs[0]], pairs[1]
 
-    # ------------------------------------------------------------ equal queries are asked once
+    # ------------------------------------------------------------ equal queries are searched once
 
     def _ask(
         self, queries: Rows | Distinct, own: Ints | None, limits: Floats | None = None
     ) -> tuple[Rows, Ints | None, Ints | None]:
-        """Return the distinct queries, which reference row each of them is, and where their answers go."""
+        """Return the distinct queries, the reference row that each of them is, and the distinct query of each query."""
         own_distinct = None if own is None else self._distinct.which(own)
         whole = queries.whole if isinstance(queries, Distinct) else queries
         if own is not None or (limits is not None and np.ptp(limits) > 0):
@@ -317,7 +319,7 @@ class Index:
         own: Ints | None,
         back: Ints | None,
     ) -> Nearest:
-        """Return the rows behind the distinct rows: at equal distances the lowest row numbers first."""
+        """Return the rows that the distinct rows stand for; at equal distances the lowest row numbers come first."""
         times = np.where(distinct >= 0, self._distinct.times[distinct], 0)
         if own_distinct is not None:
             times -= distinct == own_distinct[:, None]
@@ -384,7 +386,7 @@ class Index:
 
 
 def _parts(queries: Ints, n_ties: Ints) -> list[Ints]:
-    """Cut the queries where the ties listed for them would become too many."""
+    """Split the queries into parts, each with a limited number of listed ties."""
     return np.split(queries, np.flatnonzero(np.diff(np.cumsum(n_ties) // _LISTED)) + 1) if len(queries) else []
 
 
@@ -395,7 +397,7 @@ def _first_of(back: Ints, values: Floats) -> Floats:
 
 
 def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:
-    """Return the first so many rows of each distinct row."""
+    """Return the given number of rows of each distinct row, the first ones."""
     if distinct.of_row is None:
         return which
     place = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
@@ -403,7 +405,7 @@ def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:
 
 
 def _own_times(distinct: Distinct, part: slice, own: Ints | None, matrix: Floats) -> Ints:
-    """Return how many rows each cell of the matrix stands for, and set what stands for none to infinity."""
+    """Return how many rows each cell of the matrix stands for; set the distance of a cell without rows to infinity."""
     times = np.broadcast_to(distinct.times, matrix.shape)
     if own is None:
         return times
@@ -417,7 +419,7 @@ def _own_times(distinct: Distinct, part: slice, own: Ints | None, matrix: Floats
 def _nearest_numpy(
     ruler: Ruler, queries: Rows, reference: Distinct, k: int, own: Ints | None
 ) -> tuple[Floats, Ints, Ints]:
-    """The search by full matrices: the oracle of the compiled ones."""
+    """Search by full matrices; the compiled searches must give the same results."""
     n, m = len(queries), len(reference.times)
     distance, rows = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64)
     beyond = np.zeros(n, dtype=np.int64)
@@ -457,9 +459,9 @@ def _slice(rows: Rows, part: slice) -> Rows:
 
 
 def warm_up(n_rows: int) -> None:
-    """Load (or compile) the search in the background, when tables of so many rows will need it.
+    """Load (or compile) the search in the background if tables with so many rows will need it.
 
-    That takes half a second from the cache, and several without one; meanwhile files are read and columns coded.
+    Loading takes half a second with a cache and several seconds without; meanwhile files are read and columns coded.
     """
     if n_rows * n_rows >= COMPILE_FROM:
         threading.Thread(target=_search_something, daemon=True).start()

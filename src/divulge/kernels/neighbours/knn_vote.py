@@ -1,9 +1,9 @@
-"""What the nearest rows say of a column: the answer of the nearest, and the vote of the k nearest.
+"""Prediction of a column from nearest rows: the answer of the nearest row, and the vote of the k nearest rows.
 
-Rows that tie count alike: the nearest answer together, each with the same chance, and all rows as far as the k-th
-vote. Votes agree when they name values within reach of each other, so that one rule serves categories (each value
-reaches itself) and numbers (each reaches those within a tolerance): the answer with most votes in its reach wins, and
-of several such one is taken at random. Nothing is drawn: a score is the chance to be right.
+Ties are treated alike. If several rows are nearest, each gives the answer with equal probability. All rows up to the
+k-th distance vote. Two values agree if they are within reach of each other: a category reaches itself, a number reaches
+the numbers within a tolerance. The answer with the most votes within its reach wins; of several such answers each is
+taken with equal probability. Nothing is drawn at random: a score is the probability of being right.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The values of a column as places in an order, in which those that reach a value stand side by side."""
+    """The values of a column as places in an order such that the values that reach a value are contiguous."""
 
     first: Ints
-    """Shape (n_places,): the value at a place is reached from the places first[p] to last[p] - 1, and reaches them."""
+    """Shape (n_places,): the value at place p reaches the values at first[p] to last[p] - 1, and they reach it."""
     last: Ints
     """Shape (n_places,)."""
     reference: Ints
@@ -40,20 +40,20 @@ class Values:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answered:
-    """How likely the answers about each query are right, and how sure somebody would be who sees only the reference."""
+    """The probability that the answers about each query are right, and the confidence given only the reference."""
 
     nearest: Floats
-    """Shape (n_queries,): share of the nearest rows whose value reaches the query's."""
+    """Shape (n_queries,): share of the nearest rows whose value reaches the query's value."""
     distance: Floats
-    """Shape (n_queries,): of the nearest rows."""
+    """Shape (n_queries,): distance of the nearest rows."""
     vote: Floats
-    """Shape (n_queries,): chance that the answer with most votes among the k nearest reaches the query's value."""
+    """Shape (n_queries,): probability that the answer with most votes of the k nearest reaches the query's value."""
     share: Floats
-    """Shape (n_queries,): part of the votes that this answer has."""
+    """Shape (n_queries,): share of the votes that this answer has."""
 
 
 class _Tally(NamedTuple):
-    """Votes for each query and place, in the order of queries and then of places."""
+    """Votes for each query and place, ordered by query and then by place."""
 
     key: Ints
     """Query times the number of places, plus place."""
@@ -66,18 +66,18 @@ class _Tally(NamedTuple):
 
 
 def answers(index: Index, queries: Rows | Distinct, values: Values, k: int) -> Answered:
-    """Return what the nearest row and the k nearest rows say about each query.
+    """Return the answers of the nearest row and of the k nearest rows about each query.
 
     Parameters
     ----------
     index
-        The reference rows, without the column that is asked about.
+        The reference rows, without the column to predict.
     queries
-        Rows under the same ruler.
+        Rows on the same ruler.
     values
-        The column that is asked about.
+        The column to predict.
     k
-        At least 1; with fewer reference rows all vote.
+        At least 1; with fewer reference rows all of them vote.
 
     Examples
     --------
@@ -103,18 +103,19 @@ def answers(index: Index, queries: Rows | Distinct, values: Values, k: int) -> A
 
 
 def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
-    """Return how likely the answer about each person is right when the members are the reference; nan without any.
+    """Return the probability that the answer about each person is right if the members are the reference.
 
-    Whoever has the record of a member finds the members who share it, and they answer with equal chance.
+    A person with the record of a member is answered about by the members with this record, each with equal probability.
+    nan where no member has the record.
 
     Parameters
     ----------
     records
-        Shape (n_people,): a number for each person that people of the same record share; members first.
+        Shape (n_people,): a number for each person, the same for people with the same record; members first.
     n_members
-        How many are members.
+        Number of members.
     values
-        Whose `truth` is that of the people; `reference` is not looked at.
+        Values whose `truth` is that of the people; `reference` is not used.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def _cells(reach: Reach, values: Values) -> _Cells:
 def _part(
     part: Listed, cells: _Cells, values: Values, query: Ints, truth: Ints
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    """Return the chance of the nearest, the chance of the vote and its share, for some queries."""
+    """Return for some queries the probability of the nearest answer, that of the vote, and the share of votes."""
     n_queries, n = len(part.queries), len(values.first)
     of_pair = np.repeat(np.arange(n_queries), np.diff(part.start))
     near = part.distances == part.distances[part.start[:-1]][of_pair]

@@ -1,4 +1,4 @@
-"""What searches for neighbours return."""
+"""The results of neighbour searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Nearest:
     """Shape (n_queries,): reference rows exactly at the last of the k distances."""
 
     def take(self, queries: Ints) -> Nearest:
-        """Return what was found for some of the queries."""
+        """Return the result for some of the queries."""
         return Nearest(self.distances[queries], self.rows[queries], self.n_ties[queries])
 
 
@@ -48,15 +48,15 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """How far the k nearest reference rows of each distinct query reach; equal reference rows count one by one.
+    """Distances of the k nearest reference rows of each distinct query; equal reference rows count one by one.
 
-    Query u stands for the rows of `queries` whose `of_row` is u. `Index.up_to` lists the rows themselves.
+    Query u stands for the rows of `queries` whose `of_row` is u. `Index.up_to` lists the reference rows.
     """
 
     queries: Distinct
-    """The queries without their repeats."""
+    """The distinct queries."""
     reference: Distinct
-    """The reference rows without their repeats; they are listed by these numbers, and stand for `times` rows each."""
+    """The distinct reference rows; lists use their numbers, and each stands for `times` rows."""
     distances: Floats
     """Shape (n_distinct_queries, k), ascending: the distance of the j-th nearest row; infinite where there is none."""
     n_rows: Ints

@@ -1,1 +1,1 @@
-"""How many rows meet several conditions."""
+"""Counts and lists of the rows that meet several conditions."""

@@ -1,15 +1,16 @@
-"""How many rows meet several conditions at once, compiled: row lists by column, and a tree that counts.
+"""The compiled search of `predicates`: row lists by column, and a tree of boxes that counts.
 
-Rows lie column by column in the order of the leaves of a tree of boxes (`boxes`, on the codes as numbers), so that
-64 rows of a leaf are compared at once. Three ways lead to the rows of one predicate:
+Rows are stored column by column in the order of the leaves of a tree of boxes (`_box_tree`, on the codes as numbers),
+so that the 64 rows of a leaf are compared at once. The rows of a predicate are found in three ways:
 
-- A sample of rows, spread over the tree: most predicates match more rows of it than anybody asked for, and are done.
-- A column with rare values has a list of its rows in the order of their codes, where the rows of one condition stand
-  side by side. Where the rarest condition of a predicate has few rows, those are tried one by one.
-- The tree. A box that misses one condition is left out, a box inside all of them adds its rows unseen, and any other
-  is opened.
+- A sample of rows, spread over the tree: most predicates match more rows of the sample than the caller's limit, and
+  need no further search.
+- A column with rare values has a list of its rows in the order of their codes, in which the rows of one condition are
+  adjacent. If the rarest condition of a predicate has few rows, these are tested one by one.
+- The tree. A box that misses one condition is skipped, a box inside all conditions adds the number of its rows without
+  a test, and any other box is opened.
 
-All three stop at the first row too many.
+All three stop as soon as the caller's limit is exceeded.
 """
 
 from __future__ import annotations
@@ -33,15 +34,16 @@ if TYPE_CHECKING:
 __all__ = ["CompiledConjunctions"]
 
 Ints = NDArray[np.int64]
-_SAMPLE = 16  # leaves' worth of rows in the sample
-_SAMPLE_FROM = 64  # rows of the rarest condition from which the sample is asked first
-_FEW = 4.0  # times the root of the number of rows: if the rarest condition has more rows, the tree is faster
-_CHUNK = 4096  # predicates given to a thread at once
+# Limits on time and memory: start values. They do not change a result.
+_SAMPLE = 16  # size of the sample in leaves of 64 rows
+_SAMPLE_FROM = 64  # rows of the rarest condition from which the sample is searched first
+_FEW = 4.0  # times the square root of the number of rows: if the rarest condition has more rows, the tree is faster
+_CHUNK = 4096  # predicates in one task of a thread
 _ROOM = 2**22  # row numbers that a thread may hold
 
 
 class _Table(NamedTuple):
-    """The rows, ready to be searched."""
+    """The rows, prepared for search."""
 
     values: Any  # int32 (n_columns * n_rows + 64,): columns, one after the other; rows in the order of the leaves
     lists: Any  # int32: rows in the order of their codes, n_rows for each column that has a list
@@ -100,8 +102,8 @@ def _search(
 ) -> None:  # fmt: skip
     """Count the rows of predicates[first:last] up to most + 1; `listing` writes their places in the tree to `found`.
 
-    The arrays are those of `Predicates` and `_Table`, one by one. `few` rows of the rarest condition are tried one by
-    one; `room` is the size of the stack.
+    The arrays of `Predicates` and `_Table` are passed one by one. Up to `few` rows of the rarest condition are tested
+    one by one; `room` is the size of the stack.
     """
     width, n_columns = column.shape[1], len(of_column) - 1
     n_sampled = len(sample) // n_columns
@@ -111,7 +113,7 @@ def _search(
     for i in range(first, last):
         k = 0
         for t in range(max(1, n_conditions[i])):  # the rarest condition first
-            if n_conditions[i] == 0:  # everybody has some code
+            if n_conditions[i] == 0:  # no condition: every row matches
                 j, a, b = np.int64(0), np.int64(0), np.int64(2147483647)
             else:
                 j, a, b = np.int64(column[i, t]), np.int64(low[i, t]), np.int64(high[i, t])
@@ -205,7 +207,7 @@ def _search(
 
 
 class CompiledConjunctions:
-    """A table of codes with at least one row and one column, ready for compiled search."""
+    """A table of codes with at least one row and one column, prepared for compiled search."""
 
     def __init__(self, codes: NDArray[np.int32], threads: int | None, progress: Progress) -> None:
         self._threads, self._progress, self._n = threads or os.cpu_count() or 1, progress, len(codes)
@@ -245,7 +247,7 @@ class CompiledConjunctions:
         return first + pairs // self._n, pairs % self._n
 
     def _threaded(self, part: Callable[[int], tuple[Ints, Ints]], starts: range, m: int) -> list[tuple[Ints, Ints]]:
-        """Return the parts in order; an interruption waits for the parts begun and drops the rest."""
+        """Return the parts in order; an interrupt waits for running parts and cancels the others."""
         out = []
         with ThreadPoolExecutor(self._threads) as pool:
             try:

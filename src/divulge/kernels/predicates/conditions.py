@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 __all__ = ["Predicates"]
 
 Progress = Callable[[int, int], None]
-"""Called with predicates done and predicates in all."""
+"""Called with the number of predicates done and the number of all predicates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicates:
     """Conjunctions of conditions, each an interval of codes of one column.
 
-    A predicate without conditions is met by every row; an interval whose low end is above its high end by none.
+    Every row meets a predicate without conditions; no row meets an interval whose low end is above its high end.
     One column may have several conditions.
 
     Examples
@@ -41,7 +41,7 @@ class Predicates:
     high: NDArray[np.int32]
     """Shape (m, width): largest code that meets it."""
     n: NDArray[np.integer[Any]]
-    """Shape (m,): how many conditions count, the first ones of the row; 0 to width."""
+    """Shape (m,): number of conditions that are used, the first ones of the row; 0 to width."""
 
     def __len__(self) -> int:
         return len(self.n)

@@ -1,9 +1,8 @@
-"""Which rows of a table meet several conditions at once ("age <= 19 and job = nurse"), for many predicates.
+"""The rows of a table that meet several conditions at once ("age <= 19 and job = nurse"), for many predicates.
 
-A table is a matrix of codes: each column's values by rank, 0 for missing. Then every condition that an attacker
-states of one column (equal, at most, at least, missing) is an interval of codes, and a predicate is a few intervals.
-Small tasks are answered by numpy, larger ones by compiled code (`conjunctions`) that stops counting where the
-caller loses interest.
+A table is a matrix of codes: the rank of each value in its column, 0 for missing. So every condition on one column
+(equal, at most, at least, missing) is an interval of codes, and a predicate is a few intervals. Small tasks use numpy,
+larger tasks compiled code (`_compiled`), which stops counting at the caller's limit.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from divulge.kernels.runtime import COMPILE_FROM
 __all__ = ["Conjunctions", "Matches"]
 
 Ints = NDArray[np.int64]
-_CELLS = 4_000_000  # pairs of predicate and row that numpy holds at once
+_CELLS = 4_000_000  # pairs of predicate and row in memory at once, for numpy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
-    """The rows that meet each predicate, unless they are too many."""
+    """The rows that meet each predicate; they are not listed where there are too many."""
 
     count: Ints
     """Shape (m,): how many rows; `most` + 1 stands for more than `most`."""
@@ -37,15 +36,15 @@ class Matches:
 
 
 class Conjunctions:
-    """A table of codes, made ready to be asked which of its rows meet predicates.
+    """A table of codes, prepared for searches of the rows that meet predicates.
 
     Parameters
     ----------
     codes
-        Shape (n_rows, n_columns): 0 for missing, otherwise the rank of the value among those of its column, from 1
-        on; ranks may be left out. Memory grows with the largest code.
+        Shape (n_rows, n_columns): 0 for missing, otherwise the rank of the value in its column, from 1 on; ranks may be
+        skipped. Memory grows with the largest code.
     threads
-        None takes all cores. They change no digit.
+        Number of threads; None takes all cores. The result does not depend on it.
     engine
         "numpy" or "compiled" forces one way of searching; None chooses by the size of the task.
     progress
@@ -84,7 +83,7 @@ class Conjunctions:
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the compiled index takes; 0 as long as none was needed."""
+        """Memory of the compiled index in bytes; 0 before it is built."""
         return 0 if self._compiled is None else int(self._compiled.n_bytes)
 
     def count(self, predicates: Predicates, most: int = 1) -> Ints:
@@ -92,12 +91,12 @@ class Conjunctions:
         return self._search(predicates, most, listing=False)[0]
 
     def matches(self, predicates: Predicates, most: int = 64) -> Matches:
-        """Return which rows meet each predicate; those of predicates that more than `most` rows meet are not listed.
+        """Return the rows that meet each predicate; they are not listed where more than `most` rows do.
 
         Raises
         ------
         SettingError
-            `most` is negative; a column is not there; a number of conditions does not fit.
+            `most` is negative, a column does not exist, or a number of conditions is out of range.
         """
         count, predicate, rows = self._search(predicates, most, listing=True)
         listed = np.bincount(predicate, minlength=len(predicates))
@@ -134,7 +133,7 @@ class Conjunctions:
 
 
 def _search_numpy(codes: NDArray[np.int32], predicates: Predicates, most: int) -> tuple[Ints, Ints, Ints]:
-    """Compare every predicate with every row: the oracle of the compiled search."""
+    """Compare every predicate with every row; the compiled search must give the same results."""
     m, n_rows = len(predicates), len(codes)
     count = np.zeros(m, dtype=np.int64)
     pairs: list[tuple[Ints, Ints]] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
