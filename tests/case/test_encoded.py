@@ -79,10 +79,10 @@ def test_rulers_and_rows_are_those_of_all_rows_together(columns, weights, ranges
     case = case_of()
     if columns == ["flat"] and weights:
         with pytest.raises(SettingError, match="no column to compare"):
-            case.encoded.laid(columns, weights)
+            case.encoded.measured_columns(columns, weights)
         return
     ruler, rows = fit_ruler([plain_field(case, c, weights.get(c, 1.0)) for c in columns], ranges_of or (0, 2))
-    laid = case.encoded.laid(columns, weights, ranges_of)
+    laid = case.encoded.measured_columns(columns, weights, ranges_of)
     for name in ("low", "span", "number_weight", "code_weight", "total"):
         assert np.array_equal(getattr(laid.ruler, name), getattr(ruler, name))
     for role, expected in zip(ROLES, rows, strict=True):
@@ -103,7 +103,7 @@ def test_binned_codes_are_compared_as_categories():
     )
     assert case.binning("x").bins
     ruler, rows = fit_ruler([Field(c, None, case.codes(c)) for c in ("x", "c")], [0])
-    laid = case.encoded.laid(["x", "c"], binned=True)
+    laid = case.encoded.measured_columns(["x", "c"], binned=True)
     assert laid.ruler.total == ruler.total
     assert all((laid.rows(role).codes == r.codes).all() for role, r in zip(ROLES, rows, strict=True))
 
@@ -191,7 +191,10 @@ def test_other_synthetic_rows_are_encoded_as_if_alone(altered):
     case, other = altered
     distances_of(case).nearest("synthetic", "people")
     alone = EncodedTables(case.tables, case.columns, case.schema, pooled={c: other.pooled(c) for c in case.columns})
-    shared, own = other.encoded.laid(case.columns, keep=True), alone.laid(case.columns, keep=True)
+    shared, own = (
+        other.encoded.measured_columns(case.columns, keep=True),
+        alone.measured_columns(case.columns, keep=True),
+    )
     for role in (*ROLES, "people"):
         assert np.array_equal(shared.rows(role).numbers, own.rows(role).numbers, equal_nan=True)
         assert np.array_equal(shared.rows(role).codes, own.rows(role).codes)
@@ -226,16 +229,16 @@ def test_marks_that_the_other_rows_no_longer_have_are_left_out():
 
 def test_rulers_that_nobody_keeps_go_oldest_first(monkeypatch):
     case = case_of()
-    monkeypatch.setattr(module, "_PASSING_BYTES", 2.5 * case.encoded.laid(["x"]).nbytes)
-    kept = case.encoded.laid(["x", "n"], keep=True)
-    one, two = case.encoded.laid(["x"]), case.encoded.laid(["flat"])
-    assert case.encoded.laid(["x"]) is one
-    case.encoded.laid(["big"])
-    assert case.encoded.laid(["x"]) is one
-    assert case.encoded.laid(["flat"]) is not two
-    assert case.encoded.laid(["n", "x"]) is case.encoded.laid(["n", "x"], keep=True) is kept
+    monkeypatch.setattr(module, "_PASSING_BYTES", 2.5 * case.encoded.measured_columns(["x"]).nbytes)
+    kept = case.encoded.measured_columns(["x", "n"], keep=True)
+    one, two = case.encoded.measured_columns(["x"]), case.encoded.measured_columns(["flat"])
+    assert case.encoded.measured_columns(["x"]) is one
+    case.encoded.measured_columns(["big"])
+    assert case.encoded.measured_columns(["x"]) is one
+    assert case.encoded.measured_columns(["flat"]) is not two
+    assert case.encoded.measured_columns(["n", "x"]) is case.encoded.measured_columns(["n", "x"], keep=True) is kept
     monkeypatch.setattr(module, "_PASSING_BYTES", 0)
-    assert case.encoded.laid(["big"]) is not case.encoded.laid(["big"])
+    assert case.encoded.measured_columns(["big"]) is not case.encoded.measured_columns(["big"])
 
 
 # ---------------------------------------------------------------- once

@@ -47,8 +47,8 @@ class EncodedTables:
     Cached as long as the tables exist: for each column the properties of its levels, and its codes, plain and binned
     (4 bytes a row each); 8 bytes a row for the records of each table and for each order of rows; and the column sets
     requested with `keep`, which are the few that many attacks compare. Of other column sets at most 64 MB are cached,
-    by estimate, and the oldest are dropped first: those of small tables are requested again, those of large ones are not
-    worth their memory. What depends on real and holdout alone is shared with tables that differ only in the synthetic
+    by estimate, and the oldest are dropped first: those of small tables are requested again, those of large ones take
+    too much memory. What depends on real and holdout alone is shared with tables that differ only in the synthetic
     rows (`with_synthetic`).
 
     Parameters
@@ -83,7 +83,7 @@ class EncodedTables:
         self._lock = threading.Lock()
 
     def with_schema(self, schema: Schema) -> EncodedTables:
-        """Return the tables with another schema: levels and numbers are kept; codings depend on kinds and are made again."""
+        """Return the tables with another schema: levels and numbers are kept, codings are made again."""
         out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
         out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
         return out
