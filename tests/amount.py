@@ -4,7 +4,7 @@ everything = False
 """Whether slow tests run; `conftest.py` sets it."""
 
 
-def tries(most, least=10):
+def tries(most, least=6):
     """Return how many tables or examples a test draws: a tenth, but not below `least`; all where slow tests run."""
     return most if everything else min(most, max(least, most // 10))
 

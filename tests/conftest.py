@@ -7,6 +7,12 @@ import os
 import sys
 from pathlib import Path
 
+if "--slow" not in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
+    # before numpy and polars are imported: on tables as small as those of the default run their threads cost a quarter
+    # of the CPU time and gain none; --slow leaves them
+    for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
+        os.environ.setdefault(pool, "1")
+
 import amount
 import numpy as np
 import polars as pl

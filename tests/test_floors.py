@@ -1,6 +1,7 @@
 """The plan of the house: floors are folders, imports go down only, and what is private stays in its folder."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -157,8 +158,7 @@ def test_only_frames_imports_narwhals():
     users = {
         str(path.relative_to(SOURCE))
         for path in files()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Import | ast.ImportFrom) and "narwhals" in ast.dump(node)
+        if re.search(r"^\s*(?:from|import) narwhals\b", path.read_text(encoding="utf-8"), flags=re.M)
     }
     assert users == {"tables/frames.py"}
 

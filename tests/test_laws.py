@@ -233,6 +233,7 @@ def test_the_names_of_categories_change_nothing(given_tables):
     assert differing(before, results_of(each(rename, tables), unordered, **options)) == []
 
 
+@pytest.mark.slow
 @few
 @given(drawn)
 def test_the_unit_of_a_number_changes_nothing(given_tables):

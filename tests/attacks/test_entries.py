@@ -22,7 +22,7 @@ def found():
     """Results of every attack on small tables, with and without copies, units and holdout."""
     out = []
     for seed, (copied, units, holdout) in enumerate([(0.3, False, True), (1.0, True, True), (0.0, False, False)]):
-        tables, options = draw(seed, (80, 70, 60), copied, units, holdout)
+        tables, options = draw(seed, (50, 45, 40), copied, units, holdout)
         out += [r for r in results_of(tables, **options).values() if isinstance(r, Result)]
     tables, _ = draw(3, (3, 4, 2), 0.5)
     return out + [r for r in results_of(tables).values() if isinstance(r, Result)]

@@ -334,6 +334,7 @@ def test_members_and_strangers_change_places():
             assert g.holdout == o.real
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_digit(way, monkeypatch):

@@ -37,10 +37,10 @@ def people(rng, n):
 @pytest.fixture(scope="module")
 def tables():
     rng = np.random.default_rng(1)
-    real, holdout, fresh = (people(rng, n) for n in (400, 400, 400))
+    real, holdout, fresh = (people(rng, 200) for _ in range(3))
     # some strangers too, so that no count is too small for an external edition
-    backwards = pl.concat([real["code"][:160], holdout["code"][:20]]).str.reverse()
-    synthetic = fresh.with_columns(code=pl.concat([backwards, fresh["code"][180:]]))
+    backwards = pl.concat([real["code"][:80], holdout["code"][:20]]).str.reverse()
+    synthetic = fresh.with_columns(code=pl.concat([backwards, fresh["code"][100:]]))
     return real, synthetic, holdout
 
 
@@ -132,7 +132,7 @@ def test_every_document_has_it(report):
         assert "mirrored" in text
     assert "Does somebody" in report.to_html()
     (result,) = (r for r in report.to_dict()["results"] if r["attack"] == "mirrored")
-    assert result["real"]["hits"] == 160
+    assert result["real"]["hits"] == 80
     assert "mirrored: 40.0% of members" in str(next(r for r in report.results if r.attack == "mirrored"))
     assert "mirrored" in str(report)
 
@@ -145,19 +145,19 @@ def test_it_explains_itself(entered):
 def test_its_scores_are_recorded(report):
     records = report.records()
     hit = dict(zip(records["row"], records["mirrored"], strict=True))
-    assert [row for row, is_hit in sorted(hit.items()) if is_hit] == list(range(160))
+    assert [row for row, is_hit in sorted(hit.items()) if is_hit] == list(range(80))
 
 
 def test_the_external_edition_rounds_its_numbers(report):
     (result,) = (r for r in report.external().data["results"] if r["attack"] == "mirrored")
-    assert result["real"]["hits"] == 160
+    assert result["real"]["hits"] == 80
     assert result["context"] == {SHARE: 0.4}
     assert NOTE in result["notes"]
 
 
 def test_candidates_are_ranked_by_it(entered, tables):
     real, synthetic, holdout = tables
-    clean = people(np.random.default_rng(9), 400)
+    clean = people(np.random.default_rng(9), 200)
     found = divulge.compare(real, {"leaks": synthetic, "fresh": clean}, holdout=holdout, jobs=1)
     (row,) = (a for a in found.data["attacks"] if a["attack"] == "mirrored")
     assert row["chosen"] == "whole codes"

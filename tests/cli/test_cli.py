@@ -50,6 +50,7 @@ def test_assessment_json_names_its_format_and_the_command(divulge, files):
     assert len(data["tables"]["real"]["sha256"]) == 64
 
 
+@pytest.mark.slow
 def test_quiet_prints_nothing(divulge, files):
     assert divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q") == (0, "", "")
 

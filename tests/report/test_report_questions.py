@@ -604,6 +604,7 @@ def test_every_way_of_saying_nothing_is_short():
     assert "itself processing of personal data" in words(nothing.to_html())
 
 
+@pytest.mark.slow
 def test_texts_travel_from_the_file_to_the_report(tmp_path):
     path = tmp_path / "frame.toml"
     path.write_text('[attacker]\nwho = "a neighbour"\n[release]\nsetting = ["public", "for ever"]\n', encoding="utf-8")

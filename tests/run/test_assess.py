@@ -5,6 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from amount import models
 
 import divulge
 from divulge.attacks.checks import SHOWN
@@ -16,7 +17,7 @@ KEYS, TARGETS = ["age", "educ", "TVnews"], ["vote", "PID"]
 @pytest.fixture(scope="module")
 def demo():
     real, synthetic, holdout = tables()
-    return divulge.assess(real, synthetic, holdout=holdout, keys=KEYS, targets=TARGETS)
+    return divulge.assess(real, synthetic, holdout=holdout, keys=KEYS, targets=TARGETS, models=models())
 
 
 def independent(seed, n=200):

@@ -428,6 +428,7 @@ def test_labels_of_the_command_line(tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_reports_what_it_can_and_says_what_failed(tmp_path):
     files = {"real": REAL, "holdout": HOLDOUT, "copy": REAL, "free": people(9, 160)}
     for name, table in files.items():

@@ -60,6 +60,7 @@ def regression(make, synthetic, keys, sensitive, each=False):
     return lambda key: np.concatenate([np.ravel(m.predict([key])) for m in models])
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("keys", "sensitive"), [(["a", "b"], ["c"]), (["b"], ["c", "d"])])
 def test_regressions_are_those_of_sklearn_row_by_row(keys, sensitive):
