@@ -58,6 +58,7 @@ def test_mistakes_are_no_assertion_errors(report, tmp_path):
         assert_policy(tmp_path / "none.json")
 
 
+@pytest.mark.slow
 def test_pytest_is_not_needed():
     code = "import sys; sys.modules['pytest'] = None; import divulge.testing"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -179,6 +179,7 @@ def test_cap_and_modal_guess_count_as_plain_python_does(attack, plain, unseen, r
         near(found.risk.value, excess / (1 - mean(strangers)) if mean(strangers) < 1 else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", [divulge.cap, divulge.modal_guess])
 def test_nearest_rows_are_the_same_however_they_are_found(attack, monkeypatch):
     rng = np.random.default_rng(0)

@@ -41,6 +41,7 @@ def test_assess_writes_the_documents_and_prints_a_summary(divulge, files):
     assert "report.html" in out
 
 
+@pytest.mark.slow
 def test_assessment_json_names_its_format_and_the_command(divulge, files):
     divulge("assess", "real.csv", "synthetic.csv", *KEYED, "-q")
     data = json.loads((files / "divulge-report/assessment.json").read_text())
@@ -79,6 +80,7 @@ def test_a_rule_that_cannot_be_read_stops_before_the_work(divulge, files):
     assert "not a rule" in err
 
 
+@pytest.mark.slow
 def test_a_failed_attack_exits_with_3_and_the_others_are_reported(divulge, files, monkeypatch):
     from divulge.attacks import CATALOGUE
 

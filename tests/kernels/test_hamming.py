@@ -262,6 +262,7 @@ def test_keys_of_two_words_with_one_hash_are_told_apart():
         assert _group(words[0], (0, 1), words[1], (0, 1), kept, table, *chains) == n_shared
 
 
+@pytest.mark.slow
 def test_small_tasks_compile_nothing():
     script = (
         "import sys, polars as pl, divulge; t = pl.DataFrame({'k': range(900), 'j': range(900), 't': [0, 1, 2] * 300});"

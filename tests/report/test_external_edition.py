@@ -354,7 +354,7 @@ def test_names_that_contain_each_other_or_quotes_are_replaced_whole():
     assert names.several(["real", "it's", "age"]) == ["column 1", "column 3", "column 5"]
 
 
-@settings(max_examples=tries(30))
+@settings(max_examples=tries(30, least=3))
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6, unique=True), st.text(max_size=20))
 def test_no_quoted_name_survives(columns, rest):
     names = Names.of([f"{NAME}{c}" for c in columns], reveal=False)

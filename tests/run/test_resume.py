@@ -183,6 +183,7 @@ def test_a_resumed_run_makes_only_what_another_setting_asks(folder, quick):
     assert sum(t.kept for t in told) == sum(t.n for t in told) - 1
 
 
+@pytest.mark.slow
 def test_a_key_set_that_was_searched_is_attacked_anew_when_it_is_named(folder):
     # among the sets that were found it was tested with them, without a p-value of its own
     searched = {"keys": None, "targets": ["c"]}

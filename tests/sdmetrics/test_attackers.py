@@ -96,6 +96,7 @@ def oracle_score(model, real, synthetic, keys, sensitive):
     return 1 - sum(hits) / len(hits)
 
 
+@pytest.mark.slow
 @pytest.mark.first(4)
 @pytest.mark.parametrize("attacker", SKLEARN)
 @pytest.mark.parametrize("kind", ["text", "mixed", "gaps"])

@@ -86,6 +86,7 @@ def test_the_seed_moves_the_network_alone():
     assert scores[0] == scores[1] != scores[2]
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("keys", "sensitive"), [(["a"], ["b"]), (["b"], ["c"]), (["a", "b"], ["c", "d"])])
 def test_radius_divides_the_sum_of_all_by_the_number_of_near_rows(keys, sensitive):
