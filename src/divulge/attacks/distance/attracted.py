@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import SHOWN, finite, judge
+from divulge.attacks.entry import Decimals, Exact, Rounding, Share, Withheld
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.core.result import TOWARDS, Individual, Rate, Result
@@ -27,6 +28,17 @@ most 0.5. Start value, fixed before any data, not calibrated."""
 _CREDIT = 2.0**-36
 _PASSES = "tables that pass distance tests were shown to leak: a mean over rows hides the few who are copied"
 _COUNTED = "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared"
+
+
+ATTRACTED: Mapping[str, Rounding] = {
+    "copied fraction of synthetic rows": Withheld(),
+    "highest attraction of one person": Withheld(),
+    TOWARDS: Exact(),
+    SHOWN: Decimals(2),
+    "share of synthetic rows counted": Share("synthetic"),
+    "share towards members": Withheld(),
+}
+"""Further numbers of `attracted`, and how an external edition rounds them."""
 
 
 def prepared_distances(case: Case, columns: Sequence[str] | None) -> tuple[Distances, list[str], dict[str, Any]]:

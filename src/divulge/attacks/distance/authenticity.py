@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import attracted, prepared_distances, round_sum
-from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
+from divulge.attacks.distance.attracted import ATTRACTED, attracted, prepared_distances, round_sum
+from divulge.attacks.entry import Coarse, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import TOWARDS, Result, Value
+from divulge.core.result import Result, Value
 
 __all__ = ["authenticity"]
 
@@ -50,14 +49,7 @@ _AUTHENTICITY_WORDS = Words(
     plan=per_table(),
     counts="rows",
     coarse=Coarse("share", rows=""),
-    context={
-        "copied fraction of synthetic rows": Withheld(),
-        "highest attraction of one person": Withheld(),
-        TOWARDS: Exact(),
-        SHOWN: Decimals(2),
-        "share of synthetic rows counted": Share("synthetic"),
-        "share towards members": Withheld(),
-    },
+    context=ATTRACTED,
 )
 def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     """Return the share of synthetic rows farther from their nearest person than that person is from the next person.

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import SHOWN, finite
-from divulge.attacks.distance.attracted import GRID, NAMED, attracted, middle, prepared_distances, quantiles
-from divulge.attacks.entry import Coarse, Decimals, Exact, Quantile, Share, Withheld, Words, per_table
+from divulge.attacks.checks import finite
+from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
+from divulge.attacks.entry import Coarse, Decimals, Exact, Quantile, Share, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import TOWARDS, Individual, Result, Value
+from divulge.core.result import Individual, Result, Value
 from divulge.kernels.neighbours.gower import Floats
 
 __all__ = ["dcr"]
@@ -71,14 +71,11 @@ _DCR_WORDS = Words(
     },
     coarse=Coarse("median", rows="synthetic rows"),
     context={
+        **ATTRACTED,
         "chance that a member is closer than a stranger": Decimals(3),
-        "copied fraction of synthetic rows": Withheld(),
-        "highest attraction of one person": Withheld(),
         "leak-free chance that a member is closer": Exact(),
-        TOWARDS: Exact(),
         "of members, #% quantile": Quantile("real"),
         "of strangers, #% quantile": Quantile("holdout"),
-        SHOWN: Decimals(2),
         "share of synthetic rows with several nearest people": Share("synthetic"),
         "to holdout, #% quantile": Quantile("synthetic"),
         "to real, #% quantile": Quantile("synthetic"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import attracted, prepared_distances
-from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Withheld, Words, per_table
+from divulge.attacks.distance.attracted import ATTRACTED, attracted, prepared_distances
+from divulge.attacks.entry import Coarse, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
-from divulge.core.result import TOWARDS, Result, Value
+from divulge.core.result import Result, Value
 
 __all__ = ["identical_match_share"]
 
@@ -49,14 +48,7 @@ _IDENTICAL_MATCH_SHARE_WORDS = Words(
     plan=per_table(),
     counts="rows",
     coarse=Coarse("share", rows=""),
-    context={
-        "copied fraction of synthetic rows": Withheld(),
-        "highest attraction of one person": Withheld(),
-        TOWARDS: Exact(),
-        SHOWN: Decimals(2),
-        "share of synthetic rows counted": Share("synthetic"),
-        "share towards members": Withheld(),
-    },
+    context=ATTRACTED,
 )
 def identical_match_share(case: Case, *, columns: Sequence[str] | None = None) -> Result:
     """Return the share of synthetic rows that equal a real row, and that equal a holdout row.

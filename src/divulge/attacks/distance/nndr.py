@@ -7,13 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.attracted import GRID, POINTED, attracted, middle, prepared_distances, quantiles
-from divulge.attacks.entry import Coarse, Decimals, Exact, Median, Share, Withheld, Words, per_table
+from divulge.attacks.distance.attracted import (
+    ATTRACTED,
+    GRID,
+    POINTED,
+    attracted,
+    middle,
+    prepared_distances,
+    quantiles,
+)
+from divulge.attacks.entry import Coarse, Median, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import TOWARDS, Result, Value
+from divulge.core.result import Result, Value
 from divulge.kernels.neighbours.gower import Floats
 
 __all__ = ["nndr"]
@@ -67,16 +74,11 @@ _NNDR_WORDS = Words(
     values={"ratio": "5% quantile of the ratio among "},
     coarse=Coarse("tail", rows=""),
     context={
+        **ATTRACTED,
         "10th smallest among holdout": Withheld(),
         "10th smallest among real": Withheld(),
-        "copied fraction of synthetic rows": Withheld(),
-        "highest attraction of one person": Withheld(),
-        TOWARDS: Exact(),
         "median among holdout": Median("synthetic"),
         "median among real": Median("synthetic"),
-        SHOWN: Decimals(2),
-        "share of synthetic rows counted": Share("synthetic"),
-        "share towards members": Withheld(),
     },
 )
 def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
