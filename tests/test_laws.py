@@ -290,6 +290,7 @@ DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques", "nnaa", "dcr_baseline")
 changes; `dcr_baseline` draws as many random rows as there are synthetic ones."""
 
 
+@pytest.mark.slow
 @few
 @given(drawn)
 def test_a_synthetic_table_written_twice_says_no_more(given_tables):

@@ -221,6 +221,7 @@ def test_anchors_count_as_plain_python_does(real, synthetic, holdout):
     near(guessed["modal"], F(max(targets.values()), n))
 
 
+@pytest.mark.slow
 @many
 @given(real=table, synthetic=table, holdout=table)
 def test_least_and_largest_cap_bound_every_table(real, synthetic, holdout):

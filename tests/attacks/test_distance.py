@@ -402,6 +402,7 @@ def test_the_names_of_categories_change_no_digit(seed, how):
     assert told(everything(tables)) == told(everything(other))
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("seed", "how"), DRAWS)
 def test_the_unit_of_a_number_changes_nothing(seed, how):
@@ -422,6 +423,7 @@ def test_the_unit_of_a_number_changes_nothing(seed, how):
                 assert a[path] == b[path], (k, path)
 
 
+@pytest.mark.slow
 def test_a_constant_or_an_identifier_changes_no_digit_and_is_told():
     tables = drawn(1)
     expected = everything(tables)
@@ -527,6 +529,7 @@ def test_without_a_holdout_there_are_values_and_no_verdict():
     assert found["hitting_rate", ""].real.rate >= 0.3
 
 
+@pytest.mark.slow
 def test_households_are_permuted_and_drawn_together():
     """Each person of a household of four is copied or none is: naive intervals are too narrow."""
     rng = np.random.default_rng(12)

@@ -299,6 +299,7 @@ def test_no_leak_between_homes_flags_nobody():
 # ---------------------------------------------------------------- laws
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_nothing_but_row_numbers():
     tables, _ = planted("near")
     rng = np.random.default_rng(0)

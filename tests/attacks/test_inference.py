@@ -277,6 +277,7 @@ def by_name(found):
     return sorted(told(found), key=lambda r: (r["target"], r["variant"]))
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_what_changes_no_digit(seed):

@@ -194,6 +194,7 @@ def same(one, other, order=slice(None)):
     np.testing.assert_array_equal(one.sure[order], other.sure)
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("target", ["t", "x"])
 @pytest.mark.parametrize("reference", [False, True])

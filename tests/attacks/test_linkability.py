@@ -283,6 +283,7 @@ def both(tables, **options):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_what_changes_no_digit(seed):

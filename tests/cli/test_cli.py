@@ -324,6 +324,7 @@ def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
     assert json.loads((files / "divulge-report-external/assessment.json").read_text())["edition"] == "external"
 
 
+@pytest.mark.slow
 def test_verbose_tells_each_attack(divulge, files):
     _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--no-utility", "-q", "-v")
     assert "divulge: copies: 1 test" in err

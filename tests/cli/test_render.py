@@ -220,6 +220,7 @@ def test_unusable_input_exits_with_2(options, told, report, folder, tmp_path, mo
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 def test_editions_do_not_go_into_one_folder(report, folder, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     report.external().write("one")

@@ -159,6 +159,7 @@ def test_new_tables_each_time(seed):
     check_against_matrix(seed, ENGINES)
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("engine", ["boxes", "tiles", None])
 @pytest.mark.parametrize("kind", ["mixed", "numbers", "categories"])

@@ -180,6 +180,7 @@ def test_what_is_undefined_says_so(table, undefined):
     assert all(u.notes for u in found if u.value is None)
 
 
+@pytest.mark.slow
 def test_a_column_that_the_synthetic_table_leaves_empty_counts(tables):
     real, other, holdout = tables
     emptied = other.with_columns(pl.lit(None).cast(pl.Float64).alias("x"), pl.lit(None).cast(pl.String).alias("b"))
@@ -189,6 +190,7 @@ def test_a_column_that_the_synthetic_table_leaves_empty_counts(tables):
     assert "undefined for 'b', 'x'" in " ".join(found["train on synthetic, test on real"].notes)
 
 
+@pytest.mark.slow
 def test_a_target_of_many_values_and_a_column_of_many_categories():
     rng = np.random.default_rng(4)
     many = pl.DataFrame({"t": [f"v{v}" for v in rng.integers(0, 400, 600)], "k": rng.integers(0, 3, 600).astype(str)})

@@ -126,6 +126,7 @@ def test_it_fits_the_published_schema(runs):
     jsonschema.validate(data, assessment_schema())
 
 
+@pytest.mark.slow
 def test_comparisons_that_one_run_alone_made_are_counted(runs):
     fewer = copy.deepcopy(runs["clean"])
     judged = [r for r in fewer["results"] if r["risk"] and r["verdict"]]
@@ -172,6 +173,7 @@ def test_whole_records_of_other_columns_are_not_compared(runs):
     assert found["new"] == n - len(found["comparisons"]) > 0
 
 
+@pytest.mark.slow
 def test_other_people_are_said_so(runs):
     previous = copy.deepcopy(runs["clean"])
     previous["tables"]["real"]["sha256"] = "0" * 64

@@ -517,6 +517,7 @@ def test_what_was_run_is_not_among_what_was_not_tested(full):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @EACH
 def test_numbers_that_are_missing_render(reports, which):

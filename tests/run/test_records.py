@@ -199,6 +199,7 @@ def test_a_record_without_others_sorts_last():
     assert frame["exposure"].to_list() == [None]
 
 
+@pytest.mark.slow
 def test_row_order_changes_only_row_numbers(tables):
     order = np.random.default_rng(1).permutation(200)
     one, other = (

@@ -134,6 +134,7 @@ def test_the_runs_of_a_control_are_kept_apart(folder, made):
     assert timeless(resumed) == timeless(assess(**settings))
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("settings", [{"holdout": None}, {"keys": None, "targets": None, "search": "full"}], ids=str)
 def test_bins_and_searches_are_told_as_if_nothing_had_happened(folder, settings):

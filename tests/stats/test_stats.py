@@ -873,6 +873,7 @@ def test_rows_that_differ_have_different_hashes():
     assert np.unique(row_hashes(np.concatenate([near, np.round(near, 3)]))).size == 6
 
 
+@pytest.mark.slow
 def test_importing_leaves_scipy_stats_alone():
     code = "import sys, divulge.stats; sys.exit('scipy.stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
