@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["assess", "demo"]
 
+_PASSED_ON = (
+    "search", "models", "utility", "acceptable", "positive_control", "seed", "level", "budget", "resume",
+)  # fmt: skip
+"""Options of the command line that a run takes as they are."""
+
 _LARGE_FILE = 200_000  # bytes: so many hold some thousand rows
 
 
@@ -77,8 +82,9 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
     from divulge.release.rules import parse_rule
     from divulge.report.documents.terminal import clean
     from divulge.report.external.edition import checked_reveal
-    from divulge.run.assess import assess as run
+    from divulge.run.assess import assess_with
     from divulge.run.checkpoints import can_keep, discard
+    from divulge.run.options import Attacker, Reading, RunOptions
     from divulge.tables.readers import read_schema
 
     external = options["edition"] == "external"
@@ -98,17 +104,21 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
     beside = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
     keep = beside if options["resume"] or can_keep(beside) else None
     with progress_shown(options["quiet"], names=not external) as progress:
-        report = run(
-            tables["real"], tables["synthetic"], holdout=tables["holdout"],
-            keys=options["keys"] or None, targets=options["targets"] or None, schema=schema, unit=options["unit"],
-            ignore=options["ignore"], missing=options["missing"], search=options["search"],
-            subgroups=options.get("subgroups", ()), models=options["models"], utility=options["utility"],
-            acceptable=options["acceptable"], seed=options["seed"], level=options["level"],
-            positive_control=options["positive_control"], budget=options["budget"], keep=keep,
-            resume=options["resume"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
-            reveal=() if external else reveal,
+        report = assess_with(
+            tables["real"],
+            tables["synthetic"],
+            tables["holdout"],
+            Attacker(options["keys"] or None, options["targets"] or None, options.get("subgroups", ())),
+            Reading(schema, options["unit"], options["ignore"], options["missing"]),
+            RunOptions(
+                jobs=options["jobs"] or os.cpu_count() or 1,
+                reveal=() if external else reveal,
+                keep=keep,
+                **{name: options[name] for name in _PASSED_ON},
+            ),
+            progress=progress,
             **({"finished": finished_shown} if options["verbose"] else {}),
-        )  # fmt: skip
+        )
     report = _completed(report, previous, policy, options["fail_on"])
     if external:
         report = report.external(reveal)
