@@ -85,8 +85,8 @@ def entered():
         if column in case.columns:
             levels = case.pooled(column).levels.cast(pl.String)
             codes = case.codes(column, binned=False)
-            present = levels.gather(np.unique(codes[1][codes[1] > 0]) - 1).str.reverse()
-            hit = np.append(False, levels.is_in(present.implode()).to_numpy())
+            present = set(levels.gather(np.unique(codes[1][codes[1] > 0]) - 1).str.reverse())
+            hit = np.array([False, *(level in present for level in levels)])
             scores = [hit[c].astype(float) for c in (codes[0], *codes[2:])]
         members = Outcomes(scores[0])
         share = float(scores[0].mean())

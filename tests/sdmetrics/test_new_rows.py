@@ -286,7 +286,8 @@ def test_what_sdmetrics_fails_on_but_is_clear():
         frame = pd.DataFrame({name: ["x", "y"]})
         assert new_rows(frame, frame.replace("y", "z"))["score"] == 0.5
     numbers = pd.DataFrame({"a": [1, None, 3]}, dtype=object)
-    assert new_rows(numbers, numbers.replace(3, 4), {"columns": {"a": NUMBER}})["num_new_rows"] == 1
+    others = pd.DataFrame({"a": [1, None, 4]}, dtype=object)
+    assert new_rows(numbers, others, {"columns": {"a": NUMBER}})["num_new_rows"] == 1
     truths = pd.DataFrame({"a": [True, False]})
     assert new_rows(truths[:1], truths, {"columns": {"a": NUMBER}})["num_new_rows"] == 1
     days = pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])})

@@ -69,7 +69,8 @@ def _told(message: str) -> str:
 
     given = [a.partition("=")[2] if a.startswith("-") else a for a in sys.argv[1:]]
     own = _own_words()
-    typed = {part for a in given for part in (a, *map(str.strip, a.split(",")))} - own
+    options = {a.partition("=")[0] for a in sys.argv[1:] if a.startswith("--")}  # some versions of click quote none
+    typed = ({part for a in given for part in (a, *map(str.strip, a.split(",")))} | options) - own
     return masked(message, typed, own)
 
 
