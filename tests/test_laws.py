@@ -492,6 +492,7 @@ def test_an_assessment_forgets_the_kind_of_frame():
     assert lazy == {k: v for k, v in expected.items() if k != "notes"}
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("units", [False, True])
 def test_a_column_of_row_numbers_is_no_key(units):

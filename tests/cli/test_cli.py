@@ -63,6 +63,7 @@ def test_progress_goes_to_standard_error(divulge, files):
     assert "checking preconditions" not in out
 
 
+@pytest.mark.slow
 def test_a_broken_rule_exits_with_1(divulge, files):
     code, _, err = divulge("assess", "real.csv", "real.csv", *KEYED, "--fail-on", "copies.high > -1", "-q")
     assert code == 1
@@ -293,6 +294,7 @@ def test_signs_that_were_not_looked_for_are_said_so(divulge, files):
         assert "Not looked for: records alone on a tested key set" in text
 
 
+@pytest.mark.slow
 def test_a_baseline_tells_what_changed_and_a_policy_what_is_kept(divulge, files):
     quick = (*KEYED, "--no-models", "--no-utility", "-q")
     assert divulge("assess", "real.csv", "synthetic.csv", *quick, "--out", "first")[0] == 0

@@ -155,6 +155,7 @@ def test_hundreds_of_fuzzed_tables(part):
         check_against_numpy(seed, ("chosen", list(WAYS)[1 + seed % (len(WAYS) - 1)]))
 
 
+@pytest.mark.slow
 @given(st.integers(2**32, 2**40), st.sampled_from(sorted(WAYS)))
 def test_new_tables_each_time(seed, way):
     check_against_numpy(seed, [way])

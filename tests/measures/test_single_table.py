@@ -135,6 +135,7 @@ def test_row_order_and_column_order_change_no_digit(tables, monkeypatch):
     assert utility(build_case(*tables, seed=6), targets=["a"])[1].value != first[1].value
 
 
+@pytest.mark.slow
 def test_targets_are_those_named_and_scored_by_kind(tables):
     found = by_name(utility(build_case(*tables), targets=["y", "b"]))["train on synthetic, test on real"]
     told = " ".join(found.notes)

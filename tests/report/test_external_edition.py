@@ -289,6 +289,7 @@ def test_an_unknown_field_is_left_out_wherever_it_stands(report):
     assert "Ann" not in made
 
 
+@pytest.mark.slow
 def test_the_input_is_left_as_it_was_and_twice_gives_the_same(report):
     before = copy.deepcopy(report.data)
     first = external(report.data)

@@ -776,6 +776,7 @@ def test_a_report_without_results_renders():
     assert "No attack could be compared with strangers." in markdown(_empty())
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @EACH
 def test_missing_numbers_render_as_dashes(reports, which):
