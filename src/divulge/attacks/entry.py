@@ -5,7 +5,7 @@ published.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -270,5 +270,5 @@ def hit_words(hit: Mapping[str, str], variant: str) -> str:
     >>> hit_words({"": "a copy of", "near": "a near copy of"}, "near on 3 columns"), hit_words({}, "zero")
     ('a near copy of', 'right for')
     """
-    fits: Sequence[str] = sorted((start for start in hit if variant.startswith(start)), key=len)
-    return hit[fits[-1]] if fits else "right for"
+    longest = max((start for start in hit if variant.startswith(start)), key=len, default=None)
+    return "right for" if longest is None else hit[longest]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.entry import Attack, Count, Decimals, Exact, Median, Quantile, Rounding, Share
+from divulge.attacks.entry import Coarse, Count, Decimals, Exact, Median, Quantile, Rounding, Share
 from divulge.core.result import TOWARDS, Baseline, Risk, Value, counts_rows
 from divulge.report.external import known_numbers as known
 from divulge.report.external.risks import any_count, own_risk, rounded_risk, shown_difference, whole_people
@@ -70,7 +69,7 @@ def _baseline(s: Source, r: ResultRecord) -> Baseline | None:
 def _values(s: Source, r: ResultRecord) -> Value | None:
     if r.value is None:
         return None
-    coarse = _entry(r.attack).coarse
+    coarse = _coarse(r.attack)
     how, by_rows = ("", False) if coarse is None else (coarse.how, coarse.of_rows(r.variant))
     out = {}
     for role in ("real", "holdout", "synthetic"):
@@ -83,15 +82,16 @@ def _values(s: Source, r: ResultRecord) -> Value | None:
 def _context(s: Source, r: ResultRecord, away: bool) -> dict[str, float | None]:
     if away:
         return {k: digits(v) for k, v in r.context.items() if k in (TOWARDS, SHOWN, "fdr")}
-    entry = _entry(r.attack)
-    found = {k: _further(s, entry.rounding(k), k, v) for k, v in r.context.items()}
+    entry = CATALOGUE.get(r.attack)
+    found = {k: _further(s, None if entry is None else entry.rounding(k), k, v) for k, v in r.context.items()}
     found |= _answered(s, r)
     return {k: v for k, v in found.items() if v is not None}
 
 
-def _entry(attack: str) -> Attack:
-    """Return the entry of an attack; one without declarations where the catalogue has none, as of a later version."""
-    return CATALOGUE.get(attack) or replace(next(iter(CATALOGUE.values())), name=attack, coarse=None, context={})
+def _coarse(attack: str) -> Coarse | None:
+    """Return how the values of an attack are rounded; None, too, for one that the catalogue does not have."""
+    entry = CATALOGUE.get(attack)
+    return None if entry is None else entry.coarse
 
 
 def _further(s: Source, rule: Rounding | None, name: str, value: Number | None) -> float | None:
@@ -131,7 +131,7 @@ def _answered(s: Source, r: ResultRecord) -> dict[str, float | None]:
 def _curves(s: Source, r: ResultRecord) -> dict[str, list[float | None]]:
     curves = r.curves
     if "share" in curves:
-        coarse = _entry(r.attack).coarse
+        coarse = _coarse(r.attack)
         by_rows = coarse is not None and coarse.of_rows(r.variant)
         lines = {n: "synthetic" if by_rows else known.CURVES.get(n) for n in curves if n in known.QUANTILES}
         return {"share": [rounded(v, 4) for v in curves["share"]]} | {
