@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
+from divulge.core.result import FOUND
 from divulge.release.policy import Control, Policy
 from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, unfinished
 from divulge.report import formatting, model
@@ -260,6 +261,6 @@ def _not_compared(data: Assessment, change: Change) -> str:
         made = any(r.attack == attack for r in judged)
         if made and all(c.attack != attack or c.verdict == "cannot compare" for c in rows.values()):
             return f"nothing of {attack} could be compared"
-    found = (r for r in judged if r.verdict == "excess found")
+    found = (r for r in judged if r.verdict in FOUND)
     new = [r for r in found if (r.attack, r.variant, tuple(r.keys), r.target) not in rows]
     return f"an excess was found where the previous run made no comparison ({named(new[0])})" if new else ""

@@ -94,7 +94,8 @@ TEMPLATE = """\
 
 name = "my release"
 
-# Overall verdicts that let the table pass: "none found", "cannot tell", "excess found", "no holdout".
+# Overall verdicts that let the table pass: "none found", "cannot tell", "excess found",
+# "deficit found" (rows near to members are missing), "no holdout".
 verdicts = ["none found", "cannot tell"]
 
 # Attacks that must have run and been compared with strangers; `divulge attacks` lists all.

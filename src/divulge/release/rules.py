@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from divulge.core.errors import SettingError
+from divulge.core.result import FOUND
 from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 
@@ -96,7 +97,7 @@ def in_words(rule: str, known: Sequence[str]) -> str:
     """
     parsed = parse_rule(rule, known)
     if isinstance(parsed, str):
-        return "overall verdict: neither «excess found» nor «no holdout»"
+        return "overall verdict: none of «excess found», «deficit found» and «no holdout»"
     attack, variant, field, operator, limit = parsed
     who = ("all attacks" if attack == "any" else attack) + (f" ({variant})" if variant else "")
     # the largest number is compared, of scores the smallest: a rule the other way round speaks about that one alone
@@ -129,7 +130,7 @@ def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
     parsed = parse_rule(rule, known)
     if isinstance(parsed, str):
         verdict = data.verdict.verdict
-        kept = verdict not in ("excess found", "no holdout")
+        kept = verdict not in (*FOUND, "no holdout")
         return Judged(f"«{verdict}»", kept, "" if kept else "not allowed")
     attack, variant, field, operator, limit = parsed
     own = [r for r in data.results if attack in ("any", r.attack) and variant in ("", r.variant)]

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
-from divulge.core.result import TOWARDS, Baseline, counts_rows, number, percent, tidy
+from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words
 from divulge.report.model import Assessment, Changed, Group, PositiveControl, Rate, Records, ResultRecord, Smallest
 
@@ -269,13 +269,13 @@ def meaning(data: Assessment) -> str:
 
 
 def unchanged_verdicts(data: Assessment) -> str:
-    """Return why single results can say "excess found" when the whole does not; "" when that is not so."""
-    n = sum(r.verdict == "excess found" for r in data.results)
-    if not n or data.verdict.verdict == "excess found":
+    """Return why single results can be findings when the whole does not; "" when that is not so."""
+    n = sum(r.verdict in FOUND for r in data.results)
+    if not n or data.verdict.verdict in FOUND:
         return ""
     return (
-        f"{n} of the comparisons show an excess within the family of their own attack. Corrected for the number of "
-        "attacks too (Holm), none remains; read them as a reason to look again with more people."
+        f"{n} of the comparisons show an excess or a deficit within the family of their own attack. Corrected for the "
+        "number of attacks too (Holm), none remains; read them as a reason to look again with more people."
     )
 
 

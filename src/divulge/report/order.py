@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from divulge.core.result import FOUND
 from divulge.report.formatting import rate_of, risk_value
 from divulge.report.model import Assessment, ResultRecord
 
@@ -24,7 +25,7 @@ __all__ = [
     "worst_first",
 ]
 
-ORDER = {"excess found": 0, "cannot tell": 1, "none found": 2, "no holdout": 3}
+ORDER = {"excess found": 0, "deficit found": 1, "cannot tell": 2, "none found": 3, "no holdout": 4}
 """The verdicts in the order of concern."""
 
 
@@ -78,11 +79,12 @@ def worst_first(results: Iterable[ResultRecord]) -> list[ResultRecord]:
 
 
 def _badness(result: ResultRecord) -> tuple[int, float, float]:
-    found = result.verdict == "excess found"
-    bound = risk_value(result, "low_simultaneous" if found else "high_simultaneous")
+    bound = risk_value(result, "low_simultaneous" if result.verdict in FOUND else "high_simultaneous")
+    if result.verdict == "deficit found" and bound is not None:
+        bound = -bound
     rate = rate_of(result.real)
     return (
-        ORDER.get(result.verdict or "", 4),
+        ORDER.get(result.verdict or "", 5),
         float("inf") if bound is None else -bound,
         float("inf") if rate is None else -float(rate),
     )

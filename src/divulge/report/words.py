@@ -7,6 +7,8 @@ __all__ = ["BANNER", "DEFINITIONS", "GLOSSARY", "LIMITS", "ROWS_RISK", "UNFAIR"]
 BANNER = {
     "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
     "the preconditions hold, that part does not come from patterns of the population.",
+    "deficit found": "The synthetic table says less about people in the real table than about strangers: rows near to "
+    "members are missing. Absence tells who is a member, so this is a disclosure too.",
     "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
     "speaks about the attacks, keys and targets on this page and about nothing else.",
     "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is "
@@ -29,11 +31,16 @@ DEFINITIONS = (
         "the simultaneous lower limit of the difference between members and strangers is above 0: the attack is right "
         "more often about people in the real table.",
     ),
-    ("none found", "not so, and the simultaneous upper limit of risk is at most {acceptable}."),
+    (
+        "deficit found",
+        "the simultaneous upper limit of the difference is below 0: the attack is right less often about people in the "
+        "real table, as when rows near to them were removed.",
+    ),
+    ("none found", "neither, and the simultaneous upper limit of risk is at most {acceptable}."),
     (
         "cannot tell",
-        "neither: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which size "
-        "would do.",
+        "none of these: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which "
+        "size would do.",
     ),
     ("no holdout", "there were no strangers to compare with; only rates are shown."),
 )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import hold_back
-from divulge.core.result import TOWARDS, Result, counts_guesses, counts_rows, label, number, percent
+from divulge.core.result import FOUND, TOWARDS, Result, counts_guesses, counts_rows, label, number, percent
 from divulge.run.budget import TIME_UP
 from divulge.stats import holm
 
@@ -98,11 +98,17 @@ def over_families(results: Sequence[Result], level: float) -> list[Result]:
     """Return the results; a finding that does not survive Holm's correction over the attacks becomes "cannot tell"."""
     smallest = {r.attack: 1.0 for r in results if r.comparison is not None}
     for r in results:
-        if r.verdict == "excess found" and r.p_adjusted is not None:
+        if r.verdict in FOUND and r.p_adjusted is not None:
             smallest[r.attack] = min(smallest[r.attack], r.p_adjusted)
     adjusted = dict(zip(smallest, holm(np.array(list(smallest.values()))), strict=True))
-    why = "an excess was found within this attack, but not after correction for the number of attacks"
-    return [hold_back(r, why) if r.verdict == "excess found" and adjusted[r.attack] > 1 - level else r for r in results]
+
+    def held(r: Result) -> Result:
+        if r.verdict not in FOUND or adjusted[r.attack] <= 1 - level:
+            return r
+        what = "an excess" if r.verdict == "excess found" else "a deficit"
+        return hold_back(r, f"{what} was found within this attack, but not after correction for the number of attacks")
+
+    return [held(r) for r in results]
 
 
 def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:

@@ -35,7 +35,13 @@ _FOLDED = 100
 _OF_STRANGERS = re.compile(r"\bleak|excess|members and")
 _SMALL_N = 100
 _SHADES = (0.0, 0.02, 0.05, 0.1, 0.25)
-_CLASS = {"excess found": "excess", "none found": "none", "cannot tell": "unsure", "no holdout": "nohold"}
+_CLASS = {
+    "excess found": "excess",
+    "deficit found": "deficit",
+    "none found": "none",
+    "cannot tell": "unsure",
+    "no holdout": "nohold",
+}
 
 
 def page(data: Assessment, worst_records: list[dict[str, Any]]) -> str:

@@ -35,6 +35,7 @@ _PAD = 10
 
 _ICONS = {
     "excess found": '<path class="i-fill" d="M24 5 45 42H3Z"/><path class="i-cut" d="M24 18v12M24 35.5v.5"/>',
+    "deficit found": '<path class="i-fill" d="M24 43 3 6H45Z"/><path class="i-cut" d="M24 12v12M24 29.5v.5"/>',
     "none found": '<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="M15 24h18"/>',
     "cannot tell": '<path class="i-line" d="M24 3 45 24 24 45 3 24Z"/>'
     '<path class="i-line" d="M18.5 19.5c0-7 11-7 11 0 0 5-5.5 4.5-5.5 9.5M24 34.5v.5"/>',

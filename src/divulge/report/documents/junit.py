@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from divulge.case.preconditions import CRITICAL
-from divulge.core.result import number
+from divulge.core.result import FOUND, number
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Policy, Precondition, ResultRecord
 
@@ -26,9 +26,9 @@ def junit(data: Assessment) -> str:
     Returns
     -------
     str
-        A condition of the policy that is not kept is a failure; without a policy an attack with an excess and a
-        critical precondition that does not hold are failures. An attack that failed is an error. What cannot tell, was
-        left out, or is a precondition of less weight that does not hold, is skipped.
+        A condition of the policy that is not kept is a failure; without a policy an attack with an excess or a deficit
+        and a critical precondition that does not hold are failures. An attack that failed is an error. What cannot
+        tell, was left out, or is a precondition of less weight that does not hold, is skipped.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def _attack(name: str, results: Sequence[ResultRecord], judging: bool) -> ET.Ele
     counts = dict(order.verdict_counts(results))
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
     worst = order.worst_first(results)
-    if "excess found" in counts:
-        found = [_finding(r) for r in worst if r.verdict == "excess found"]
+    found = [_finding(r) for r in worst if r.verdict in FOUND]
+    if found:
         more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
         told = f"{told}; clearest: {found[0]}"
         if judging:

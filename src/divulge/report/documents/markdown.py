@@ -16,7 +16,7 @@ __all__ = ["markdown"]
 
 _MOST = 40
 _PARTS = 5  # near copies on part of the columns
-_SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
+_SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
 

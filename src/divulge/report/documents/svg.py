@@ -44,6 +44,8 @@ def verdict_mark(x: float, y: float, verdict: str) -> str:
     """Return the shape of a verdict: each has one of its own, so that colour is not needed."""
     if verdict == "excess found":
         return f'<path class="mark m-excess" d="M{x:g} {y - 6:g}l6 11h-12Z"/>'
+    if verdict == "deficit found":
+        return f'<path class="mark m-excess" d="M{x:g} {y + 6:g}l-6 -11h12Z"/>'
     if verdict == "cannot tell":
         return f'<path class="mark m-unsure" d="M{x:g} {y - 6:g}l6 6-6 6-6-6Z"/>'
     return f'<circle class="mark m-none" cx="{x:g}" cy="{y:g}" r="4.5"/>'

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from divulge.core.result import Risk, counts_rows, number, percent
+from divulge.core.result import FOUND, Risk, counts_rows, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import statement, wp216
@@ -142,7 +142,7 @@ def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str
         row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent(formatting.rate_of(r.baseline))]
         if compared:
             row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r.risk), str(r.verdict)]
-        style = {"excess found": "bold red", "cannot tell": "yellow"}.get(str(r.verdict), "")
+        style = "bold red" if r.verdict in FOUND else "yellow" if r.verdict == "cannot tell" else ""
         cells = dict(zip(heads, row, strict=True))
         table.add_row(*(Text(cells[h], style=style if h == "verdict" else "") for h in shown))
     return table

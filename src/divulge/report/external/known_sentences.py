@@ -51,6 +51,9 @@ _NOTES = (
     "told from none",
     "cannot tell: strangers are always hit, so that the risk is undefined",
     "cannot tell: an excess was found within this attack, but not after correction for the number of attacks",
+    "cannot tell: a deficit was found within this attack, but not after correction for the number of attacks",
+    "members are met less often than strangers: rows near to members are missing, and absence tells who is a member. A "
+    "filter that removed such rows does this, and so does a generator that rejects copies of its training rows",
     "column '…': # quantile bins of real and holdout, right-closed",
     "inference without disclosure: the attack is right about strangers too, more often than the prior; what it learns "
     "is about the population, not about the people in the table",

@@ -222,6 +222,11 @@ def _value(value: float | None, how: str, n: int) -> float | None:
 
 def _score(r: ResultRecord, risk: Risk | None, context: dict[str, Number | None]) -> float | None:
     """Return the score of the rounded upper limit, downward."""
+    if r.verdict == "deficit found":
+        low = risk.low if risk else None
+        if r.score is None or low is None:
+            return None
+        return rounded(min(100 * (1 - min(1.0, abs(low))), r.score), 0, "down")
     high, part = (risk.high if risk else None), r.context.get(SHOWN)
     part = 1.0 if part is None else context.get(SHOWN, 1.0)
     if r.score is None or high is None or part is None or part <= 0:

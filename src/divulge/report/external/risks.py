@@ -101,6 +101,8 @@ def any_count(s: Source, r: ResultRecord, real: Rate | None, holdout: Rate | Non
         out |= _of_shown(real, holdout, 1 - (1 - risk.level) / tests, places((risk.low, risk.high)))
     if r.verdict == "excess found":  # which says as much
         out |= {k: 0.0 if (low := out[k]) is None else max(low, 0.0) for k in ("low", "low_simultaneous")}
+    if r.verdict == "deficit found":
+        out |= {k: 0.0 if (high := out[k]) is None else min(high, 0.0) for k in ("high", "high_simultaneous")}
     if _is_kept(s, r):
         most, high = s.data.settings.acceptable, out["high_simultaneous"]
         out["high_simultaneous"] = most if high is None else min(high, most)

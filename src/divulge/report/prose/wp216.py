@@ -9,7 +9,7 @@ from typing import Any
 
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.inference import WAYS
-from divulge.core.result import number, percent
+from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Group, Rate, ResultRecord
 from divulge.report.prose.answer import Answer, Chart, Further, Headline, Part
@@ -192,8 +192,9 @@ def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: 
         return f" This is the highest of {of}."
     counts = ", ".join(f"{n} {verdict}" for verdict, n in order.verdict_counts(chosen))
     same = sum(c.verdict == r.verdict for c in chosen)
-    if r.verdict == "excess found":
-        return f" This is the clearest of {of}, by its lower limit ({counts})."
+    if r.verdict in FOUND:
+        end = "lower" if r.verdict == "excess found" else "upper"
+        return f" This is the clearest of {of}, by its {end} limit ({counts})."
     if formatting.risk_value(r, "high_simultaneous") is None or same == 1:
         return f" Of {of}: {counts}."
     if same == len(chosen):
