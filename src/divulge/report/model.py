@@ -1,4 +1,4 @@
-"""The typed content of assessment.json: one frozen struct for each part, from which every document is drawn."""
+"""The typed content of assessment.json: one frozen struct for each part. Every document is rendered from it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 ANY_COUNT = "of any count shown like these"
-"""Method of a risk in an external edition whose limits are those of all counts that would be shown alike."""
+"""`method` of a risk in an external edition whose limits hold for every count that would be shown in the same way."""
 
 FORMAT = "divulge-assessment/1"
 NOT_TESTED = (
@@ -54,12 +54,12 @@ NOT_TESTED = (
     ("linkability", "can two sets of columns of one person be joined through the synthetic table?"),
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
-"""What is said not to be tested, unless an attack of that name is among the results."""
+"""Attacks with their questions: the report lists as not tested those that have no result."""
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Number = int | float
-"""A number that is written as it is: a whole one without a decimal point."""
+"""A number that JSON keeps unchanged: an integer has no decimal point."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True):
     holdout: Table | None
 
     def by_role(self) -> dict[str, Table | None]:
-        """Return the tables by their role, in this order."""
+        """Return the tables by role: real, synthetic, holdout."""
         return {"real": self.real, "synthetic": self.synthetic, "holdout": self.holdout}
 
 

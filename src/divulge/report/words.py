@@ -44,7 +44,7 @@ DEFINITIONS = (
     ),
     ("no holdout", "there were no strangers to compare with; only rates are shown."),
 )
-"""The verdicts, with `{acceptable}` to fill in."""
+"""The definitions of the verdicts, with `{acceptable}` to fill in."""
 
 LIMITS = (
     "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
@@ -67,7 +67,7 @@ ROWS_RISK = (
     "nearest person is a member or a stranger, and the risk is the fraction of synthetic rows that are copied: the "
     "members' share less what they would attract without a leak, over the share of people who are strangers."
 )
-"""What the rates and the risk of measures are that count synthetic rows."""
+"""What rates and risk mean for measures that count synthetic rows."""
 
 GLOSSARY = (
     ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
@@ -93,4 +93,4 @@ GLOSSARY = (
     ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
     ("unit", "the column that says which rows belong to one person or household."),
 )  # fmt: skip
-"""The words of the report."""
+"""The terms of the report, defined."""

@@ -1,4 +1,4 @@
-"""Sentences of an external edition, made anew from the numbers that it shows."""
+"""Sentences of an external edition, written again from the numbers that it shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHY = re.compile(
     r"|# distinct texts in # rows|text with # distinct values|sdtype \w+ of the SDV metadata"
     r"|primary key of the SDV metadata)(?:, though not in every table)?(?:; # of # values missing)?"
 )
-"""Reasons that this program gives, their numbers left out; others come from a schema file."""
+"""Reasons that divulge gives, without their numbers; others come from a schema file."""
 
 
 def read_why(text: str) -> str:
@@ -35,7 +35,7 @@ def read_why(text: str) -> str:
 
 
 def verdict_sentence(data: Assessment, results: Sequence[ResultRecord], said: Callable[[str], str]) -> str:
-    """Return the verdict of the whole in words, from the results of this edition."""
+    """Return the overall verdict in words, from the results of this edition."""
     verdict = data.verdict.verdict
     pairs = [(r, e) for r, e in zip(data.results, results, strict=True) if _judged(r)]
     if verdict == "no holdout" or not pairs:
