@@ -16,6 +16,7 @@ __all__ = [
     "NOT_TESTED",
     "About",
     "Assessment",
+    "Bound",
     "Change",
     "Changed",
     "Column",
@@ -27,6 +28,7 @@ __all__ = [
     "LeftOut",
     "MinimalKeySet",
     "Moved",
+    "NotCompared",
     "NotTested",
     "Number",
     "Overall",
@@ -113,11 +115,48 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     missing: int
 
 
+class Bound(msgspec.Struct, frozen=True, kw_only=True):
+    """How far one comparison that was fixed before the run bounds the risk; all bounds of a run hold together."""
+
+    attack: str
+    variant: str
+    keys: tuple[str, ...]
+    target: str | None
+    words: Annotated[str, Meta(description="What is compared.")]
+    primary: Annotated[bool, Meta(description='Whether "none found" needs this bound; otherwise it is only stated.')]
+    limit: Annotated[
+        float | None,
+        Meta(
+            description="Simultaneous upper limit of the risk, divided by the part of a full copy of the real table "
+            "that would show here; null where it has none, and in an external edition where few people are behind it."
+        ),
+    ]
+    shown: Annotated[float | None, Meta(description="The part of a full copy of the real table that would show here.")]
+    bounded: Annotated[bool, Meta(description="Whether the limit is at most the acceptable risk.")]
+    people: Annotated[
+        Count | None,
+        Meta(description="Members, beside strangers in proportion, who would bound a risk of 0; null where bounded."),
+    ]
+
+
+class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """A column that no comparison with strangers looks at."""
+
+    column: str
+    why: str
+
+
 class Overall(msgspec.Struct, frozen=True, kw_only=True):
-    """The worst result by simultaneous bound, in one sentence."""
+    """The verdict of the whole, in one sentence, and the bounds behind it."""
 
     verdict: Verdict
     sentence: str
+    bounds: tuple[Bound, ...] = ()
+    screened: Annotated[int, Meta(ge=0, description="Comparisons that were screened and not to be bounded.")] = 0
+    not_compared: tuple[NotCompared, ...] = ()
+    without_strangers: Annotated[
+        tuple[str, ...], Meta(description="Columns of the real and the synthetic table that the holdout lacks.")
+    ] = ()
 
 
 class Precondition(msgspec.Struct, frozen=True, kw_only=True):

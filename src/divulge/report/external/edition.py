@@ -47,8 +47,9 @@ from divulge.report.external.policy import policy
 from divulge.report.external.results import result
 from divulge.report.external.risks import Coarse
 from divulge.report.external.rounding import count, digits, few_hidden, grid, rounded, share
-from divulge.report.external.sentences import read_why, verdict_sentence
+from divulge.report.external.sentences import read_why
 from divulge.report.external.source import IDENTIFIER, Compared, Source, named, numbers
+from divulge.report.external.verdict import overall
 from divulge.report.formatting import limits_of
 from divulge.report.model import (
     NOT_TESTED,
@@ -61,7 +62,6 @@ from divulge.report.model import (
     KeySet,
     MinimalKeySet,
     NotTested,
-    Overall,
     Planted,
     PositiveControl,
     ResultRecord,
@@ -210,7 +210,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         settings=_settings(s),
         started=d.started,
         seconds=float(round(d.seconds)),
-        verdict=Overall(verdict=d.verdict.verdict, sentence=verdict_sentence(d, results, s.sentence)),
+        verdict=overall(s, results),
         tables=_tables(s),
         schema=tuple(_column(s, c) for c in d.schema),
         preconditions=tuple(replace(c, detail=s.sentence(c.detail)) for c in d.preconditions),

@@ -69,6 +69,7 @@ _BASELINES = (
     "guessing in proportion to how often each value occurs",
     "n w (# - w)^(n - #) at n = #, a guess of weight w that knows nothing of the table",
     "naming one value for everybody, the best one",
+    "naming one value for everybody, the best one of each target",
     "naming the commonest value",
     "two random sets of # synthetic row",
     "two random sets of # synthetic rows",

@@ -176,14 +176,21 @@ def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> He
     if not rows:
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
-    r = order.worst_first(chosen)[0]
     strangers = order.has_holdout(data)
+    counted = [r for r in chosen if r.verdict in FOUND] or _bounding(attack, rows, data) or chosen
+    r = order.worst_first(counted)[0]
     n = len({_split_of(c) if attack == "linkability" else c.target for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
         n, of = len(chosen), "comparisons"
     place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
-    return Headline(r, r.verdict, f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place)
+    return Headline(r, r.verdict, f"{_found(r)} {_compared(r, counted) if strangers else ''}".strip() + place)
+
+
+def _bounding(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> list[ResultRecord]:
+    """Return the results whose bound the verdict of the whole states."""
+    stated = {(b.variant, b.keys, b.target) for b in data.verdict.bounds if b.attack == attack}
+    return [r for r in rows if (r.variant, r.keys, r.target) in stated]
 
 
 def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: bool) -> str:
@@ -195,7 +202,7 @@ def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: 
     if r.verdict in FOUND:
         end = "lower" if r.verdict == "excess found" else "upper"
         return f" This is the clearest of {of}, by its {end} limit ({counts})."
-    if formatting.risk_value(r, "high_simultaneous") is None or same == 1:
+    if formatting.risk_value(r, "high_simultaneous") is None or same == 1 or all(c is not r for c in chosen):
         return f" Of {of}: {counts}."
     if same == len(chosen):
         return f" This has the largest upper limit of {of} ({counts})."
@@ -255,18 +262,23 @@ def _first(r: ResultRecord) -> str:
     if r.attack == "linkability":
         return f"By {formatting.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
     way = formatting.capitalized(formatting.prose(r.variant, 60)) or "Some way"
-    return f"{way}, {formatting.name(r.target or '-')}"
+    return f"{way}, {formatting.name(r.target)}" if r.target else way
 
 
-def _compared(r: ResultRecord) -> str:
+def _compared(r: ResultRecord, counted: Sequence[ResultRecord]) -> str:
     if formatting.risk_value(r) is None and formatting.risk_value(r, "high_simultaneous") is None:
         return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
     alone, together = (formatting.interval(r.risk, kind) for kind in ("", "_simultaneous"))
     intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
-    return f"Risk {number(formatting.risk_value(r))} ({intervals}).{_score(r)}"
+    return f"Risk {number(formatting.risk_value(r))} ({intervals}).{_score(r, counted)}"
 
 
-def _score(r: ResultRecord) -> str:
+def _score(r: ResultRecord, counted: Sequence[ResultRecord]) -> str:
+    """Return the score of a question: the lowest among the results that count for its answer."""
+    lowest = min((c for c in counted if c.score is not None), key=lambda c: c.score or 0.0, default=r)
+    if lowest is not r and lowest.score is not None and (r.score is None or lowest.score < r.score):
+        where = formatting.prose(formatting.label(lowest, "->"), 120)
+        return f" Score {lowest.score:.1f}, from the largest upper limit of these comparisons ({where})."
     high, part = formatting.risk_value(r, "high"), shown(r)
     if r.score is None:
         return " No score: a full copy of the real table would not show here." if part <= 0 else ""
