@@ -431,7 +431,7 @@ def test_a_broken_condition_is_one_sentence():
     judged = judge_policy(data, Policy(preconditions=False), ["excess", "copies.high > 0.5"])
     assert broken(judged) == [
         "overall verdict: none found or cannot tell: found «excess found», not allowed",
-        "overall verdict: neither «excess found» nor «no holdout»: found «excess found», not allowed",
+        "overall verdict: none of «excess found», «deficit found» and «no holdout»: found «excess found», not allowed",
         "copies: simultaneous upper limit of risk at most 0.5: the one test of copies was left out",
     ]
 
