@@ -242,6 +242,10 @@ def test_no_risk_may_have_risen(verdict, expected):
     rows = [{k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": verdict} for r in data["results"]]
     assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
     assert why(asked, run()) == "no previous run was given"
+    if verdict == "cannot compare":
+        rows[0]["verdict"] = "no change found"
+        expected = f"{len(rows) - 1} comparisons could not be compared"
+        assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
 
 
 def test_a_change_that_was_hardly_looked_for_is_not_kept():

@@ -57,7 +57,8 @@ def change(data: Assessment, previous: Assessment) -> Change:
 
     Comparisons are the same when attack, variant, keys and target are; of whole records also the columns have to be.
     Those of one attack are a family: limits are
-    Bonferroni's and p-values Holm's, and the verdict of the whole adds Holm over the attacks.
+    Bonferroni's and p-values Holm's, and the verdict of the whole adds Holm over the attacks. It is "no change found"
+    only if each comparison has a risk with limits in both runs.
 
     Parameters
     ----------
@@ -186,8 +187,11 @@ def _row(
 
 
 def _overall(rows: Sequence[Changed]) -> Moved:
+    """Return the verdict on all comparisons: what changed, else what cannot be compared, and only then no change."""
     verdicts = {r.verdict for r in rows}
-    return next((v for v in ("rose", "fell", "no change found") if v in verdicts), "cannot compare")
+    if verdicts == {"no change found"}:
+        return "no change found"
+    return next((v for v in ("rose", "fell") if v in verdicts), "cannot compare")
 
 
 def _same_table(data: Assessment, previous: Assessment, role: str) -> bool:

@@ -245,7 +245,10 @@ def _changed(data: Assessment) -> Judged:
     if change is None:
         return _judged("", "no previous run was given")
     verdict = change.verdict
-    why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
+    silent = sum(c.verdict == "cannot compare" for c in change.comparisons)
+    nothing = silent == len(change.comparisons)
+    gaps = "nothing could be compared" if nothing else f"{silent} comparisons could not be compared"
+    why = {"rose": "a risk rose", "cannot compare": gaps}.get(verdict, "")
     return _judged(
         f"«{verdict}»: {formatting.tidy(change.sentence)}",
         why or unfinished(data, "any") or _not_compared(data, change),
