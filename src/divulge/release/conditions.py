@@ -128,6 +128,8 @@ def _precondition(check: str) -> _Condition:
         made = [c for c in data.preconditions if c.check == check]
         if made:
             detail = formatting.tidy("; ".join(c.detail for c in made))
+            if not all(c.tested for c in made):
+                return _judged("", "was not tested")
             return _judged(detail, "" if all(c.ok for c in made) else "it fails")
         if check in _REPORTED_IF_BROKEN:
             return _judged("nothing against it", "")
