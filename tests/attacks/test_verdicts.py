@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
+import polars as pl
 import pytest
 from msgspec.structs import replace
 
+import divulge
 from divulge.attacks.checks import INFERENCE_ONLY, hold_back, verdict_of
 from divulge.core.result import Difference, Result, Risk
 from divulge.run.verdict import in_doubt, over_families
@@ -31,6 +34,11 @@ ABOVE, ACROSS = interval(0.01, 0.2), interval(-0.01, 0.04)
         (ABOVE, interval(0.01, 0.04), 0.2, "cannot tell"),  # small, but above 0
         (ACROSS, Interval(math.nan, math.nan, math.nan), 0.3, "cannot tell"),
         (ACROSS, interval(-1, math.inf), 0.3, "cannot tell"),
+        (interval(-0.2, -0.01), interval(-0.3, -0.01), 0.05, "deficit found"),
+        (interval(-0.2, -0.01), interval(-0.3, -0.01), 0.0501, "none found"),
+        (interval(-0.2, -0.01), interval(-0.3, 0.01), 0.001, "none found"),
+        (interval(-0.2, 0.01), interval(-0.3, -0.01), 0.001, "none found"),
+        (interval(-0.2, 0.01), interval(-0.3, 0.1), 0.001, "cannot tell"),
     ],
 )
 def test_a_finding_needs_its_bound_and_its_p_value(difference, risk, p_adjusted, expected):
@@ -81,6 +89,28 @@ def test_findings_are_corrected_for_the_number_of_attacks():
     assert found[0] == results[0]
     assert over_families(results, 0.9) == results  # .1 / 3 is more than .02
     assert [r.verdict for r in over_families(results[2:3], 0.95)] == ["excess found"]
+
+
+def test_a_deficit_is_corrected_like_an_excess():
+    results = [
+        result("cap", "deficit found", 0.010),
+        result("dcr", "deficit found", 0.04),
+        result("x", "none found", 1),
+    ]
+    found = over_families(results, 0.95)
+    assert [r.verdict for r in found] == ["deficit found", "cannot tell", "none found"]
+    assert found[1].notes[-1].startswith("cannot tell: a deficit was found within this attack, but not after")
+
+
+def test_rows_removed_near_members_are_a_deficit_and_lower_the_score():
+    """0 of 300 members and 60 of 300 strangers stand in the table: a filter removed what equals a member."""
+    numbers = np.arange(900) / 7
+    real, strangers = (pl.DataFrame({"x": numbers[k : k + 300]}) for k in (0, 300))
+    synthetic = pl.DataFrame({"x": np.concatenate([numbers[300:360], numbers[600:840]])})
+    found = divulge.copies(real, synthetic, holdout=strangers, variants=["exact"])[0]
+    assert found.verdict == "deficit found" and found.risk.value == pytest.approx(-0.25)
+    assert found.score == pytest.approx(100 * (1 + found.risk.low)) and found.score < 75
+    assert any(n.startswith("members are met less often than strangers") for n in found.notes)
 
 
 def test_a_failing_precondition_takes_the_all_clear_away():

@@ -146,7 +146,7 @@ def test_an_unknown_attack_is_refused_with_the_known_ones():
         ("copies[exact].value < 0.1", "copies (exact): the largest risk at least 0.1"),
         ("cap.score < 95", "cap: score at least 95"),
         ("cap.score >= 95", "cap: the smallest score below 95"),
-        ("excess", "overall verdict: neither «excess found» nor «no holdout»"),
+        ("excess", "overall verdict: none of «excess found», «deficit found» and «no holdout»"),
     ],
 )
 def test_what_keeps_a_rule_is_said_in_words(rule, words):

@@ -220,14 +220,15 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
         notes.append(_size_note(result, risk, acceptable))
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)
-    high = result.risk.high
-    if high is not None and not 0 <= high <= 1:
+    if verdict == "deficit found":
+        notes.append(ABSENT)
+    score, outside = _score(result.risk, 1.0 if shown is None else min(1.0, shown), verdict)
+    if outside:
         notes.append(BOUNDED)
-    visible = 1.0 if shown is None else min(1.0, shown)
     return replace(
         result,
         verdict=verdict,
-        score=None if high is None or visible <= 0 else 100 * (1 - min(1.0, max(0.0, high / visible))),
+        score=score,
         notes=tuple(notes),
         difference=replace(
             result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
@@ -236,9 +237,19 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
     )
 
 
+def _score(risk: Risk, visible: float, verdict: Verdict) -> tuple[float | None, bool]:
+    """Return the score, and whether its limit lies outside [0, 1]; `visible` is the part of a full copy that shows."""
+    if verdict == "deficit found":
+        return (None, False) if risk.low is None else (100 * (1 - min(1.0, abs(risk.low))), risk.low < -1)
+    if risk.high is None:
+        return None, False
+    score = None if visible <= 0 else 100 * (1 - min(1.0, max(0.0, risk.high / visible)))
+    return score, not 0 <= risk.high <= 1
+
+
 def hold_back(result: Result, why: str) -> Result:
     """Return the result with the verdict "cannot tell" and a note with the reason."""
-    notes = [n for n in result.notes if not n.startswith((CANNOT_TELL, INFERENCE_ONLY))]
+    notes = [n for n in result.notes if not n.startswith((CANNOT_TELL, INFERENCE_ONLY, ABSENT))]
     return replace(result, verdict="cannot tell", notes=(*notes, f"{CANNOT_TELL}: {why}"))
 
 
@@ -248,7 +259,11 @@ INFERENCE_ONLY = (
     "what it learns is about the population, not about the people in the table"
 )
 BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
-_VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED)
+ABSENT = (
+    "members are met less often than strangers: rows near to members are missing, and absence tells who is a member. "
+    "A filter that removed such rows does this, and so does a generator that rejects copies of its training rows"
+)
+_VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED, ABSENT)
 
 
 def verdict_of(
@@ -259,10 +274,14 @@ def verdict_of(
     "excess found" needs three things: the lower bounds of difference and of risk are above 0, and the adjusted p-value
     is at most alpha. Newcombe's bound alone is above 0 too often where sizes are very unequal and hits are few. For
     fractional scores the lower bound of the difference can be above 0 and that of the risk below, or the reverse.
+    "deficit found" needs the same on the other side: both upper bounds below 0.
     """
-    if difference.low > 0 and risk.low > 0 and p_adjusted is not None and p_adjusted <= alpha:
+    unlikely = p_adjusted is not None and p_adjusted <= alpha
+    if difference.low > 0 and risk.low > 0 and unlikely:
         return "excess found"
-    suspect = difference.value > 0 and p_adjusted is not None and p_adjusted <= alpha
+    if difference.high < 0 and risk.high < 0 and unlikely:
+        return "deficit found"
+    suspect = difference.value > 0 and unlikely
     if np.isfinite(risk.high) and risk.high <= acceptable and not difference.low > 0 and not suspect:
         return "none found"
     return "cannot tell"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "FOUND",
     "IN_MEMORY",
     "Baseline",
     "Difference",
@@ -21,11 +22,14 @@ __all__ = [
     "Risk",
     "Value",
     "Verdict",
+    "is_compared",
     "jsonable",
     "tidy",
 ]
 
-Verdict = Literal["excess found", "none found", "cannot tell", "no holdout"]
+Verdict = Literal["excess found", "deficit found", "none found", "cannot tell", "no holdout"]
+FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
+"""Verdicts that are findings: members are hit more often than strangers, or less often."""
 
 Counts = Literal["people", "rows", "guesses"]
 """What rates are of: people, synthetic rows by whose person is nearest, or guesses that fit one person or not."""
@@ -128,7 +132,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk | None = None
     score: float | None = None
     """100 (1 - min(1, max(0, risk.high))), the privacy score of the field; 100 is least risk. If a full copy of the
-    real table would show only a part of the risk, the limit is divided by that part; None if it would show nothing."""
+    real table would show only a part of the risk, the limit is divided by that part; None if it would show nothing.
+    With the verdict "deficit found" the score is 100 (1 - min(1, |risk.low|))."""
     p_value: float | None = None
     p_adjusted: float | None = None
     smallest_detectable: float | None = None
@@ -236,6 +241,26 @@ def tidy(text: object) -> str:
 
 TOWARDS = "leak-free share towards members"
 """Context key of results whose rates are shares of synthetic rows, by their nearest person, not of people."""
+
+
+class Judged(Protocol):
+    """What says whether members were compared with strangers."""
+
+    @property
+    def verdict(self) -> str | None: ...
+    @property
+    def risk(self) -> object: ...
+    @property
+    def real(self) -> Any: ...
+    @property
+    def holdout(self) -> Any: ...
+
+
+def is_compared(result: Judged) -> bool:
+    """Return whether a verdict compares members with strangers: the attack reaches at least one of each."""
+    sides = (result.real, result.holdout)
+    # an external edition withholds numbers, not whether there are any
+    return result.risk is not None and result.verdict is not None and all(s is not None and s.n != 0 for s in sides)
 
 
 def counts_rows(result: Counted) -> bool:

@@ -441,8 +441,8 @@ def _nearest_numpy(
 def _smallest(matrix: Floats, k: int) -> Ints:
     """Return the columns of the k smallest entries of each row, the first of equal ones first."""
     if k > min(2, matrix.shape[1] - 1):  # for more, sorting is as fast
-        return np.argsort(matrix, axis=1, kind="stable")[:, :k]
-    first = matrix.argmin(axis=1)[:, None]
+        return np.asarray(np.argsort(matrix, axis=1, kind="stable")[:, :k])
+    first: Ints = matrix.argmin(axis=1)[:, None]
     if k == 1:
         return first
     rest = matrix.copy()

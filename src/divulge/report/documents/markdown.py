@@ -1,4 +1,4 @@
-"""The report as Markdown: short, for a ticket or a pull request; names are escaped wherever they stand."""
+"""The report as Markdown: short, for a ticket or a pull request; all names are escaped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["markdown"]
 
 _MOST = 40
 _PARTS = 5  # near copies on part of the columns
-_SIGNS = {"excess found": "▲", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
+_SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
 
@@ -32,7 +32,7 @@ def markdown(data: Assessment) -> str:
 
 
 def escaped(text: object) -> str:
-    r"""Return text that Markdown and HTML show as it is: no link, emphasis, code, table cell or tag comes of it.
+    r"""Return text escaped, so that Markdown and HTML show it literally, without link, emphasis, code, cell or tag.
 
     Examples
     --------
