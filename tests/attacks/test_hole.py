@@ -78,6 +78,17 @@ def test_of_a_household_the_nearest_row_counts():
     assert result.p_value == pytest.approx(4 * 2 / 4 * 1 / 3)
     rows = found(*(t.drop("home") for t in (real, synthetic, holdout)), schema=SCHEMA)
     assert rows.p_value == pytest.approx(4 * (4 * 3 * 2) / (8 * 7 * 6))
+    turned = found(real[::-1], synthetic, holdout[::-1], schema=SCHEMA, unit="home")
+    assert turned.context == result.context
+
+
+def test_a_small_p_value_alone_is_no_finding():
+    """43 of 300 strangers before 30 members: p = .049, while the limits of 43 of 300 and 0 of 30 reach above 0."""
+    holdout = column(*range(1, 44), *range(1000, 1257))
+    result = found(column(*range(100, 130)), column(0), holdout, schema=SCHEMA)
+    assert result.p_value == pytest.approx(0.049, abs=0.0005)
+    assert result.verdict is result.risk is None
+    assert found(column(*range(100, 130)), column(0), column(*range(1, 100), *range(1000, 1201)), schema=SCHEMA).verdict
 
 
 def test_without_strangers_there_is_none():
