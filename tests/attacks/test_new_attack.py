@@ -60,7 +60,7 @@ def entered():
             settings={"column": "The column of codes."},
         ),
         plan=per_table(),
-        headline=Headline(lambda variant: variant == "whole", "whole codes", needed=False),
+        headline=Headline(lambda variant: variant == "whole", "whole codes"),
         record=Record("mirrored", "any"),
         hit={"": "mirrored:"},
         context={SHARE: Share("real"), "longest run of # letters": Withheld()},

@@ -76,8 +76,39 @@ def test_the_result_is_the_struct_of_the_schema():
     assert found["name"] == "my release"
     assert not found["kept"]
     assert [c["condition"] for c in found["conditions"] if not c["kept"]] == [
-        "singling_out: was run and compared with strangers"
+        "singling_out: was run and compared with strangers",
+        "singling_out: smallest detectable excess of the headline comparison at most 0.25",
     ]
+
+
+@pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])
+def test_where_the_comparison_does_not_hold_no_rule_and_no_policy_is_kept(check):
+    bad = run(preconditions=[*run()["preconditions"], {"check": check, "ok": False, "detail": "p = 1e-9"}])
+    for policy, rules in ((None, ["any.high > 0.9"]), (None, ["excess"]), (Policy(preconditions=False), [])):
+        assert judge_policy(run(), policy, rules)["kept"]
+        found = judge_policy(bad, policy, rules)
+        assert not found["kept"]
+        assert found["conditions"][0]["condition"] == "the comparison of members with strangers holds"
+        assert found["conditions"][0]["found"] == f"{check}: p = 1e-9"
+
+
+def test_a_run_without_any_comparison_keeps_nothing():
+    late = [{"attack": "copies", "n": 1, "of": 1, "why": "the time was up"}]
+    for results, left_out in (([], late), ([result("copies", verdict="no holdout", holdout=None)], [])):
+        empty = run(results=results, left_out=left_out)
+        for policy, rules in ((None, ["excess"]), (Policy(preconditions=False, verdicts=("none found",)), [])):
+            found = judge_policy(empty, policy, rules)
+            assert not found["kept"]
+            assert found["conditions"][0]["condition"] == "at least one attack compares members with strangers"
+
+
+def test_the_rule_excess_is_broken_where_tests_were_left_out_or_failed():
+    late = run(left_out=[{"attack": "cap", "n": 3, "of": 9, "why": "the time was up"}])
+    (only,) = judge_policy(late, None, ["excess"])["conditions"]
+    assert (only["kept"], only["why"]) == (False, "3 of 9 tests of cap were left out")
+    assert not judge_policy(run(failed=[{"attack": "cap", "why": "ValueError"}]), None, ["excess"])["kept"]
+    missing = run(verdict={"verdict": "deficit found", "sentence": "..."})
+    assert not judge_policy(missing, None, ["excess"])["kept"]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +184,11 @@ def test_a_required_attack_must_have_run_and_been_compared():
     assert judged('required = ["linkability"]', run())[0]["found"] == "3 comparisons with strangers"
     assert why('required = ["singling_out"]', run()) == "it did not run"
     assert why('required = ["k_anonymity"]', run()) == "it ran, and nothing was compared with strangers"
-    lonely = run(results=[result("copies", verdict="no holdout", holdout=None)])
+    lonely = run(results=[result("copies", verdict="no holdout", holdout=None), result("cap")])
     assert why('required = ["copies"]', lonely) == "it ran, and nothing was compared with strangers"
-    nobody = run(results=[result("copies", verdict="cannot tell", real={"hits": 0, "n": 0, "rate": None})])
+    nobody = run(
+        results=[result("copies", verdict="cannot tell", real={"hits": 0, "n": 0, "rate": None}), result("cap")]
+    )
     assert why('required = ["copies"]', nobody) == "it ran, and nothing was compared with strangers"
 
 
@@ -286,7 +319,7 @@ def test_rules_of_the_file_and_of_the_command_line_are_all_asked():
 
 
 def test_the_template_is_a_policy_commented_lines_included():
-    assert len(conditions(policy_from_toml(TEMPLATE))) == 11
+    assert len(conditions(policy_from_toml(TEMPLATE))) == 14
     everything = re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.M).replace("preconditions = true\n", "")
     policy = policy_from_toml(everything)
     assert policy.positive_control.seen and policy.change and policy.fail_on == ("any.low > 0.01",)
@@ -385,7 +418,7 @@ def test_the_template_is_printed_and_checked(divulge, tmp_path):
     (tmp_path / "p.toml").write_text(out)
     code, out, _ = divulge("policy", "--check", "p.toml")
     assert code == 0
-    assert out.startswith("my release: 11 conditions\n- overall verdict: none found or cannot tell\n")
+    assert out.startswith("my release: 14 conditions\n- overall verdict: none found or cannot tell\n")
     (tmp_path / "p.toml").write_text("nmae = 1")
     code, out, err = divulge("policy", "--check", "p.toml")
     assert (code, out) == (2, "")

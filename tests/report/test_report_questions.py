@@ -34,6 +34,7 @@ from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat
 from divulge.report.documents.html_charts import Rung, ladder
 from divulge.report.documents.markdown import escaped
+from divulge.report.model import Overall
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
 from divulge.run.verdict import overall
@@ -136,10 +137,9 @@ def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing
         key_sets=[],
         minimal=[],
         notes=[],
-        verdict={
-            "verdict": verdict if strangers else "no holdout",
-            "sentence": "Something by singling_out (univariate).",
-        },
+        verdict=Overall(
+            verdict=verdict if strangers else "no holdout", sentence="Something by singling_out (univariate)."
+        ),
         records=None,
         exposed_strangers=None,
     )
@@ -397,7 +397,7 @@ def test_a_failing_precondition_does_not_ask_for_more_people():
         assert "What fails: no overlap." in text
         assert "more people would be needed" not in text
     fair = report(results(), verdict="cannot tell", failing="sizes")
-    assert "more people would be needed to decide" in words(fair.to_html())
+    assert "they are the answer" in words(fair.to_html())
 
 
 def test_attacks_have_words_for_names_in_sentences(full):
@@ -633,7 +633,7 @@ def test_the_words_of_a_result_fit_its_attack():
 
 
 def test_the_verdict_of_the_whole_counts_guesses():
-    told = overall([compared("singling_out", 0.1, variant="3 columns")], True, 0.95)["sentence"]
+    told = overall([compared("singling_out", 0.1, variant="3 columns")], True, 0.95).sentence
     assert told.startswith(
         "Excess found: by singling_out (3 columns), 16.0% of the guesses single out exactly one person of the table and "
         "8.0% exactly one stranger; risk 0.100, at least 0.070 ("

@@ -5,7 +5,7 @@ published.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ __all__ = [
     "Headline",
     "Median",
     "Plan",
+    "Primary",
     "Quantile",
     "Record",
     "Rounding",
@@ -38,6 +39,7 @@ __all__ = [
 
 Results = tuple[Result, ...]
 Run = Callable[..., Result | Results]
+Summary = Callable[[Case, Sequence[Result]], Results]
 Settings = Mapping[str, Any]
 Role = Literal["real", "synthetic", "holdout"]
 
@@ -139,12 +141,34 @@ class Headline:
     """Whether the results of a variant represent the attack."""
     words: str
     """A description of these results."""
-    needed: bool = True
-    """Whether a run is "none found" only if one of these results was compared with strangers."""
     ranks: Literal["scores", "intervals", "no"] = "scores"
     """How they rank candidate tables: by scores of the same people, by intervals that do not overlap, or not at all."""
     needs_keys: bool = False
     """Whether candidates are comparable only with given keys; a search chooses other key sets for each table."""
+
+
+def _no(variant: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Primary:
+    """The comparisons of an attack that must bound the risk before a run says "none found".
+
+    They are fixed before any outcome is seen. All other comparisons are screened: they can find something, and do not
+    hold "none found" back.
+    """
+
+    words: str
+    """What is compared, before the bound: "copies", "inference on average over targets"."""
+    always: Callable[[str], bool] = _no
+    """Whether the comparisons of a variant are primary in every run."""
+    named: Callable[[str], bool] = _no
+    """Whether those of a variant are primary about a target that the user named, by keys that he named if any."""
+    by_keys: bool = False
+    """Whether the user must name the keys as well."""
+    first: tuple[str, ...] = ()
+    """Variants of which the first that has guesses enough only states its bound: it holds no verdict back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +267,9 @@ class Attack:
     weight: int = 0
     """Priority when the time of a run is limited: the greatest weight comes first; 0 keeps the order of the plan."""
     headline: Headline | None = None
+    primary: Primary | None = None
+    summary: Summary | None = None
+    """Results over all calls of a run, such as a mean over targets, from the results of its calls."""
     record: Record | None = None
     counts: Counts = "people"
     """What its rates count: people, rows or guesses."""

@@ -17,10 +17,12 @@ from divulge.attacks.entry import (
     Coarse,
     Headline,
     Plan,
+    Primary,
     Record,
     Results,
     Rounding,
     Run,
+    Summary,
     Words,
     hit_words,
 )
@@ -67,6 +69,8 @@ def attack(
     plan: Plan,
     weight: int = 0,
     headline: Headline | None = None,
+    primary: Primary | None = None,
+    summary: Summary | None = None,
     record: Record | None = None,
     counts: Counts = "people",
     hit: Mapping[str, str] = _NOTHING,
@@ -86,8 +90,8 @@ def attack(
 
     def enter(function: Run) -> Any:
         entry = Attack(
-            function.__name__, family, question, needs, reference, words, function, plan, weight, headline, record,
-            counts, hit, values, coarse, context, tuple(notes), tuple(alone),
+            function.__name__, family, question, needs, reference, words, function, plan, weight, headline, primary,
+            summary, record, counts, hit, values, coarse, context, tuple(notes), tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry

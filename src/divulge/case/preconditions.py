@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.core.hashing import row_hashes
 
-__all__ = ["CRITICAL", "Check", "check_all", "overlap", "table_facts"]
+__all__ = ["CRITICAL", "INVALIDATING", "Check", "check_all", "overlap", "table_facts"]
 
 CRITICAL = ("different tables", "no overlap", "units apart", "exchangeable")
 """Checks that must hold for members and strangers to be comparable."""
+
+INVALIDATING = ("exchangeable", "holdout unseen", "rows belong together")
+"""Checks without which the comparison of members with strangers does not hold: where one fails, no verdict follows."""
 
 _SMALL = 100  # rows of a table below which most answers are unsure; start value, not calibrated
 

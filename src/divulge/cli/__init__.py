@@ -41,7 +41,7 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("DIVULGE_DEBUG"):
             raise
-        # the message of a library may hold a data value: only its type is told
+        # a library's message may hold a data value: only the type of the error is shown
         click.echo(
             f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
             "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
@@ -69,7 +69,7 @@ def _told(message: str) -> str:
 
     given = [a.partition("=")[2] if a.startswith("-") else a for a in sys.argv[1:]]
     own = _own_words()
-    options = {a.partition("=")[0] for a in sys.argv[1:] if a.startswith("--")}  # some versions of click quote none
+    options = {a.partition("=")[0] for a in sys.argv[1:] if a.startswith("--")}  # some click versions quote none
     typed = ({part for a in given for part in (a, *map(str.strip, a.split(",")))} | options) - own
     return masked(message, typed, own)
 

@@ -25,9 +25,9 @@ __all__ = ["assess", "demo"]
 _PASSED_ON = (
     "search", "models", "utility", "acceptable", "positive_control", "seed", "level", "budget", "resume",
 )  # fmt: skip
-"""Options of the command line that a run takes as they are."""
+"""Options of the command line that are passed to a run unchanged."""
 
-_LARGE_FILE = 200_000  # bytes: so many hold some thousand rows
+_LARGE_FILE = 200_000  # bytes; a file of this size has some thousand rows
 
 
 @cli.command(short_help="Attack a synthetic table, and report what it divulges.")

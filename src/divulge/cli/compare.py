@@ -131,7 +131,7 @@ def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _has_label(text: str) -> bool:
-    """Return whether the text is LABEL=FILE and no file whose name has such a sign."""
+    """Return whether the text is LABEL=FILE, and not the name of a file with an equals sign."""
     label, sign, path = text.partition("=")
     return bool(sign and label.strip() and path) and not os.path.exists(text) and os.sep not in label
 

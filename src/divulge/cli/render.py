@@ -65,7 +65,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     if why := other_edition(folder, wanted):
         raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
     documents = [_DOCUMENTS[f] for f in formats]
-    written = [d for d in documents if not _is(folder / d, source)]  # what was read stays as it was
+    written = [d for d in documents if not _is(folder / d, source)]  # the file that was read stays unchanged
     try:
         report.write(folder, written)
     except OSError as error:

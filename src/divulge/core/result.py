@@ -22,6 +22,7 @@ __all__ = [
     "Risk",
     "Value",
     "Verdict",
+    "is_compared",
     "jsonable",
     "tidy",
 ]
@@ -240,6 +241,26 @@ def tidy(text: object) -> str:
 
 TOWARDS = "leak-free share towards members"
 """Context key of results whose rates are shares of synthetic rows, by their nearest person, not of people."""
+
+
+class Judged(Protocol):
+    """What says whether members were compared with strangers."""
+
+    @property
+    def verdict(self) -> str | None: ...
+    @property
+    def risk(self) -> object: ...
+    @property
+    def real(self) -> Any: ...
+    @property
+    def holdout(self) -> Any: ...
+
+
+def is_compared(result: Judged) -> bool:
+    """Return whether a verdict compares members with strangers: the attack reaches at least one of each."""
+    sides = (result.real, result.holdout)
+    # an external edition withholds numbers, not whether there are any
+    return result.risk is not None and result.verdict is not None and all(s is not None and s.n != 0 for s in sides)
 
 
 def counts_rows(result: Counted) -> bool:

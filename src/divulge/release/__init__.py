@@ -1,1 +1,1 @@
-"""What a release must keep: policies, rules, baselines."""
+"""Conditions of a release: policies, rules, and the change since a previous run."""

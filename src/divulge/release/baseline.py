@@ -1,4 +1,4 @@
-"""What changed since a previous run: each comparison that both made, with an interval for the change of its risk."""
+"""The change since a previous run: an interval for the change of risk of each comparison that both runs made."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _MOVED = ("rose", "fell")
 
 
 def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
-    """Return now less before, with limits from those of the two (MOVER), each (value, low, high).
+    """Return the difference now - before as (value, low, high), with limits from those of the two (MOVER).
 
-    For two independent estimates the limits keep their level; where the same people were attacked both times, their
-    luck is shared and the limits are cautious.
+    The limits keep their level for two independent estimates. Where the same people were attacked both times, the
+    estimates are positively correlated and the limits are conservative.
 
     Parameters
     ----------
     now, before
         Value, lower and upper limit, at one level.
     stretch
-        Widens the half-widths, for simultaneous limits: the normal quantile of their level over that of the limits.
-        This is rough where rates are near 0 or 1 and sizes differ much.
+        Factor of the half-widths, for simultaneous limits: the normal quantile of their level over that of the given
+        limits. It is a rough approximation where rates are near 0 or 1 and sizes differ much.
 
     References
     ----------
@@ -55,9 +55,9 @@ def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
 def change(data: Assessment, previous: Assessment) -> Change:
     """Return what changed since a previous run, as `change` of assessment.json.
 
-    Comparisons are the same when attack, variant, keys and target are; of whole records also the columns have to be.
-    Those of one attack are a family: limits are
-    Bonferroni's and p-values Holm's, and the verdict of the whole adds Holm over the attacks.
+    Two comparisons are the same when attack, variant, keys and target are equal; comparisons of whole records also need
+    equal columns. The comparisons of one attack are a family, with limits by Bonferroni and p-values by Holm; verdicts
+    are also corrected over the attacks (Holm).
 
     Parameters
     ----------
@@ -67,8 +67,7 @@ def change(data: Assessment, previous: Assessment) -> Change:
     Raises
     ------
     SettingError
-        The earlier one is an external edition whose columns have no names, its level is another one, or it has no
-        column of this one: it is about other data.
+        The earlier one is an external edition without column names, has another level, or has no column of this one.
     """
     _check(data, previous)
     level = float(data.settings.level)
@@ -125,9 +124,9 @@ def _carries_risk(r: ResultRecord) -> bool:
 
 
 def _by_name(data: Assessment, alike: bool) -> dict[tuple[Any, ...], ResultRecord]:
-    """Return the results that carry a risk, by what they compare; of several with one name the first.
+    """Return the results with a risk by attack, variant, keys and target; of several equal ones the first.
 
-    Without the same columns in both runs, comparisons of whole records are of different things and left out.
+    Unless the columns of both runs are `alike`, comparisons of whole records are left out: the records differ.
     """
     out: dict[tuple[Any, ...], ResultRecord] = {}
     for r in data.results:
@@ -155,7 +154,7 @@ def _limits(r: ResultRecord) -> Limits | None:
 
 
 def _p_value(now: Limits, before: Limits, level: float) -> float:
-    """Return the two-sided p-value whose interval of this level just reaches 0."""
+    """Return the two-sided p-value: 1 minus the level at which a limit of the difference is exactly 0."""
     value, low, high = difference(now, before)
     half = value - low if value > 0 else high - value
     if half <= 0:

@@ -1,4 +1,4 @@
-"""What a policy asks of a report, condition by condition."""
+"""The conditions of a policy, and whether a report keeps each."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from divulge.attacks import CATALOGUE
-from divulge.case.preconditions import CRITICAL
+from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.errors import SettingError
-from divulge.core.result import FOUND
+from divulge.core.result import FOUND, is_compared
 from divulge.release.policy import Control, Policy
 from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, unfinished
 from divulge.report import formatting, model
@@ -18,7 +18,7 @@ from divulge.report.prose.wp216 import HEADLINE
 __all__ = ["broken", "conditions", "judge_policy"]
 
 _REPORTED_IF_BROKEN = ("different tables", "same types", "infinite values", "same values", "holdout")
-"""Preconditions that are listed where they fail, and not where they hold."""
+"""Preconditions that a report lists only where they fail."""
 _UNTESTED = "not tested"
 
 
@@ -29,7 +29,7 @@ class _Condition:
 
 
 def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
-    """Return what a policy and further rules ask, in words.
+    """Return the conditions of a policy and of further rules, in words.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
     data
         The assessment, custodian's edition.
     policy
-        None where there are rules alone; they make a policy named "--fail-on".
+        None where there are only rules; they form a policy named "--fail-on".
     fail_on
-        Rules that must not hold, as of --fail-on.
+        Rules that must not hold, as in --fail-on.
 
     Returns
     -------
@@ -59,14 +59,14 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
     Raises
     ------
     SettingError
-        A rule cannot be read or names no attack; an external edition, whose numbers are rounded.
+        A rule cannot be read or names no attack, or the assessment is an external edition: its numbers are rounded.
     """
     if data.edition == "external":
         raise SettingError(
             "policy: an external edition is not judged, as its numbers are rounded. hint: judge the custodian's "
             "assessment.json."
         )
-    judged = [(c.words, c.judge(data)) for c in _conditions(policy, fail_on)]
+    judged = [*_standing(data), *((c.words, c.judge(data)) for c in _conditions(policy, fail_on))]
     return model.Policy(
         name=policy.name if policy else "--fail-on",
         sha256=policy.sha256 if policy else None,
@@ -78,7 +78,7 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
 
 
 def broken(judged: model.Policy) -> list[str]:
-    """Return a sentence for each condition that is not kept, of what `judge_policy` returns."""
+    """Return a sentence for each condition that is not kept, from the result of `judge_policy`."""
     return [
         f"{c.condition}: " + ("" if c.found == _UNTESTED else f"found {c.found}, ") + c.why
         for c in judged.conditions
@@ -105,6 +105,19 @@ def _of_policy(policy: Policy) -> list[_Condition]:
     if policy.change:
         out.append(_Condition("change: no risk rose since the previous run", _changed))
     return out + [_rule(rule) for rule in policy.fail_on]
+
+
+def _standing(data: Assessment) -> list[tuple[str, Judged]]:
+    """Return what breaks every policy and rule: a comparison that does not hold, and a run without any comparison."""
+    out = []
+    invalid = [c for c in data.preconditions if c.check in INVALIDATING and not c.ok]
+    if invalid:
+        found = formatting.tidy("; ".join(f"{c.check}: {c.detail}" for c in invalid))
+        out.append(("the comparison of members with strangers holds", Judged(found, False, "it does not")))
+    if not any(is_compared(r) for r in data.results):
+        words = "at least one attack compares members with strangers"
+        out.append((words, Judged("", False, unfinished(data, "any") or "none did")))
+    return out
 
 
 def _verdict(allowed: Sequence[str]) -> _Condition:
@@ -158,7 +171,7 @@ def _required(attack: str) -> _Condition:
 
 
 def _with_strangers(data: Assessment, attack: str) -> list[ResultRecord]:
-    """Return the results of an attack, or of "any", that reached members and strangers."""
+    """Return the results of an attack, or of "any", that attacked members and strangers."""
     return [
         r
         for r in data.results
@@ -222,7 +235,7 @@ def _all_seen(data: Assessment) -> Judged:
     unseen = [
         c.kind
         for c in data.positive_control
-        # an excess that is there without the plant too does not show that the plant is seen
+        # an excess that is also found without the plant does not show that the plant is seen
         if c.verdict != "excess found" or (without == "excess found" and not any(f.without is False for f in c.found))
     ]
     kinds = [c.kind for c in data.positive_control if c.kind not in unseen]
@@ -254,7 +267,7 @@ def _changed(data: Assessment) -> Judged:
 
 
 def _not_compared(data: Assessment, change: Change) -> str:
-    """Return what a verdict on the change leaves out and must not: headline attacks, and findings that are new."""
+    """Return why a verdict on the change is incomplete: a main attack not compared, or a new excess; "" if complete."""
     rows = {(c.attack, c.variant, tuple(c.keys), c.target): c for c in change.comparisons}
     judged = [r for r in data.results if r.verdict is not None]
     for attack in (*HEADLINE, "copies"):

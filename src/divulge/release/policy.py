@@ -1,4 +1,4 @@
-"""A policy: the conditions that a synthetic table must keep before it may leave the house, written down beforehand."""
+"""A policy: conditions, written before the run, that a synthetic table must meet to be released."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ CHECKS = (*CRITICAL, "same columns", "same types", "infinite values", "same valu
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits on the comparisons of one attack: its largest numbers, of scores the smallest."""
+    """Limits on the comparisons of one attack: on the largest of each number, and on the smallest score."""
 
     high: Risk | None = None
-    """Of the simultaneous upper limit of risk."""
+    """Largest simultaneous upper limit of risk that is allowed."""
     low: Risk | None = None
-    """Of the simultaneous lower limit of risk."""
+    """Largest simultaneous lower limit of risk that is allowed."""
     value: Risk | None = None
-    """Of risk itself."""
+    """Largest risk that is allowed."""
     score: Annotated[float, Meta(ge=0, le=100)] | None = None
-    """At least this."""
+    """Smallest score that is allowed."""
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
     """What the positive control must show, for each kind of planted people."""
 
     seen: bool = False
-    """The run sees the plant."""
+    """Whether the run must see the planted people."""
     smallest_share: Share | None = None
-    """The smallest share of planted rows that would be seen is at most this."""
+    """Upper bound on the smallest share of planted rows that would be seen."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What must not have changed since the previous run."""
+    """Requires that no risk rose since the previous run."""
 
     verdict: Literal["no change found"]
 
@@ -73,24 +73,25 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     required: tuple[str, ...] = ()
     """Attacks that must have run, and been compared with strangers."""
     fail_on: tuple[str, ...] = ()
-    """Rules as of --fail-on."""
+    """Rules as in --fail-on."""
     preconditions: bool | tuple[str, ...] = True
-    """Whether every critical precondition must hold; names are those of further ones."""
+    """Whether every critical precondition must hold; names add further ones."""
     power: dict[str, Share] = {}
-    """Largest excess in rate, by attack or "any", that its headline comparison may fail to see."""
+    """By attack or "any": upper bound on the smallest excess in rate that its headline comparison detects."""
     attacks: dict[str, Limits] = {}
-    """By attack, with its variant in brackets, or "any"."""
+    """Limits by attack, which may have a variant in brackets, or by "any"."""
     positive_control: Control | None = None
     change: Change | None = None
     sha256: str | None = None
-    """Of the file."""
+    """SHA-256 of the file."""
 
 
 TEMPLATE = """\
-# A policy of divulge: what must hold before the synthetic table may leave the house. Write it before the run.
+# A policy of divulge: what must hold before the synthetic table may be released. Write it before the run.
 #   divulge policy --check policy.toml                          what it asks, in words
 #   divulge assess real.csv synthetic.csv --holdout holdout.csv --policy policy.toml
-# What was not tested is not kept. Risks, shares and rates are fractions: 0.05 is 5%. Take away a # to ask for more.
+# What was not tested is not kept, and nothing is kept where strangers are no fair comparison with members. Risks,
+# shares and rates are fractions: 0.05 is 5%. Take away a # to ask for more.
 
 name = "my release"
 
@@ -108,10 +109,14 @@ preconditions = true
 # Rules as of --fail-on: the policy is broken where one holds.
 # fail_on = ["any.low > 0.01"]
 
-# The smallest excess in rate that the headline comparison finds with 80% power is at most this. The headline of
-# singling out is 3 columns, of linkability k = 1, of inference the nearest record, else the attack's first variant.
+# The smallest excess in rate that the headline comparison finds with 80% power is at most this: a run with too few
+# people is not kept. The headline of singling out is 3 columns, of linkability k = 1, of inference the nearest record
+# of each target, else the attack's first variant.
 [power]
 copies = 0.1
+linkability = 0.1
+inference = 0.15
+singling_out = 0.25
 # any = 0.1
 
 # Limits on the simultaneous limits of risk: high (upper), low (lower), value (risk itself); score is at least.
@@ -132,7 +137,7 @@ low = 0.0
 # [change]
 # verdict = "no change found"
 """
-"""A policy to edit."""
+"""A policy with comments, to edit."""
 
 # ---------------------------------------------------------------- reading
 
@@ -143,7 +148,7 @@ def read_policy(path: str | PathLike[str]) -> Policy:
     Raises
     ------
     SettingError
-        The file cannot be read, or has an entry that no policy has.
+        The file cannot be read, is not TOML, or has an unknown or invalid entry.
     """
     try:
         content = Path(path).read_bytes()
@@ -162,7 +167,7 @@ def policy_from_toml(text: str) -> Policy:
     Raises
     ------
     SettingError
-        The text is no TOML, or has an entry that no policy has.
+        The text is not TOML, or has an unknown or invalid entry.
 
     Examples
     --------
@@ -171,7 +176,7 @@ def policy_from_toml(text: str) -> Policy:
     """
     try:
         data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, 5,000 brackets
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits, or 5,000 brackets
         where = re.search(r" \(at [^()]*\)$", str(error))  # the rest may quote the file
         raise SettingError(f"policy: not TOML{where[0] if where else ''}. hint: `divulge policy` prints one.") from None
     known = sorted(CATALOGUE)
@@ -224,7 +229,7 @@ def _converted(value: Any, kind: Any, where: str) -> Any:
     except msgspec.ValidationError as error:
         what = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
         if what.startswith("Invalid enum value"):
-            what = "a word that is not known here"  # theirs quotes the file
+            what = "a word that is not known here"  # the message of msgspec quotes the file
         raise SettingError(
             f"policy: {where}: {what[0].lower()}{what[1:]}. hint: `divulge policy` prints one to edit."
         ) from None

@@ -1,4 +1,4 @@
-"""Rules that a run must keep, such as 'cap.high > 0.05': the exit status of a nightly build."""
+"""Rules of a release, such as 'cap.high > 0.05': a run in which one holds ends with exit status 1."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Judged:
     """What was found about one condition, and whether it is kept."""
 
     found: str
-    """The number and which comparison has it; "" when nothing was tested."""
+    """What was found, such as a number and its comparison; "" when nothing was tested."""
     kept: bool
     why: str = ""
     """Why it is not kept."""
@@ -52,13 +52,13 @@ def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tu
     ----------
     rule
         "ATTACK.high > 0.05" (high, low: simultaneous limits of risk; value: its estimate), "ATTACK.score < 95",
-        "any.high > 0.05", or "excess" for any verdict of that name. A variant may follow the attack in brackets, as
-        in "singling_out[3 columns].high > 0.05", "linkability[balanced halves, k = 1].high > 0.05" or
-        "inference[nearest record].high > 0.2".
+        "any.high > 0.05", or "excess", which holds for an overall verdict of "excess found" or "no holdout". A
+        variant may follow the attack in brackets, as in "singling_out[3 columns].high > 0.05",
+        "linkability[balanced halves, k = 1].high > 0.05" or "inference[nearest record].high > 0.2".
     known
         Names of attacks.
     source
-        Where the rule stands, for the error.
+        Where the rule was given, for the error.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tu
 
 
 def in_words(rule: str, known: Sequence[str]) -> str:
-    """Return what keeps a rule, in words.
+    """Return the condition that a rule sets, in words.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def in_words(rule: str, known: Sequence[str]) -> str:
         return "overall verdict: none of «excess found», «deficit found» and «no holdout»"
     attack, variant, field, operator, limit = parsed
     who = ("all attacks" if attack == "any" else attack) + (f" ({variant})" if variant else "")
-    # the largest number is compared, of scores the smallest: a rule the other way round speaks about that one alone
+    # the largest number (of scores, the smallest) is compared: a rule the other way round is about that one alone
     usual = operator.startswith("<") == (field == "score")
     one = "" if usual else "the smallest " if field == "score" else "the largest "
     return f"{who}: {one}{_NAMES[field]} {_KEPT[operator]} {limit:.12g}"
@@ -115,12 +115,11 @@ def breaches(data: Assessment, rules: Sequence[str], known: Sequence[str]) -> li
 def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
     """Return what was found about a rule, and whether the assessment keeps it.
 
-    The largest bound over the results of the attack, or of its variant, is compared, and of scores the smallest. A rule
-    that finds no such number (the attack did not run or has no such variant, there was no holdout, or the risk is
-    undefined) counts as broken: a gate that was not tested is not open. So does a rule on a bound that some results
-    lack, but for those whose strangers are always hit: their risk is undefined, and they cannot show an excess; and a
-    rule on an attack some of whose tests failed or were left out. Results without a score are left out of rules on
-    scores.
+    The rule is about the largest bound (or the smallest score) over the results of the attack, or of its variant. A
+    rule counts as broken where there is no such number: the attack did not run or has no such variant, there was no
+    holdout, or the risk is undefined. It also counts as broken where some results lack the bound or tests of the attack
+    failed or were left out. Two kinds of results are ignored: those without a bound whose strangers are always hit
+    (their risk is undefined, and they cannot show an excess) and, in a rule on scores, those without a score.
 
     Raises
     ------
@@ -130,8 +129,8 @@ def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
     parsed = parse_rule(rule, known)
     if isinstance(parsed, str):
         verdict = data.verdict.verdict
-        kept = verdict not in (*FOUND, "no holdout")
-        return Judged(f"«{verdict}»", kept, "" if kept else "not allowed")
+        why = "not allowed" if verdict in (*FOUND, "no holdout") else unfinished(data, "any")
+        return Judged(f"«{verdict}»", not why, why)
     attack, variant, field, operator, limit = parsed
     own = [r for r in data.results if attack in ("any", r.attack) and variant in ("", r.variant)]
     judged = _compared(own, field, operator, limit)
@@ -156,7 +155,7 @@ def _compared(results: Sequence[ResultRecord], field: str, operator: str, limit:
     breaks = _OPERATORS[operator]
     text = f"{value:.{1 if field == 'score' else 4}f}"
     if breaks(float(text), limit) != breaks(value, limit):
-        text = repr(value)  # rounded it would seem to be on the other side of the limit
+        text = repr(value)  # rounded, it would be on the other side of the limit
     why = f"{_BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
     return Judged(f"{text} ({named(result)})", not why, why)
 
@@ -171,7 +170,7 @@ def unfinished(data: Assessment, attack: str) -> str:
 
 
 def of_all(n: int, of: int, words: str, **names: str) -> str:
-    """Return how many of how many, in words whose {s}, {have} and {were} take their number.
+    """Return "n of all", or "the one", and the words, with {s}, {have} and {were} in the right number.
 
     Examples
     --------

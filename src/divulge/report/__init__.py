@@ -1,1 +1,1 @@
-"""One typed assessment is the truth; JSON, Markdown, HTML, the terminal and JUnit are renderings of it."""
+"""The report: one typed assessment, rendered as JSON, Markdown, HTML, terminal text and JUnit XML."""

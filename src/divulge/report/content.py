@@ -1,4 +1,4 @@
-"""The content of assessment.json as plain dictionaries: made from the model, and read into it again."""
+"""Conversion between the typed assessment and the plain dictionaries of assessment.json."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LATER: dict[str, Any] = {
     "machine": "",
     "versions": {},
 }
-"""What fields stand for that a file of an earlier version does not have."""
+"""Defaults of fields that a file of an earlier version does not have."""
 
 # ---------------------------------------------------------------- written
 
@@ -41,7 +41,7 @@ _OUTSIDE = {
     "risk": ("low", "high", "low_simultaneous", "high_simultaneous"),
     "change": ("comparisons", "sentence"),
 }  # fmt: skip
-"""Fields that an external edition writes last; of risk only where it is that of any count shown like these."""
+"""Fields that an external edition writes last; those of risk only where its method is `ANY_COUNT`."""
 
 _CHANGED = (
     "before", "difference", "low", "high", "low_simultaneous", "high_simultaneous", "p_adjusted", "verdict",
@@ -50,7 +50,7 @@ _CHANGED = (
 
 
 def content_of(assessment: Assessment) -> dict[str, Any]:
-    """Return an assessment as assessment.json holds it."""
+    """Return the content of assessment.json for an assessment."""
     data: dict[str, Any] = _plain(msgspec.to_builtins(assessment))
     change = data["change"]
     if assessment.edition == "custodian":
@@ -64,7 +64,7 @@ def content_of(assessment: Assessment) -> dict[str, Any]:
 
 
 def settings_of(assessment: Assessment) -> dict[str, Any]:
-    """Return the settings of the run by name, in the order of the edition."""
+    """Return the settings of the run by name, in the order in which the edition writes them."""
     settings: dict[str, Any] = _plain(msgspec.to_builtins(assessment.settings))
     return settings if assessment.edition == "custodian" else _last(settings, _OUTSIDE["settings"])
 
@@ -77,13 +77,13 @@ def _result_outside(r: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last(data: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return a dictionary with these fields at its end."""
+    """Return the dictionary with these fields moved to its end."""
     last = {name: data[name] for name in names}
     return {name: value for name, value in data.items() if name not in last} | last
 
 
 def _plain(value: Any) -> Any:
-    """Return builtins with lists for tuples, as JSON has them."""
+    """Return builtins with lists in place of tuples, as in JSON."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
@@ -98,18 +98,18 @@ def read_assessment(path: Path) -> Assessment:
     Raises
     ------
     SettingError
-        The file cannot be read, is no JSON or no assessment of this version.
+        The file cannot be read, is not JSON, or is not an assessment of this version.
     """
     return assessment_of(_read_json(path))
 
 
 def assessment_of(data: Any) -> Assessment:
-    """Return the assessment of this content, fields of a later version added.
+    """Return the assessment with this content; absent fields that a later version added take their defaults.
 
     Raises
     ------
     SettingError
-        It is not of the format of this version, or a field is absent or of the wrong kind.
+        The content has another format than this version reads, or a field is absent or of the wrong type.
     """
     if not isinstance(data, Mapping) or not str(data.get("format", "")).startswith("divulge-assessment/"):
         raise SettingError("assessment: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
@@ -126,7 +126,7 @@ def assessment_of(data: Any) -> Assessment:
 
 def _read_json(path: Path) -> Any:
     try:
-        # NaN and Infinity are no JSON, and no number of ours
+        # NaN and Infinity are not JSON, and divulge never writes them
         return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
     except OSError as error:
         raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
@@ -144,7 +144,7 @@ def read_records(path: Path, summary: Records) -> pl.DataFrame:
     Raises
     ------
     TableError
-        It cannot be read, or is of another run than the assessment that has this summary.
+        It cannot be read, or has another number of records than the summary.
     """
     try:
         frame = pl.read_parquet(path)

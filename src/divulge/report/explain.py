@@ -1,6 +1,6 @@
-"""An attack explains itself: the same parts in the same order in a terminal, on a page and as JSON.
+"""The explanation of an attack for a terminal, as a page and as JSON, with the same parts in the same order.
 
-The catalogue holds the words, the docstring the settings and the example; nothing is written down twice.
+Its words come from the catalogue, its settings and its example from the docstring of the attack.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class Setting:
 
 
 def attack_of(name: str) -> Attack:
-    """Return the attack of a name that may carry a variant: "cap", "cap (zero)", "cap[zero]".
+    """Return the attack with this name, which may carry a variant: "cap", "cap (zero)", "cap[zero]".
 
     Raises
     ------
     SettingError
-        No attack has this name; the hint lists those that have a similar one.
+        No attack has this name; the hint lists similar names.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def attack_of(name: str) -> Attack:
 
 
 def settings_of(entry: Attack) -> tuple[Setting, ...]:
-    """Return the settings of an attack in the order of its signature, with what its docstring says of each."""
+    """Return the settings of an attack in the order of its signature, each with its description."""
     told = {**SHARED, **entry.words.settings, **_parameters(entry)}
     taken = [p for n, p in inspect.signature(entry.run).parameters.items() if n != "case"]
     return tuple(
@@ -87,7 +87,7 @@ def settings_of(entry: Attack) -> tuple[Setting, ...]:
 
 
 def record(name: str) -> dict[str, Any]:
-    """Return what is known about an attack as plain dictionaries and lists, the parts in their order."""
+    """Return the explanation of an attack as plain dictionaries and lists, with the parts in their order."""
     entry = attack_of(name)
     return {
         "attack": entry.name,
@@ -116,7 +116,7 @@ def _section(text: str, title: str) -> str:
 
 
 def _parameters(entry: Attack) -> dict[str, str]:
-    """Return what the docstring says of each parameter."""
+    """Return the description of each parameter in the docstring."""
     told: dict[str, list[str]] = {}
     names: list[str] = []
     for line in _section(_doc(entry), "Parameters").splitlines():
@@ -131,7 +131,7 @@ def _parameters(entry: Attack) -> dict[str, str]:
 
 
 def _examples(entry: Attack) -> list[doctest.Example]:
-    """Return the example of the docstring, with the line by which a reader gets the function."""
+    """Return the example of the docstring, preceded by the import of the attack."""
     found = doctest.DocTestParser().get_examples(_section(_doc(entry), "Examples"))
     if not found:
         raise DivulgeError(f"{entry.name}: no example. hint: give the docstring a section Examples.")
@@ -139,7 +139,7 @@ def _examples(entry: Attack) -> list[doctest.Example]:
 
 
 class _Shown(doctest.DebugRunner):
-    """Runs an example, raises where it prints something else than it says, and keeps what it printed."""
+    """Runs an example, raises where its output differs from the stated one, and keeps the output."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class _Shown(doctest.DebugRunner):
 
 
 def _executed(entry: Attack) -> list[doctest.Example]:
-    """Return the example with what it prints now."""
+    """Return the example with the output of a run."""
     runner = _Shown()
     try:
         runner.run(doctest.DocTest(_examples(entry), {}, entry.name, None, None, None))
@@ -180,7 +180,7 @@ def _session(examples: Sequence[doctest.Example]) -> str:
 
 
 def explain(name: str) -> str:
-    """Return the explanation of an attack for a terminal, prose and formula at most 100 characters wide.
+    """Return the explanation of an attack for a terminal, with prose and formula at most 100 characters wide.
 
     The example is shown with the output that its docstring states; nothing is run.
 
@@ -242,14 +242,14 @@ def _default(setting: Setting) -> str:
 
 
 def page(name: str) -> str:
-    """Return the explanation of an attack as a Markdown page; its example is run, and its output is the real one.
+    """Return the explanation of an attack as a Markdown page; its example is run and shown with the actual output.
 
     Raises
     ------
     SettingError
         No attack has this name.
     DivulgeError
-        The docstring has no example, or one that raises or prints something else than it says.
+        The docstring has no example, or the example raises or prints something other than stated.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def _blocks(entry: Attack, part: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return text that Markdown and HTML show as it is, code spans apart; entities, as dialects escape differently.
+    """Return text with markup outside code spans as entities, since dialects of Markdown differ in their escapes.
 
     Examples
     --------
@@ -302,6 +302,6 @@ def _entity(found: re.Match[str]) -> str:
 
 
 def _fenced(language: str, text: str) -> str:
-    """Return a block of code, fenced by more backticks than stand in it."""
+    """Return a block of code, fenced by more backticks than any run of them in the text."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"

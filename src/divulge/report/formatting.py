@@ -1,4 +1,4 @@
-"""What the HTML page and the Markdown page have in common: order, words and the shape of a number."""
+"""Formatting that the documents share: names, numbers, intervals and standard sentences."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ _LONGEST_NAME = 80
 
 
 def name(text: object) -> str:
-    """Return a column name, its middle left out when it is longer than 80 characters."""
+    """Return a column name; of one longer than 80 characters the middle is left out."""
     text = str(text)
     return text if len(text) <= _LONGEST_NAME else f"{text[:56]} … {text[-20:]}"
 
 
 def brief(text: object, most: int = 300) -> str:
-    """Return text in which overlong words, as of a long column name, and an overlong end are left out.
+    """Return text shortened to `most` characters, with the middle of words longer than 80 characters left out.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def brief(text: object, most: int = 300) -> str:
 
 
 def prose(text: object, most: int = 1500) -> str:
-    r"""Return free text on one line, an overlong end left out.
+    r"""Return free text on one line, shortened as by `brief`.
 
     Examples
     --------
@@ -79,12 +79,12 @@ def prose(text: object, most: int = 1500) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Return text with a capital first letter, the others as they are."""
+    """Return text with its first letter capitalized and the others unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def label(result: ResultRecord | Changed, arrow: str = "→") -> str:
-    """Return attack, variant, keys and target in one line."""
+    """Return attack, variant, keys and target on one line."""
     text = str(result.attack) + (f" ({result.variant})" if result.variant else "")
     if result.keys:
         text += ": " + " + ".join(map(name, result.keys))
@@ -107,7 +107,7 @@ def rated(rate: Rate | None) -> str:
 
 
 def counted(rate: Rate | None) -> str:
-    """Return the counts behind a rate, "" when there are none."""
+    """Return the counts of a rate, as in "12 of 300"; "" when there are none."""
     if not rate or rate.n is None:
         return ""
     if rate.hits is None:
@@ -116,7 +116,7 @@ def counted(rate: Rate | None) -> str:
 
 
 def withheld(rate: Rate | None) -> bool:
-    """Return whether a rate was taken out of an external edition, as few people are behind it."""
+    """Return whether an external edition withholds a rate because it counts too few people."""
     return rate is not None and rate.hits is None
 
 
@@ -143,7 +143,7 @@ def rows_of(data: Assessment, role: str) -> int | None:
 
 
 def of_guesses(attack: str) -> bool:
-    """Return whether the rates of an attack are shares of guesses and not of people, as its entry says."""
+    """Return whether the rates of an attack count guesses instead of people, as its catalogue entry says."""
     return attack in CATALOGUE and CATALOGUE[attack].counts == "guesses"
 
 
@@ -162,7 +162,7 @@ def side(result: ResultRecord, role: str) -> str:
 
 
 class Limited(Protocol):
-    """What has two limits: a risk, or the change of one."""
+    """An object with pointwise and simultaneous limits: a risk or a change of risk."""
 
     @property
     def low(self) -> float | None: ...
@@ -186,7 +186,7 @@ def limits_of(risk: Limited, kind: str = "_simultaneous") -> tuple[float | None,
 
 
 def limit(value: float | None) -> str:
-    """Return one limit of an interval: three decimals, more where it would round to 0.
+    """Return one limit of an interval with three decimals, or with four where three would round it to 0.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def distance(value: float | None) -> str:
 
 
 def measured(value: float | None) -> str:
-    """Return a measure that is no rate: whole numbers without decimals, others with three."""
+    """Return a measure that is not a rate: whole numbers without decimals, others with three."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if float(value).is_integer() else number(value)
@@ -232,13 +232,13 @@ def p_text(p: float | None) -> str:
 
 
 def risk_value(result: ResultRecord, which: str = "value") -> float | None:
-    """Return one number of the risk of a result, None when there is none."""
+    """Return one field of the risk of a result, None when there is none."""
     value = None if result.risk is None else getattr(result.risk, which)
     return None if value is None else float(value)
 
 
 def leak_free(result: ResultRecord) -> tuple[float | None, float | None]:
-    """Return the band in which the risks of an attack lie together if nothing leaked; None where it has no ends."""
+    """Return the two limits of the leak-free band of a result, each None where the band has none."""
     return risk_value(result, "leak_free_low"), risk_value(result, "leak_free_high")
 
 
@@ -246,7 +246,7 @@ def leak_free(result: ResultRecord) -> tuple[float | None, float | None]:
 
 
 def sentence(data: Assessment) -> str:
-    """Return the verdict in one sentence, without the word that stands above it."""
+    """Return the verdict in one sentence, without the name of the verdict at its start."""
     verdict = data.verdict
     text = str(verdict.sentence)
     if text.lower().startswith(f"{verdict.verdict}: "):
@@ -255,13 +255,13 @@ def sentence(data: Assessment) -> str:
 
 
 def spoken(data: Assessment, text: str) -> str:
-    """Return text in which the first name of an attack is written in words, as for "singling_out"."""
+    """Return text in which the first attack name with an underscore has spaces instead, as in "singling out"."""
     attacks = "|".join(sorted({re.escape(r.attack) for r in data.results if "_" in r.attack}))
     return re.sub(rf"\b({attacks})\b", lambda m: m[0].replace("_", " "), text, count=1) if attacks else text
 
 
 def meaning(data: Assessment) -> str:
-    """Return what the verdict of the whole means, in words."""
+    """Return what the overall verdict means, in words."""
     failing = [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
     if data.verdict.verdict == "cannot tell" and failing:
         return f"{words.UNFAIR} What fails: {', '.join(failing)}."
@@ -269,7 +269,7 @@ def meaning(data: Assessment) -> str:
 
 
 def unchanged_verdicts(data: Assessment) -> str:
-    """Return why single results can be findings when the whole does not; "" when that is not so."""
+    """Return why results are findings though the overall verdict is none; "" where there is no such result."""
     n = sum(r.verdict in FOUND for r in data.results)
     if not n or data.verdict.verdict in FOUND:
         return ""
@@ -283,14 +283,14 @@ SAID_ELSEWHERE = (
     "tables that pass distance tests", "the rate is of synthetic rows", "left out of the distance", "near: ",
     "copies of part of a row",
 )  # fmt: skip
-"""Beginnings of notes that stand once for a whole section, or in the words of the counts, and not on every line."""
+"""Beginnings of notes that a line leaves out, as its section or the text of its counts states them."""
 
 
 def telling_notes(result: ResultRecord) -> list[str]:
-    """Return the notes of a result that belong beside its verdict.
+    """Return the notes of a result that are shown with its verdict.
 
-    How columns were binned stands in the schema; what a variant counts, and what each key alone implies, stand
-    among the notes at the end.
+    The others are left out: the schema says how columns were binned, and the notes at the end of the report say what a
+    variant counts and what each key alone implies.
     """
     notes = []
     defined = (f"{result.variant}:", f"{result.attack} ({result.variant})")
@@ -330,7 +330,7 @@ _SIGNS = (
 
 
 def standing_out(records: Records) -> str:
-    """Return how many real records stand out, among strangers too, by which signs, and which were not looked for."""
+    """Return how many real records and what share of strangers stand out, by which signs, and the signs not tested."""
     strangers = records.exposed_share_strangers
     beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
     signs = [(getattr(records, k), words) for k, words in _SIGNS]
@@ -344,7 +344,7 @@ def standing_out(records: Records) -> str:
 
 
 def flags(records: Records | None) -> str:
-    """Return how many people were flagged, and how few could be; "" when nobody was asked."""
+    """Return how many people were flagged, and the smallest number that can be; "" when flags were not computed."""
     if records is None or records.flagged is None:
         return ""
     text = (
@@ -365,7 +365,7 @@ def flags(records: Records | None) -> str:
 
 
 def controls(data: Assessment) -> list[tuple[str, str]]:
-    """Return what the run said once copies were planted: each kind, and what was seen, in words."""
+    """Return each kind of planted people with what the attacks saw, in words."""
     n = data.tables.synthetic.rows
     return [(str(c.kind), _seen(c, n)) for c in data.positive_control]
 
@@ -409,20 +409,20 @@ def _seen(control: PositiveControl, n_rows: int) -> str:
 
 
 def _worded(label: str) -> str:
-    """Return the label of a result with the name of the attack in words."""
+    """Return the label of a result with spaces in the name of its attack."""
     return re.sub(r"^\w+", lambda m: m[0].replace("_", " "), label)
 
 
 def share_seen(smallest: Smallest) -> float | None:
     """Return the smallest share of planted rows that a comparison would see.
 
-    None above 1, where it would see none, and at 0, where nobody was hit without the plant, so that nothing tells how
-    much chance moves it.
+    None above 1, where it would see no share, and at 0: nobody was hit without the plant, so that the effect of chance
+    is unknown.
     """
     least = smallest.smallest_share
     return float(least) if least is not None and 0 < least <= 1 else None
 
 
 def share(value: float | None) -> str:
-    """Return a share in percent, with two digits where it is below a tenth of a percent; "-" for None."""
+    """Return a share in percent, with two significant digits below a tenth of a percent; "-" for None."""
     return percent(value) if value is None or value >= 0.001 else f"{100 * value:.2g}%"

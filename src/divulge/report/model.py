@@ -1,4 +1,4 @@
-"""The typed content of assessment.json: one frozen struct for each part, from which every document is drawn."""
+"""The typed content of assessment.json: one frozen struct for each part. Every document is rendered from it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "NOT_TESTED",
     "About",
     "Assessment",
+    "Bound",
     "Change",
     "Changed",
     "Column",
@@ -27,6 +28,7 @@ __all__ = [
     "LeftOut",
     "MinimalKeySet",
     "Moved",
+    "NotCompared",
     "NotTested",
     "Number",
     "Overall",
@@ -45,7 +47,7 @@ __all__ = [
 ]
 
 ANY_COUNT = "of any count shown like these"
-"""Method of a risk in an external edition whose limits are those of all counts that would be shown alike."""
+"""`method` of a risk in an external edition whose limits hold for every count that would be shown in the same way."""
 
 FORMAT = "divulge-assessment/1"
 NOT_TESTED = (
@@ -54,12 +56,12 @@ NOT_TESTED = (
     ("linkability", "can two sets of columns of one person be joined through the synthetic table?"),
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
-"""What is said not to be tested, unless an attack of that name is among the results."""
+"""Attacks with their questions: the report lists as not tested those that have no result."""
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Number = int | float
-"""A number that is written as it is: a whole one without a decimal point."""
+"""A number that JSON keeps unchanged: an integer has no decimal point."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +84,7 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True):
     holdout: Table | None
 
     def by_role(self) -> dict[str, Table | None]:
-        """Return the tables by their role, in this order."""
+        """Return the tables by role: real, synthetic, holdout."""
         return {"real": self.real, "synthetic": self.synthetic, "holdout": self.holdout}
 
 
@@ -113,11 +115,48 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     missing: int
 
 
+class Bound(msgspec.Struct, frozen=True, kw_only=True):
+    """How far one comparison that was fixed before the run bounds the risk; all bounds of a run hold together."""
+
+    attack: str
+    variant: str
+    keys: tuple[str, ...]
+    target: str | None
+    words: Annotated[str, Meta(description="What is compared.")]
+    primary: Annotated[bool, Meta(description='Whether "none found" needs this bound; otherwise it is only stated.')]
+    limit: Annotated[
+        float | None,
+        Meta(
+            description="Simultaneous upper limit of the risk, divided by the part of a full copy of the real table "
+            "that would show here; null where it has none, and in an external edition where few people are behind it."
+        ),
+    ]
+    shown: Annotated[float | None, Meta(description="The part of a full copy of the real table that would show here.")]
+    bounded: Annotated[bool, Meta(description="Whether the limit is at most the acceptable risk.")]
+    people: Annotated[
+        Count | None,
+        Meta(description="Members, beside strangers in proportion, who would bound a risk of 0; null where bounded."),
+    ]
+
+
+class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """A column that no comparison with strangers looks at."""
+
+    column: str
+    why: str
+
+
 class Overall(msgspec.Struct, frozen=True, kw_only=True):
-    """The worst result by simultaneous bound, in one sentence."""
+    """The verdict of the whole, in one sentence, and the bounds behind it."""
 
     verdict: Verdict
     sentence: str
+    bounds: tuple[Bound, ...] = ()
+    screened: Annotated[int, Meta(ge=0, description="Comparisons that were screened and not to be bounded.")] = 0
+    not_compared: tuple[NotCompared, ...] = ()
+    without_strangers: Annotated[
+        tuple[str, ...], Meta(description="Columns of the real and the synthetic table that the holdout lacks.")
+    ] = ()
 
 
 class Precondition(msgspec.Struct, frozen=True, kw_only=True):

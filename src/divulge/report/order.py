@@ -1,4 +1,4 @@
-"""Which results are compared, in which order they stand, and how many have which verdict."""
+"""Selection and order of results, and the number of results with each verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 ORDER = {"excess found": 0, "deficit found": 1, "cannot tell": 2, "none found": 3, "no holdout": 4}
-"""The verdicts in the order of concern."""
+"""The verdicts, worst first."""
 
 
 def has_holdout(data: Assessment) -> bool:
@@ -35,7 +35,7 @@ def has_holdout(data: Assessment) -> bool:
 
 
 def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:
-    """Return the results that carry a verdict, worst first; without a holdout those that have a rate."""
+    """Return the results with a verdict, worst first; without a holdout, those with a rate."""
     return worst_first(r for r in results if _compared(r))
 
 
@@ -49,7 +49,7 @@ def on_part(result: ResultRecord) -> bool:
 
 
 QUESTIONS = ("singling_out", "linkability", "inference")
-"""The attacks that ask the three questions; there can be dozens of results of each, in a section of their own."""
+"""The attacks that answer the three questions; their results, often dozens, have a section of their own."""
 
 
 def in_question(result: ResultRecord) -> bool:
@@ -58,7 +58,7 @@ def in_question(result: ResultRecord) -> bool:
 
 
 def few_parts(results: Iterable[ResultRecord], most: int) -> list[ResultRecord]:
-    """Return results without all but the first few copies on part of the columns."""
+    """Return the results with only the first `most` of those about near copies on part of the columns."""
     out, seen = [], 0
     for r in results:
         seen += on_part(r)
@@ -68,13 +68,13 @@ def few_parts(results: Iterable[ResultRecord], most: int) -> list[ResultRecord]:
 
 
 def shared_keys(results: Iterable[ResultRecord]) -> list[str]:
-    """Return the key set that all results have which have any, [] when they differ; columns of copies are no keys."""
+    """Return the key set that all results with keys share, [] when they differ; columns of copies are not keys."""
     sets = {tuple(r.keys) for r in results if r.keys and not on_part(r)}
     return list(sets.pop()) if len(sets) == 1 else []
 
 
 def worst_first(results: Iterable[ResultRecord]) -> list[ResultRecord]:
-    """Return results by verdict, then by the limit that decided it, then by the rate of members."""
+    """Return results sorted by verdict, then by the limit that decided it, then by the rate of members."""
     return sorted(results, key=_badness)
 
 
@@ -91,13 +91,13 @@ def _badness(result: ResultRecord) -> tuple[int, float, float]:
 
 
 def verdict_counts(results: Iterable[ResultRecord]) -> list[tuple[str, int]]:
-    """Return how many results have each verdict, in the order of concern."""
+    """Return how many results have each verdict, worst verdict first."""
     counts = Counter[str](r.verdict for r in results if r.verdict is not None)
     return [(v, counts[v]) for v in ORDER if counts[v]]
 
 
 def by_attack(data: Assessment) -> list[dict[str, Any]]:
-    """Return one row for each attack that was judged: its question, verdict counts and worst limits."""
+    """Return one row for each attack with compared results: question, verdict counts and largest limits."""
     rows = []
     compared = [r for r in data.results if _compared(r)]
     for attack in dict.fromkeys(r.attack for r in compared):
@@ -116,7 +116,7 @@ def by_attack(data: Assessment) -> list[dict[str, Any]]:
 
 
 def question_of(data: Assessment, attack: str) -> str:
-    """Return the question of an attack, "" for one that the assessment does not know."""
+    """Return the question of an attack, "" for one that the assessment does not describe."""
     return data.attacks[attack].question if attack in data.attacks else ""
 
 

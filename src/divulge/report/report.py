@@ -1,4 +1,4 @@
-"""The report: one typed assessment is the truth, and every document is drawn from it."""
+"""The report: one typed assessment, from which every document is rendered."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Report:
     assessment: Assessment
     """The content of assessment.json, typed."""
     results: tuple[Result, ...]
-    """As the attacks gave them; empty in a report that was read again, and in an external edition."""
+    """The results of the attacks; empty in a report read from a file and in an external edition."""
     record_frame: pl.DataFrame | None
 
     @classmethod
@@ -60,7 +60,7 @@ class Report:
         key_sets: Sequence[KeySet],
         minimal: Sequence[Disclosing],
         notes: Sequence[str],
-        verdict: Mapping[str, Any],
+        verdict: model.Overall,
         records: pl.DataFrame | None,
         exposed_strangers: float | None,
         positive_control: Sequence[Mapping[str, Any]] = (),
@@ -79,7 +79,7 @@ class Report:
             settings=_typed(settings, model.Settings),
             started=started,
             seconds=seconds,
-            verdict=_typed(verdict, model.Overall),
+            verdict=verdict,
             tables=_typed(tables, model.Tables),
             schema=_columns(schema, bins),
             preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
@@ -105,9 +105,9 @@ class Report:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], record_frame: pl.DataFrame | None = None) -> Report:
-        """Return the report whose content is given, as `to_dict` returns it.
+        """Return the report with this content, as `to_dict` returns it.
 
-        Fields that a later version added take their defaults where they are absent; unknown fields are left out.
+        Absent fields that a later version added take their defaults; unknown fields are left out.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Report:
         Raises
         ------
         SettingError
-            It is not of the format of this version, or a field is absent or of the wrong kind.
+            The content has another format than this version reads, or a field is absent or of the wrong type.
         """
         return cls(assessment_of(deepcopy(dict(data))), (), record_frame)
 
@@ -130,9 +130,9 @@ class Report:
         Raises
         ------
         SettingError
-            The file cannot be read, is no JSON or no assessment of this version.
+            The file cannot be read, is not JSON, or is not an assessment of this version.
         TableError
-            The records.parquet beside it cannot be read, or is of another run.
+            The records.parquet beside it cannot be read, or does not have the assessment's number of records.
         """
         path = Path(path)
         assessment = read_assessment(path)
@@ -141,12 +141,12 @@ class Report:
         return cls(assessment, (), frame)
 
     def replaced(self, **parts: Any) -> Report:
-        """Return the report with other parts of its assessment, such as command, policy and change."""
+        """Return a copy of the report with parts of its assessment replaced, such as command, policy and change."""
         return dataclasses.replace(self, assessment=msgspec.structs.replace(self.assessment, **parts))
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The content of assessment.json as plain dictionaries; what is changed there changes no document."""
+        """The content of assessment.json as plain dictionaries; a change there changes that document and no other."""
         return content_of(self.assessment)
 
     def external(self, reveal: Sequence[str] = ()) -> Report:
@@ -163,7 +163,7 @@ class Report:
         Raises
         ------
         SettingError
-            `reveal` names something else, or what this report does not hold any more.
+            `reveal` names something else, or this report is an external edition that lacks it.
         """
         from divulge.report.external.edition import external
 
@@ -194,7 +194,7 @@ class Report:
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return `to_frame` as CSV, and write it when a path is given.
 
-        Texts stand in quotation marks; an apostrophe comes before one that a spreadsheet would take for a formula.
+        Texts are quoted; an apostrophe precedes a text that a spreadsheet would read as a formula.
         """
         frame = self.to_frame()
         harmless = [pl.col(c).map_elements(_harmless, return_dtype=pl.String) for c in frame.columns
@@ -224,9 +224,9 @@ class Report:
         return _written(junit(self.assessment), path)
 
     def write(self, folder: str | Path, only: Sequence[str] | None = None) -> Path:
-        """Write the documents into a folder, each renamed into place, and return the folder.
+        """Write the documents to a folder, each under a temporary name first, and return the folder.
 
-        These are assessment.json, report.html, report.md, junit.xml and, where there are records, records.parquet.
+        They are assessment.json, report.html, report.md, junit.xml and, where there are records, records.parquet.
 
         Parameters
         ----------
@@ -251,15 +251,15 @@ class Report:
             temporary.replace(folder / RECORDS)
         return folder
 
-    # ------------------------------------------------------------ in the manner of SDMetrics' reports
+    # ------------------------------------------------------------ the methods of SDMetrics' reports
 
     def get_score(self) -> float:
-        """Return one number from 0 to 1, 1 being least risk: 1 - min(1, max(0, u)).
+        """Return a score from 0 to 1, where 1 is least risk: 1 - min(1, max(0, u)).
 
-        u is the largest simultaneous upper limit of risk over all comparisons that carry a verdict, each divided by the
-        part of a full copy that would show there; those without a limit (strangers are always hit) are left out. nan
-        without a holdout, and where a precondition fails without which strangers are no fair comparison. The worst
-        comparison decides: it is no mean over properties.
+        u is the largest simultaneous upper limit of risk over all comparisons with a verdict, each divided by the part
+        of a full copy of the real table that would show there. Comparisons without such a limit (strangers are always
+        hit), or where no part of a copy would show, are left out. The worst comparison decides; the score is not a mean
+        over properties. It is nan without a holdout and where a critical precondition fails.
         """
         if any(c.check in CRITICAL and not c.ok for c in self.assessment.preconditions):
             return math.nan
@@ -268,7 +268,8 @@ class Report:
     def get_properties(self) -> pl.DataFrame:
         """Return one row for each attack that was compared with strangers: Property, Score, Verdict, worst first.
 
-        Property is the name of the attack, Score as of `get_score` over its comparisons, Verdict its worst one.
+        Property is the name of the attack, Score the score of `get_score` over its comparisons, whatever the
+        preconditions, and Verdict its worst verdict.
         """
         rows = []
         for attack in _attacks(self.assessment.results):
@@ -278,12 +279,12 @@ class Report:
         return pl.DataFrame(rows, schema=schema).sort("Score", maintain_order=True, nulls_last=True)
 
     def get_details(self, property_name: str | None = None) -> pl.DataFrame:
-        """Return the rows of `to_frame` of one attack, of all attacks when none is named.
+        """Return the rows of `to_frame` for one attack, or for all attacks when none is named.
 
         Raises
         ------
         SettingError
-            No result of that attack.
+            There is no result of that attack.
         """
         frame = self.to_frame()
         if property_name is None:
@@ -292,9 +293,9 @@ class Report:
         return frame.filter(pl.col("attack") == property_name)
 
     def get_visualization(self, property_name: str) -> Figure:
-        """Return the comparisons of one attack as a figure: it shows itself in a notebook, and saves as SVG.
+        """Return a figure of the comparisons of one attack; a notebook displays it, and it can be saved as SVG.
 
-        Risks with their intervals; without a holdout rates beside their baselines.
+        The figure shows risks with their intervals; without a holdout, rates with their baselines.
 
         Raises
         ------
@@ -307,7 +308,7 @@ class Report:
         return figure(self.assessment, property_name)
 
     def get_info(self) -> dict[str, Any]:
-        """Return what the report is: report_type, version, edition, generated_date, seconds, num_rows of each table."""
+        """Return the report's report_type, version, edition, generated_date, seconds, num_rows of each table."""
         d = self.assessment
         rows = {role: table.rows for role, table in d.tables.by_role().items() if table}
         return {
@@ -323,7 +324,7 @@ class Report:
     def _repr_html_(self) -> str:
         from html import escape
 
-        # a frame of its own keeps the page's style and script out of the notebook
+        # an iframe keeps the page's style and script out of the notebook
         return (
             f'<iframe title="divulge report" style="width:100%;height:640px;border:1px solid #8888" '
             f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
@@ -331,14 +332,14 @@ class Report:
 
 
 def other_edition(folder: str | Path, edition: str) -> str:
-    """Return what a folder holds of the other edition, "" when nothing: editions do not go into one folder.
+    """Return which document of the other edition a folder holds, "" if none: editions must not share a folder.
 
     Parameters
     ----------
     folder
-        Where documents are to be written; it need not exist.
+        Folder to write documents to; it need not exist.
     edition
-        "custodian" or "external", of these documents.
+        "custodian" or "external": the edition of these documents.
 
     Examples
     --------
@@ -352,7 +353,7 @@ def other_edition(folder: str | Path, edition: str) -> str:
         data = json.loads((folder / "assessment.json").read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return ""
-    # before there were editions every report was a custodian's
+    # a report from before there were editions is a custodian's
     has = data.get("edition", "custodian") if isinstance(data, dict) and "format" in data else edition
     if has == edition:
         return ""
@@ -371,7 +372,7 @@ Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 def _typed(part: Any, kind: type[Kind]) -> Kind:
-    """Return one part of what a run found, nan as None and numbers of numpy as Python's."""
+    """Return one part of a run's findings as a struct, with nan as None and numpy numbers as Python numbers."""
     return msgspec.convert(jsonable(dict(part)), kind)
 
 
@@ -413,7 +414,7 @@ _FORMULA = re.compile(r"[\s\u200b-\u200f\ufeff]*[=+\-@|%\uff0b\uff0d\uff1d\uff20
 
 
 def _harmless(text: str) -> str:
-    """Return text that a spreadsheet takes for no formula, without control characters."""
+    """Return text that a spreadsheet does not read as a formula, with control characters replaced."""
     from divulge.core.result import tidy
 
     shown = tidy(text)
@@ -421,7 +422,7 @@ def _harmless(text: str) -> str:
 
 
 def _about(results: Sequence[Result]) -> dict[str, model.About]:
-    """Return what the catalogue says of the attacks that ran."""
+    """Return the catalogue's description of each attack that ran."""
     run = {r.attack for r in results}
     return {
         n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)

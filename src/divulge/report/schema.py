@@ -1,4 +1,4 @@
-"""The JSON Schema of assessment.json, made from the structs of the model, and what is wrong with a file."""
+"""The JSON Schema of assessment.json, generated from the structs of the model, and the check of a file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from divulge.report.model import Assessment
 __all__ = ["assessment_schema", "fault", "schema_of", "schema_text"]
 
 _DEEPEST = 20
-"""Lists and objects in each other; an assessment has fewer than 10."""
+"""Largest depth of nested lists and objects; an assessment has fewer than 10 levels."""
 
 
 def fault(data: Any) -> str:
-    """Return where the content of an assessment.json is not of its format, "" where it is; values are not told.
+    """Return where the content of an assessment.json violates its format, without values; "" if nowhere.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def fault(data: Any) -> str:
 
 
 def _unwritable(data: Any) -> str:
-    """Return where there is a number or a text that no document can show, or nesting without end; "" for nowhere."""
+    """Return where a number or text is that no document can show, or where nesting is too deep; "" if nowhere."""
     left = [(data, "$", 0)]
     while left:
         item, where, depth = left.pop()
@@ -58,14 +58,14 @@ def _unwritable(data: Any) -> str:
 
 
 def _below(where: str, name: object) -> str:
-    """Return the place of a field, but of none whose name is no word of ours."""
+    """Return the path of a field; a name that is not written like a field name may be data and is left out."""
     return f"{where}.{name}" if isinstance(name, str) and re.fullmatch("[a-z_0-9]+", name) else f"{where}[...]"
 
 
 def assessment_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of assessment.json.
 
-    Readers should let unknown fields pass: a later version of the same format may add some.
+    Readers should ignore unknown fields: a later version of the same format may add some.
 
     Examples
     --------
@@ -76,23 +76,23 @@ def assessment_schema() -> dict[str, Any]:
 
 
 def schema_of(struct: Any, title: str) -> dict[str, Any]:
-    """Return the JSON Schema of a struct that is always written whole."""
+    """Return the JSON Schema of a struct, with every field required."""
     (schema,), found = msgspec.json.schema_components([struct], ref_template="#/$defs/{name}")
     definitions = {_PUBLISHED.get(name, name): definition for name, definition in found.items()}
     for definition in definitions.values():
         _require_all(definition)
-        if "description" in definition:  # Python 3.13 takes the indentation out of a docstring, earlier ones leave it
+        if "description" in definition:  # Python 3.13 removes the indentation of a docstring, earlier ones keep it
             definition["description"] = cleandoc(definition["description"]).partition("\n\nExamples\n")[0]
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema
     return _told(whole | {"$defs": definitions})  # type: ignore[no-any-return] # a dict goes in, a dict comes out
 
 
 _PUBLISHED = {"ResultRecord": "Result"}
-"""What structs are called outside, where that differs."""
+"""Names of structs in the published schema, where they differ."""
 
 
 def _told(schema: Any) -> Any:
-    """Return a schema under the names of outside, "number" for what may be whole or not."""
+    """Return a schema with published names, and with "number" in place of "integer or number"."""
     if isinstance(schema, list):
         return [_told(item) for item in schema if item != {"type": "integer"} or {"type": "number"} not in schema]
     if isinstance(schema, dict):
@@ -109,5 +109,5 @@ def _require_all(definition: dict[str, Any]) -> None:
 
 
 def schema_text() -> str:
-    """Return the schema as the text that is published."""
+    """Return the schema as the text that is published in the docs folder."""
     return json.dumps(assessment_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -9,10 +9,12 @@ BANNER = {
     "the preconditions hold, that part does not come from patterns of the population.",
     "deficit found": "The synthetic table says less about people in the real table than about strangers: rows near to "
     "members are missing. Absence tells who is a member, so this is a disclosure too.",
-    "none found": "In every comparison the simultaneous upper limit of risk is at most the acceptable one. This "
-    "speaks about the attacks, keys and targets on this page and about nothing else.",
-    "cannot tell": "The comparisons show no excess for certain, and are too uncertain to exclude one. This is "
-    "no finding either way; more people would be needed to decide.",
+    "none found": "No comparison is a finding, and every primary comparison, fixed before the run, bounds the risk by "
+    "the acceptable one. The others were screened: they could have found something, and bound nothing. This speaks "
+    "about the attacks, keys and targets on this page and about nothing else.",
+    "cannot tell": "No comparison is a finding for certain, and not every primary comparison, fixed before the run, "
+    "bounds the risk by the acceptable one. The sentence above gives the bounds that were reached: they are the "
+    "answer.",
     "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
     "population give away with what the rows of single people give away.",
 }
@@ -44,7 +46,7 @@ DEFINITIONS = (
     ),
     ("no holdout", "there were no strangers to compare with; only rates are shown."),
 )
-"""The verdicts, with `{acceptable}` to fill in."""
+"""The definitions of the verdicts, with `{acceptable}` to fill in."""
 
 LIMITS = (
     "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
@@ -67,7 +69,7 @@ ROWS_RISK = (
     "nearest person is a member or a stranger, and the risk is the fraction of synthetic rows that are copied: the "
     "members' share less what they would attract without a leak, over the share of people who are strangers."
 )
-"""What the rates and the risk of measures are that count synthetic rows."""
+"""What rates and risk mean for measures that count synthetic rows."""
 
 GLOSSARY = (
     ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
@@ -84,13 +86,17 @@ GLOSSARY = (
     ("key", "a column whose value the attacker knows; elsewhere: quasi-identifier, auxiliary data."),
     ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
     ("member", "a person in the real table; the word of membership inference, too."),
+    ("primary comparison", "one that was fixed before the run, by the catalogue or by the user's own keys and targets; "
+     "its upper limit of risk must be at most the acceptable one before the run says none found; in trials: primary "
+     "endpoint."),
     ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
     ("real table", "the table that the synthesizer was trained on; elsewhere: training data, original data."),
     ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than strangers have, 1 is "
      "everybody."),
+    ("screened", "of a comparison that can find something, corrected for all of them, and that bounds nothing."),
     ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
     ("stranger", "a person of the holdout; elsewhere: non-member, control."),
     ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
     ("unit", "the column that says which rows belong to one person or household."),
 )  # fmt: skip
-"""The words of the report."""
+"""The terms of the report, defined."""

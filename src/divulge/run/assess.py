@@ -33,7 +33,8 @@ from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
 from divulge.run.records import exposed_strangers, per_record
 from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
-from divulge.run.verdict import in_doubt, over_families, overall
+from divulge.run.scope import not_compared, summarised
+from divulge.run.verdict import Scope, in_doubt, over_families, overall
 
 __all__ = ["assess", "assess_with"]
 
@@ -111,7 +112,7 @@ def assess(
     budget
         Seconds after which no further test begins. Tests of the greatest weight come first, and `left_out` of the
         report lists the tests that were not made. The overall verdict is then never "none found" unless each of
-        copies, singling out, linkability and inference was tested. With `models` None, targets that begin in the second
+        copies, dcr, linkability and inference was tested. With `models` None, targets that begin in the second
         half of the time train no model. The positive control is left out where too little time is left for it. None
         sets no limit.
     keep
@@ -204,7 +205,13 @@ class _Assessing:
             key_sets=plan.key_sets,
             minimal=plan.minimal,
             notes=[*case.notes, *plan.notes, *late, *([] if store is None else store.notes)],
-            verdict=overall(found.results, case.has_holdout, options.level, failing, found.left_out, plan.attacks),
+            verdict=overall(
+                found.results,
+                case.has_holdout,
+                options.level,
+                options.acceptable,
+                self._scope(case, plan, failing, found.left_out),
+            ),
             records=found.records,
             exposed_strangers=found.exposed,
             positive_control=found.control,
@@ -244,6 +251,9 @@ class _Assessing:
             utility=_utility(case, self.attacker.targets, runner, run) if self.options.utility else [],
         )
 
+    def _scope(self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]]) -> Scope:
+        return Scope(failing, left_out, plan.attacks, self.attacker, case.n_rows("real"), not_compared(case))
+
     def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
         """Add the minimal key sets to the plan, where they are requested and time is left."""
         if plan.described and not clock.up:
@@ -254,7 +264,8 @@ class _Assessing:
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options = self.options
-        return in_doubt(over_families(correct(case, results, options.acceptable), options.level), failing)
+        made = correct(case, summarised(case, results), options.acceptable)
+        return in_doubt(over_families(made, options.level), failing)
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
@@ -273,7 +284,9 @@ class _Assessing:
             found = self._judged(
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed()).results, failing
             )
-            return found, overall(found, case.has_holdout, self.options.level, failing, planned=plan.attacks)["verdict"]
+            scope = self._scope(planted, plan, failing, ())
+            told = overall(found, case.has_holdout, self.options.level, self.options.acceptable, scope)
+            return found, told.verdict
 
         before = runner.clock.seconds
         control = controlled(case, share, again, results)

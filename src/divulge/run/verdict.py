@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -10,88 +11,155 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
-from divulge.attacks.checks import hold_back
-from divulge.core.result import FOUND, TOWARDS, Result, counts_guesses, counts_rows, label, number, percent
+from divulge.attacks.checks import ACCEPTABLE, hold_back
+from divulge.case.preconditions import INVALIDATING
+from divulge.core.result import (
+    FOUND,
+    TOWARDS,
+    Result,
+    Verdict,
+    counts_guesses,
+    counts_rows,
+    is_compared,
+    label,
+    number,
+    percent,
+)
+from divulge.report.model import Bound, NotCompared, Overall
+from divulge.report.prose.bounds import bounds_in_words, cannot_tell, does_not_hold, none_found, undecided
 from divulge.run.budget import TIME_UP
+from divulge.run.options import Attacker
+from divulge.run.primaries import bounds_of, untested
 from divulge.stats import holm
+
+__all__ = ["Scope", "in_doubt", "over_families", "overall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a run planned and did not make, and what it cannot compare: all that "none found" depends on."""
+
+    failing: Sequence[str] = ()
+    """Critical preconditions that fail."""
+    left_out: Sequence[dict[str, Any]] = ()
+    """Tests that were not made, as the time was up."""
+    planned: Sequence[str] = ()
+    """Names of the attacks planned."""
+    attacker: Attacker = field(default_factory=Attacker)
+    n_members: int = 0
+    """Rows of the real table."""
+    not_compared: Sequence[NotCompared] = ()
+    """Columns that no comparison with strangers looks at."""
+    without_strangers: Sequence[str] = ()
+    """Columns of real and synthetic that the holdout lacks."""
 
 
 def overall(
     results: Sequence[Result],
     has_holdout: bool,
     level: float,
-    failing: Sequence[str] = (),
-    left_out: Sequence[dict[str, Any]] = (),
-    planned: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the overall verdict and its sentence, about the finding or the limit with the worst simultaneous bound.
+    acceptable: float = ACCEPTABLE,
+    scope: Scope | None = None,
+) -> Overall:
+    """Return the overall verdict of a run: a finding, the bounds that it reached, or why it cannot tell.
 
-    The verdict is never "none found" if a planned headline attack gave no comparison, for whatever reason.
+    Parameters
+    ----------
+    results
+        Results of the run, corrected within their attacks and over the attacks.
+    has_holdout
+        Whether there are strangers to compare with.
+    level
+        Level of the intervals; the bounds of the primary comparisons hold together at it.
+    acceptable
+        The largest limit of risk that counts as bounded.
+    scope
+        What the run planned, left out and cannot compare.
+
+    Returns
+    -------
+    Overall
+        "excess found" or "deficit found" where a result says so; "none found" where none does, every primary comparison
+        is bounded, and nothing that was planned or given is without a comparison; otherwise "cannot tell". Where a
+        precondition fails without which the comparison does not hold, it is "cannot tell" whatever was found.
     """
-    judged = [r for r in results if r.risk is not None and r.verdict is not None and _reaches_both(r)]
-    untested = [a for a in dict.fromkeys(planned) if _is_needed(a) and all(r.attack != a for r in judged)]
-    late = {o["attack"] for o in left_out if o["n"] == o["of"] and o["why"] == TIME_UP}
-    why = f", as {TIME_UP}" if untested and late.issuperset(untested) else ""
-    gap = f" Not tested{why}: {', '.join(untested)}." if untested else ""
+    scope = scope or Scope()
     if not has_holdout:
-        return {
-            "verdict": "no holdout",
-            "sentence": "No holdout was given: inference and disclosure are not separated, so no statement about "
-            "disclosure is made. Give people whom the synthesizer never saw with --holdout.",
-        }
-    doubt = f" But a precondition fails ({', '.join(failing)}): see there before relying on this." if failing else ""
-    if not judged:
-        return {"verdict": "cannot tell", "sentence": "No attack could be compared with strangers." + gap + doubt}
-    n = len(judged)
-    found = [r for r in judged if r.verdict == "excess found"]
+        return Overall(verdict="no holdout", sentence=_NO_HOLDOUT, not_compared=tuple(scope.not_compared))
+    bounds = bounds_of(results, level, acceptable, scope.attacker, scope.n_members)
+    verdict, sentence = _told(results, level, acceptable, scope, bounds)
+    screened = sum(r.verdict not in (None, "no holdout") for r in results) - sum(b.primary for b in bounds)
+    return Overall(
+        verdict=verdict,
+        sentence=sentence,
+        bounds=bounds,
+        screened=max(0, screened),
+        not_compared=tuple(scope.not_compared),
+        without_strangers=tuple(scope.without_strangers),
+    )
+
+
+_NO_HOLDOUT = (
+    "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
+    "people whom the synthesizer never saw with --holdout."
+)
+
+
+def _told(
+    results: Sequence[Result], level: float, acceptable: float, scope: Scope, bounds: Sequence[Bound]
+) -> tuple[Verdict, str]:
+    """Return the verdict and its sentence."""
+    invalid = [c for c in scope.failing if c in INVALIDATING]
+    if invalid:
+        return "cannot tell", does_not_hold(invalid)
+    compared = [r for r in results if is_compared(r)]
+    judged = [r for r in results if r.verdict not in (None, "no holdout")]  # as the documents count comparisons
+    doubt = f" But a precondition fails ({', '.join(scope.failing)}): see there before relying on this."
+    doubt = doubt if scope.failing else ""
+    found = [r for r in results if r.verdict in FOUND and r.risk is not None]
     if found:
-        worst = max(found, key=lambda r: _bound(r, "low_simultaneous"))
-        same = sum(r.attack == worst.attack for r in judged)
-        return {"verdict": "excess found", "sentence": _found_sentence(worst, level, same) + doubt}
-    if all(r.verdict == "none found" for r in judged) and untested:
-        return {
-            "verdict": "cannot tell",
-            "sentence": f"None of {len(judged)} comparisons that were made shows an excess over strangers.{gap}",
-        }
-    if all(r.verdict == "none found" for r in judged):
-        worst = max(judged, key=lambda r: _bound(r, "high_simultaneous"))
-        return {
-            "verdict": "none found",
-            "sentence": f"None of {n} comparisons shows an excess over strangers; the largest simultaneous upper "
-            f"limit of risk is {number(_bound(worst, 'high_simultaneous'))} ({label(worst)})."
-            + (" No key set was tested." if all(not r.keys for r in judged) else "")
-            + _cut_short(left_out),
-        }
-    if failing:
-        return {
-            "verdict": "cannot tell",
-            "sentence": f"A precondition fails ({', '.join(failing)}): strangers are no fair comparison with the "
-            "people of the real table, so that nothing follows either way. See the preconditions.",
-        }
-    open_ = [r for r in judged if r.verdict != "none found"]
-    worst = max(open_, key=lambda r: _bound(r, "high_simultaneous"))
-    return {
-        "verdict": "cannot tell",
-        "sentence": f"No excess over strangers was found, but {len(open_)} of {n} comparisons are too uncertain to "
-        f"exclude one; the widest is {label(worst)}{_up_to(worst)}.{gap}{doubt}",
-    }
+        excess = [r for r in found if r.verdict == "excess found"]
+        said = _found_sentence(excess, compared, level) if excess else _deficit_sentence(found, compared, level)
+        return ("excess found" if excess else "deficit found"), said + doubt
+    if not compared:
+        return "cannot tell", "No attack could be compared with strangers." + _gap(results, scope) + doubt
+    reached = bounds_in_words(bounds, acceptable)
+    largest = _largest_screened(compared, bounds)
+    screened = len(judged) - sum(b.primary for b in bounds)
+    gap = untested(results, scope.planned)
+    if scope.failing or gap or scope.without_strangers or undecided(bounds) or sum(b.primary for b in bounds) < 2:
+        return "cannot tell", cannot_tell(
+            bounds, reached, screened, largest, scope.failing, _in_time(gap, scope), scope.without_strangers,
+            scope.not_compared, _cut_short(scope.left_out),
+        )  # fmt: skip
+    keys = any(r.keys for r in compared)
+    told = none_found(len(judged), reached, screened, largest, keys, scope.not_compared, _cut_short(scope.left_out))
+    return "none found", told
 
 
-def _is_needed(attack: str) -> bool:
-    """Return whether an attack that was planned but gave no comparison keeps a run from "none found"."""
-    headline = CATALOGUE[attack].headline
-    return headline is not None and headline.needed
+def _in_time(gap: Sequence[str], scope: Scope) -> list[str]:
+    """Return the attacks that compared nobody; the first says where time was the reason."""
+    late = {o["attack"] for o in scope.left_out if o["n"] == o["of"] and o["why"] == TIME_UP}
+    return [f"as {TIME_UP}, {gap[0]}", *gap[1:]] if gap and late.issuperset(gap) else list(gap)
 
 
-def _cut_short(left_out: Sequence[dict[str, Any]]) -> str:
-    """Return a sentence on the tests that a verdict lacks; "" when it lacks none."""
-    told = ", ".join(f"{o['n']:,} of {o['of']:,} of {o['attack']}" for o in left_out)
-    return f" Tests were left out: {told}." if told else ""
+def _gap(results: Sequence[Result], scope: Scope) -> str:
+    gap = untested(results, scope.planned)
+    return f" Not tested: {', '.join(_in_time(gap, scope))}." if gap else ""
 
 
-def _reaches_both(result: Result) -> bool:
-    """Return whether the attack reaches at least one member and one stranger; otherwise there is nothing to compare."""
-    return bool(result.real and result.real.n and result.holdout and result.holdout.n)
+def _largest_screened(compared: Sequence[Result], bounds: Sequence[Bound]) -> tuple[float, str] | None:
+    """Return the largest upper limit among the screened comparisons, and which has it; None where none has one."""
+    primary = {(b.attack, b.variant, b.keys, b.target) for b in bounds if b.primary}
+    rest = [r for r in compared if (r.attack, r.variant, r.keys, r.target) not in primary]
+    limits = [(_bound(r, "high_simultaneous"), label(r)) for r in rest]
+    known = [pair for pair in limits if isfinite(pair[0])]
+    return max(known, default=None)
+
+
+def _cut_short(left_out: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the tests that a verdict lacks."""
+    return [f"{o['n']:,} of {o['of']:,} of {o['attack']}" for o in left_out]
 
 
 def over_families(results: Sequence[Result], level: float) -> list[Result]:
@@ -138,14 +206,15 @@ def _bound(result: Result, which: str) -> float:
     return float("-inf") if bound is None else float(bound)
 
 
-def _up_to(worst: Result) -> str:
-    high = _bound(worst, "high_simultaneous")
-    return f", risk up to {number(high)}" if isfinite(high) else ", whose risk is undefined: strangers are always hit"
-
-
-def _found_sentence(worst: Result, level: float, n: int) -> str:
-    assert worst.real is not None and worst.holdout is not None and worst.risk is not None
-    how = f"{100 * level:.0f}% simultaneous over the {n} comparison(s) of this attack"
+def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:
+    worst = max(found, key=lambda r: _bound(r, "low_simultaneous"))
+    how = f"{100 * level:.0f}% simultaneous over the {_same(worst, compared)} comparison(s) of this attack"
+    assert worst.real is not None and worst.risk is not None
+    least = number(worst.risk.low_simultaneous)
+    if worst.holdout is None:
+        beside = "" if worst.baseline is None else f", {percent(worst.baseline.rate)} by chance ({worst.baseline.what})"
+        text = f"by {label(worst)}, {worst.hit} {percent(worst.real.rate)}{beside}"
+        return f"Excess found: {text}; risk {number(worst.risk.value)}, at least {least}."
     if counts_rows(worst):
         share = worst.real.hits / max(worst.real.hits + worst.holdout.hits, 1e-300)
         return (
@@ -165,5 +234,29 @@ def _found_sentence(worst: Result, level: float, n: int) -> str:
     if counts_guesses(worst):
         shares = f"{percent(worst.real.rate)} of the guesses", f"{percent(worst.holdout.rate)} exactly one stranger"
         said = f"by {label(worst)}, {shares[0]} single out exactly one person of the table and {shares[1]}"
-    least = number(worst.risk.low_simultaneous)
     return f"Excess found: {said}; risk {number(worst.risk.value)}, at least {least} ({how})."
+
+
+def _deficit_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:
+    clearest = min(found, key=lambda r: _highest(r))
+    assert clearest.risk is not None
+    how = f"{100 * level:.0f}% simultaneous over the {_same(clearest, compared)} comparison(s) of this attack"
+    rates = ""
+    if clearest.real is not None and clearest.holdout is not None and not counts_rows(clearest):
+        rates = f", {percent(clearest.real.rate)} of members and {percent(clearest.holdout.rate)} of strangers"
+    missing = "members are hit less often than strangers"
+    if CATALOGUE[clearest.attack].family in ("copying", "distance"):
+        missing = "rows near to members are missing; absence tells who is a member"
+    return (
+        f"Deficit found: {missing} ({label(clearest)}{rates}; risk {number(clearest.risk.value)}, at most "
+        f"{number(clearest.risk.high_simultaneous)}, {how})."
+    )
+
+
+def _same(result: Result, compared: Sequence[Result]) -> int:
+    return max(1, sum(_family(r) == _family(result) for r in compared))
+
+
+def _highest(result: Result) -> float:
+    high = result.risk.high_simultaneous if result.risk else None
+    return float("inf") if high is None else high

@@ -23,7 +23,7 @@ from divulge.attacks.checks import (
     survival,
 )
 from divulge.attacks.distance.column_subsets import candidate_subsets
-from divulge.attacks.entry import Headline, Record, Share, Withheld, Words, per_table
+from divulge.attacks.entry import Headline, Primary, Record, Share, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
@@ -83,6 +83,7 @@ _COPIES_WORDS = Words(
     plan=per_table(columns=0, in_memory=False),
     weight=6,
     headline=Headline(lambda variant: variant in ("exact", "near"), "exact and near copies on all columns"),
+    primary=Primary("copies", lambda variant: variant in ("exact", "near")),
     record=Record("copied", "any", lambda variant: variant == "exact"),
     hit={"": "a copy of", "near": "a near copy of"},
     context={

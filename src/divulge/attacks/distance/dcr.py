@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from divulge.attacks.checks import finite
 from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.distance.hole import CONTEXT, NOTES, VARIANT, missing_near_members
-from divulge.attacks.entry import Coarse, Decimals, Exact, Quantile, Share, Words, per_table
+from divulge.attacks.entry import Coarse, Decimals, Exact, Primary, Quantile, Share, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
@@ -69,6 +69,7 @@ _DCR_WORDS = Words(
     words=_DCR_WORDS,
     plan=per_table(),
     weight=3,
+    primary=Primary("copied synthetic rows (dcr)", lambda variant: variant == "attraction"),
     counts="rows",
     values={
         "synthetic rows": "median distance of synthetic rows to ",

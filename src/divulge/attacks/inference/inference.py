@@ -8,11 +8,12 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import ACCEPTABLE, Floats, checked_keys, judge, one_of, rate_of, shown_by
-from divulge.attacks.entry import Abstaining, Decimals, Headline, Record, Share, Withheld, Words, per_target
+from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of, shown_by
+from divulge.attacks.entry import Abstaining, Decimals, Headline, Primary, Record, Share, Withheld, Words, per_target
 from divulge.attacks.inference._boosting import model_answers, reference_answers
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
+from divulge.attacks.inference.mean_over_targets import MEAN, OF_A_COPY, mean_over_targets
 from divulge.attacks.inference.subgroups import by_subgroup
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -28,7 +29,7 @@ from divulge.kernels.runtime import in_threads
 from divulge.stats import Outcomes, compare
 from divulge.stats.selective_prediction import abstaining
 
-__all__ = ["OF_A_COPY", "UNTAUGHT", "WAYS", "inference"]
+__all__ = ["UNTAUGHT", "WAYS", "inference"]
 
 Ints = NDArray[np.int64]
 
@@ -36,9 +37,6 @@ WAYS = ("nearest record", "CAP", "k-vote", "model")
 """Ways to guess. The first is the headline; this was fixed before any data."""
 UNTAUGHT = WAYS[:3]
 """Ways that train no model."""
-OF_A_COPY = "risk that a full copy of the real table would have"
-"""Key of the context. Unlike the part of a copy that shows it does not enter the verdict: what is guessed about
-strangers as often is inference without disclosure."""
 _BLIND = (
     "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
     "right about strangers as well, and says nothing about copies"
@@ -100,6 +98,12 @@ _INFERENCE_WORDS = Words(
     plan=per_target(),
     weight=2,
     headline=Headline(lambda variant: variant == "nearest record", "nearest record, every target"),
+    primary=Primary(
+        "inference on average over targets",
+        lambda variant: variant == MEAN,
+        lambda variant: variant == "nearest record",
+    ),
+    summary=mean_over_targets,
     record=Record("n_inferred", "count", lambda variant: variant.endswith("nearest record")),
     context={
         "ALC": Decimals(2),
@@ -116,7 +120,8 @@ _INFERENCE_WORDS = Words(
         "precision, strangers": Abstaining(),
         "recall": Abstaining(),
         "recall, strangers": Abstaining(),
-        "risk that a full copy of the real table would have": Decimals(2),
+        OF_A_COPY: Decimals(2),
+        SHOWN: Decimals(2),
     },
     notes=(
         "gradient boosting trained on the synthetic table; the # rarest values are never guessed",
@@ -134,6 +139,8 @@ _INFERENCE_WORDS = Words(
         "the # nearest synthetic rows vote, with all that tie with the last of them; a number collects the votes "
         "within the tolerance",
         "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
+        "the score of a person is the mean over # targets; what is learnt about one of them alone shows as a part of "
+        "itself",
     ),
 )
 def inference(

@@ -1,4 +1,4 @@
-"""The picture of a comparison: risk against utility, one point a candidate, as SVG."""
+"""The chart of a comparison as SVG: risk against utility, with one point for each candidate."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Point:
 def risk_against_utility(
     uid: str, points: Sequence[Point], *, measure: str, better: str, reference: float | None, acceptable: float
 ) -> Markup:
-    """Return the picture; right is more useful and below is less risk, whichever way the measure goes.
+    """Return the chart; points further right are more useful, points further down have less risk, for every measure.
 
     Parameters
     ----------
     points
-        At least one, in the order of the table beside the picture. Labels are untrusted text.
+        At least one, in the order of the table below the chart. Labels are untrusted text.
     measure, better
         Name of the utility measure, and whether "higher" or "lower" is better.
     reference
-        The measure of the holdout, drawn as a line; None where there is none.
+        The value of the measure for the holdout, drawn as a line; None where there is none.
     """
     x_low, x_high = _range([p.utility for p in points] + ([] if reference is None else [reference]))
     y_low, y_high = _range([v for p in points for v in (p.low, p.high)] + [0.0, acceptable])
@@ -89,7 +89,7 @@ def risk_against_utility(
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis, with room beside the outermost values."""
+    """Return the ends of an axis, with a margin beyond the outermost values."""
     low, high = min(values), max(values)
     room = 0.08 * (high - low) or 0.05
     return low - room, high + room
@@ -101,7 +101,7 @@ def _short(label: str) -> str:
 
 
 def _labels(texts: Sequence[str], points: Sequence[tuple[float, float]]) -> list[str]:
-    """Return the labels, each beside its point; where points crowd, the number of the candidate stands instead."""
+    """Return the labels, each beside its point; where points crowd, a label is the number of its candidate."""
     taken: list[Box] = [(px - 6, py - 6, px + 6, py + 6) for px, py in points]
     out = []
     for i, (name, (px, py)) in enumerate(zip(texts, points, strict=True), 1):
@@ -121,7 +121,7 @@ def _box(text: str, x: float, y: float, anchor: str) -> Box:
 
 
 def _covered(box: Box, taken: Sequence[Box]) -> float:
-    """Return how much of a label lies on others or outside of the picture."""
+    """Return the area of a label that covers other marks or lies outside the chart."""
     outside = max(0.0, _LEFT - box[0]) + max(0.0, box[2] - _W)
     overlaps = (
         max(0.0, min(box[2], t[2]) - max(box[0], t[0])) * max(0.0, min(box[3], t[3]) - max(box[1], t[1])) for t in taken

@@ -1,4 +1,4 @@
-"""A comparison of candidates as one offline HTML page, in the dress of the report."""
+"""A comparison of candidates as one offline HTML page, with the report's style sheet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from divulge.report.documents.html import asset, content_policy, template
 __all__ = ["page"]
 
 _FIRST = "propensity AUC"
-"""The measure of the first picture: it looks at whole rows and needs no target."""
+"""The measure of the first chart: it compares whole rows and needs no target."""
 _PAIRS = 400
 
 
@@ -63,7 +63,7 @@ def page(data: Comparison) -> str:
 
 
 def _verdict(data: Comparison, candidate: Candidate) -> str:
-    """Return what the simultaneous limits say about a candidate's worst risk: the shape of its point."""
+    """Return the verdict of the simultaneous limits on a candidate's worst risk; it decides the shape of the point."""
     worst = candidate.worst
     if worst is None or worst.low is None or worst.high is None:
         return "no holdout"
@@ -73,7 +73,7 @@ def _verdict(data: Comparison, candidate: Candidate) -> str:
 
 
 def _pictures(data: Comparison) -> list[dict[str, Any]]:
-    """Return risk against each measure of utility, the main one first; none where there is no risk or no utility."""
+    """Return a chart of risk against each utility measure, the main one first; none without risk or utility."""
     measures = sorted(utility_rows(data), key=lambda m: m[0].measure != _FIRST)
     candidates = by_order(data)
     out = []

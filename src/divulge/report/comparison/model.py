@@ -1,4 +1,4 @@
-"""The typed content of comparison.json: one frozen struct for each part, from which every document is drawn."""
+"""The typed content of comparison.json: one frozen struct for each part. Every document is rendered from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison of candidate tables found: a typed comparison, and its documents."""
+"""The report on a comparison of candidate tables: one typed comparison and its documents."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class ComparisonReport:
 
     @classmethod
     def build(cls, data: Mapping[str, Any], reports: Mapping[str, tuple[Report, ...]]) -> ComparisonReport:
-        """Return the report of what a run found, nan as None and numbers of numpy as Python's."""
+        """Return the report on the findings of a run, with nan as None and numpy numbers as Python numbers."""
         return cls(msgspec.convert(jsonable(dict(data)), Comparison), reports)
 
     def replaced(self, **parts: Any) -> ComparisonReport:
-        """Return the report with other parts of its comparison, such as the command."""
+        """Return a copy of the report with parts of its comparison replaced, such as the command."""
         return dataclasses.replace(self, comparison=msgspec.structs.replace(self.comparison, **parts))
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The content of comparison.json as plain dictionaries; what is changed there changes no document."""
+        """The content of comparison.json as plain dictionaries; a change there changes `to_json` alone."""
         data = _plain(msgspec.to_builtins(self.comparison))
         candidates = [c | {"utility": [_last(u, _MEAN) for u in c["utility"]]} for c in data["candidates"]]
         return _last(data | {"candidates": candidates}, ["verdict"])
@@ -83,7 +83,7 @@ class ComparisonReport:
         return _written(page(self.comparison), path)
 
     def write(self, folder: str | Path) -> Path:
-        """Write the comparison into a folder, and the full report of each table into a folder of its own below it."""
+        """Write the comparison to a folder, and the full report on each table to a subfolder of its own."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         names = folder_names(self.reports)
@@ -108,7 +108,7 @@ class ComparisonReport:
     def _repr_html_(self) -> str:
         from html import escape
 
-        # a frame of its own keeps the page's style and script out of the notebook
+        # an iframe keeps the page's style and script out of the notebook
         return (
             f'<iframe title="divulge comparison" style="width:100%;height:640px;border:1px solid #8888" '
             f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
@@ -121,7 +121,7 @@ def _places(name: str, n: int) -> list[str]:
 
 
 def folder_names(labels: Iterable[str]) -> dict[str, str]:
-    """Return a folder name for each label: labels are untrusted, and no two folders differ by case alone.
+    """Return a folder name for each label, which is untrusted text; no two names differ by case alone.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A comparison of candidates as Markdown and for a terminal; labels and names are escaped wherever they stand."""
+"""A comparison of candidates as Markdown and for a terminal; all labels and names are escaped."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ RISK = (
     "comparisons for every candidate. Limits and ranks hold together, over all attacks and candidates; rank 1 is the "
     "least risk. A candidate may have any rank of its range."
 )
-"""What the numbers of the tables are."""
+"""What the numbers in the tables mean."""
 
 SINGLE = (
     "The largest lower and upper limit of risk over all single comparisons of a table. The limits of all comparisons "
     "of all tables hold together; many comparisons make the upper one wide. Of measures that count synthetic rows (dcr "
     "and its kin) the risk is the fraction of rows that are copied."
 )
-"""What the limits of single comparisons are."""
+"""What the limits of single comparisons mean."""
 
 
 def by_order(data: Comparison) -> list[Candidate]:
@@ -52,14 +52,14 @@ def limits(cell: Worst | Cell | None) -> str:
 
 
 def utility_rows(data: Comparison) -> list[tuple[Utility, list[float | None]]]:
-    """Return each measure with its value for each candidate, in their order."""
+    """Return each utility measure with its value for each candidate, in the order of the candidates."""
     candidates = by_order(data)
     measures = candidates[0].utility if candidates else []
     return [(m, [c.utility[i].value for c in candidates]) for i, m in enumerate(measures)]
 
 
 def reasons(data: Comparison) -> list[tuple[str, list[str]]]:
-    """Return why attacks are not ranked, and for each reason which."""
+    """Return each reason why attacks are not ranked, with the attacks."""
     out: dict[str, list[str]] = {}
     for n in data.not_compared:
         out.setdefault(n.why, []).append(n.what)
@@ -67,7 +67,7 @@ def reasons(data: Comparison) -> list[tuple[str, list[str]]]:
 
 
 def _largest(table: CandidateTable) -> tuple[Band | None, Band | None]:
-    """Return the attacks of the largest lower and of the largest upper limit of a table."""
+    """Return the bands with the largest lower limit and with the largest upper limit of a table."""
     bands = [b for b in table.bands if b.low is not None and b.high is not None]
     low = max(bands, key=lambda b: b.low or 0.0, default=None)
     return low, max(bands, key=lambda b: b.high or 0.0, default=None)
@@ -75,7 +75,7 @@ def _largest(table: CandidateTable) -> tuple[Band | None, Band | None]:
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """One table, with the attacks of the largest limits of its single comparisons."""
+    """One table, with the bands that have the largest limits of its single comparisons."""
 
     name: str
     table: CandidateTable

@@ -1,1 +1,1 @@
-"""One document each: HTML, Markdown, terminal, JUnit, picture."""
+"""The documents of a report: HTML, Markdown, terminal text, JUnit XML and SVG figures."""

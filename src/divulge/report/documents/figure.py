@@ -1,4 +1,4 @@
-"""The comparisons of one attack as a figure of its own: an SVG that needs no page around it."""
+"""The comparisons of one attack as a figure: an SVG with its own styles, for use without the page."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _STYLE = (
     ".thick{stroke:#1d2430;stroke-width:4.5}.arrow{fill:#5a6474}.band{fill:#dfe2e6}.mark{stroke:#fff;stroke-width:1.2}"
     ".m-excess{fill:#a83210}.m-unsure{fill:#7a5600}.m-none{fill:#24598f}.m-rate{fill:#1d2430}path{stroke-linecap:butt}"
 )
-"""The colours of the page on paper: a figure may be shown on any ground, and brings its own."""
+"""The light colours of the page; the figure also draws its background, as it may be shown on any other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure as SVG; a notebook shows it."""
+    """A figure as SVG, which a notebook displays."""
 
     svg: str
 
@@ -58,7 +58,7 @@ def drawable(data: Assessment) -> list[ResultRecord]:
 
 
 def figure(data: Assessment, attack: str) -> Figure:
-    """Return the comparisons of one attack, worst first, 40 at most: risks with intervals, or rates with baselines."""
+    """Return a figure of the comparisons of one attack, the 40 worst at most: risks, or rates without a holdout."""
     every = [r for r in drawable(data) if r.attack == attack]
     shown, risks = every[:_MOST], order.has_holdout(data)
     acceptable = (data.settings.acceptable) if risks else None

@@ -1,4 +1,4 @@
-"""The report as one offline HTML page: nothing is fetched, and names are text wherever they stand."""
+"""The report as one offline HTML page: it fetches nothing, and all names are escaped."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def page(data: Assessment, worst_records: list[dict[str, Any]]) -> str:
     data
         The assessment; its strings are untrusted text.
     worst_records
-        The most exposed real records, by row number, as in `Report.records`; empty for a page that may leave the
-        custodian's hands.
+        The most exposed real records, by row number, as in `Report.records`; empty for a page that others than
+        the custodian may read.
     """
     script, style = asset("report.js"), asset("report.css")
     groups = _questions(data)
@@ -140,7 +140,7 @@ _SECTIONS: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str,
     ("glossary", lambda c: "Glossary", _always),
     ("references", lambda c: "References", lambda c: bool(c["data"].attacks)),
 )
-"""The sections in the order of the page: their template, their name in the contents, and when they are there."""
+"""The sections in the order of the page: template, title in the contents, condition for showing it."""
 
 
 def asset(name: str) -> str:
@@ -148,7 +148,7 @@ def asset(name: str) -> str:
 
 
 def content_policy(script: str, style: str) -> str:
-    """Return a policy that lets this script and this style through and forbids every request."""
+    """Return a content security policy that allows this script and this style and forbids every request."""
 
     def allowed(text: str) -> str:
         return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
@@ -221,7 +221,7 @@ def _banner(data: Assessment) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------- what stands beside the risks
+# ---------------------------------------------------------------- tables, membership, leak-free bands
 
 
 def _data_card(data: Assessment) -> list[tuple[str, list[str]]]:
@@ -248,7 +248,7 @@ def _fact(part: msgspec.Struct | None, field: str) -> Any:
 
 
 def _membership(data: Assessment) -> dict[str, Any]:
-    """Return what is said about membership: whether it was tested, and what comes nearest to it."""
+    """Return whether membership was tested and, if not, the findings that are nearest to it."""
     tested = any(r.attack == "membership" for r in data.results)
     near = [s for s in distances.sentences(data) if s["attack"] in ("dcr", "exposure")]
     answer = (
@@ -313,7 +313,7 @@ def _questions(data: Assessment) -> dict[str, Any]:
 
 
 def _matrix(data: Assessment) -> dict[str, Any] | None:
-    """Return targets by key sets, or targets by attacks where there is one key set for each target."""
+    """Return targets by key sets, or targets by attacks where no key sets were searched; None without targets."""
     attributed = [r for r in data.results if r.target and r.verdict is not None and not order.in_question(r)]
     if not attributed:
         return None
@@ -376,7 +376,7 @@ def _cell(r: ResultRecord | None, *, with_keys: bool) -> dict[str, Any] | None:
 
 
 def _measures(data: Assessment) -> list[ResultRecord]:
-    """Return the results without a verdict that no section of their own shows."""
+    """Return the results without a verdict that no other section shows."""
     shown = {r.attack for r in distances.family(data, "distance", "exposure")}
     return [r for r in data.results if r.verdict is None and r.attack not in shown and not order.in_question(r)]
 
@@ -414,7 +414,7 @@ def _unique_rows(results: Sequence[ResultRecord]) -> list[dict[str, Any]]:
 
 
 def _with_shares(r: ResultRecord, at_most: float) -> dict[str, Any]:
-    """Return the result with the share of records in classes whose diversity is at most this."""
+    """Return the result with the share of records in classes whose diversity is at most `at_most`."""
     levels = r.curves.get("diversity at most") or []
     place = levels.index(at_most) if at_most in levels else None
     sides = ("real", "synthetic", "holdout")
@@ -432,7 +432,7 @@ def _baselines(data: Assessment) -> list[dict[str, Any]]:
 
 
 def _notes(data: Assessment) -> list[tuple[str, int]]:
-    """Return what the results note, each once, with how many results carry it."""
+    """Return the notes of the results, each once, with the number of results that have it."""
     away = ("cannot tell", "column ", "tables that pass distance tests", "the rate is of synthetic rows")
     told = [r for r in data.results if not order.on_part(r) and not order.in_question(r)]
     return Counter(n for r in told for n in r.notes if not n.startswith(away)).most_common()

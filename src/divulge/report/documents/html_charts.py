@@ -1,6 +1,6 @@
-"""Charts as SVG, drawn here so that the page needs nothing else. Colours come from the page's style sheet.
+"""Charts as SVG, drawn without a library that the page would load. Colours come from the page's style sheet.
 
-Each chart carries a title and a description for a screen reader; the page puts a table of its numbers beside it.
+Each chart has a title and a description for a screen reader; the page shows a table of its numbers beside it.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ _ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear scale: the ends of what is shown."""
+    """A linear scale from low to high."""
 
     low: float
     high: float
     width: float = _WIDTH
 
     def x(self, value: float) -> float:
-        """Return the place of a value, at the edge when it lies outside."""
+        """Return the x coordinate of a value; a value outside the scale is at its end."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return round(_PAD + share * (self.width - 2 * _PAD), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One line of a ladder: a risk with its intervals, or a rate beside its baseline."""
+    """One row of a ladder chart: a risk with its intervals, or a rate beside its baseline."""
 
     label: str
     value: float | None
@@ -71,7 +71,7 @@ class Rung:
 
 
 def rung(label: str, r: ResultRecord, strangers: bool) -> Rung:
-    """Return one result as a line of a ladder: its risk, or without strangers its rate."""
+    """Return one result as a row of a ladder chart: its risk or, without strangers, its rate."""
     if not strangers:
         return Rung(label, formatting.rate_of(r.real), baseline=formatting.rate_of(r.baseline))
     limits = [
@@ -92,14 +92,14 @@ class Series:
 
 
 def icon(verdict: str) -> Markup:
-    """Return the sign of a verdict: its shape differs, not its colour alone."""
+    """Return the icon of a verdict; icons differ in shape, not in colour alone."""
     return drawing("verdict-icon-", 48, 48, verdict, _ICONS.get(verdict, _ICONS["cannot tell"]), "icon")
 
 
 def risk_scale(limits: Iterable[tuple[float | None, float | None]], acceptable: float) -> Scale:
     """Return the scale that shows these intervals, zero and the acceptable risk.
 
-    Lower limits far below zero would squeeze the rest; they are cut, and an arrow marks the cut.
+    Lower limits far below zero would compress the rest; they are cut, and an arrow marks the cut.
     """
     pairs = list(limits)
     high = max([2 * acceptable, *(h for _, h in pairs if h is not None)])
@@ -140,10 +140,10 @@ def interval_row(
 ) -> Markup:  # fmt: skip
     """Return one row of a forest plot: outer interval thin, inner interval thick, the estimate as a mark.
 
-    The band, where there is one, is what data without a leak give; `acceptable` is None where there is no such line.
+    `band` is the leak-free band; with `acceptable` None no line of acceptable risk is drawn.
     """
     y = _HEIGHT / 2
-    # longer than the picture: the page cuts them where the row ends, so that they meet
+    # longer than the row: the page clips them at its ends, so that the lines of neighbouring rows meet
     parts = [_band(scale, band, -20, 420)]
     parts += [
         line(scale.x(a), -20, scale.x(a), 400, css)
@@ -156,7 +156,7 @@ def interval_row(
 
 
 def _band(scale: Scale, band: tuple[float | None, float | None], y: float, height: float) -> str:
-    """Return the grey band of a row, cut where the picture ends, from its left end where there is no lower limit."""
+    """Return the grey band of a row, clipped to the scale; without a lower limit it begins at the left end."""
     if band[1] is None:
         return ""
     left, right = scale.x(scale.low if band[0] is None else band[0]), scale.x(band[1])
@@ -200,7 +200,7 @@ _LABELS, _STEP, _LETTERS = 122, 20, 16
 
 
 def ladder(uid: str, title: str, description: str, rungs: Sequence[Rung], acceptable: float | None) -> Markup:
-    """Return risks with their intervals below each other; rates beside their baselines when `acceptable` is None."""
+    """Return a chart with risks and intervals in rows, or with rates and baselines when `acceptable` is None."""
     width = _W - _LABELS - 8
     bottom = 40 + _STEP * len(rungs)
     if acceptable is None:
@@ -236,13 +236,13 @@ def curves(
     uid: str, title: str, description: str, x: Sequence[float], series: Sequence[Series], *, x_label: str, step: bool,
     top: float = 1.0, start: bool = False,
 ) -> Markup:  # fmt: skip
-    """Return lines of shares over x.
+    """Return a chart of shares against x, with a line for each series.
 
     Parameters
     ----------
     x
-        Where the shares were taken. With `step` they lie on a linear scale from 0 to 1 and the lines are stairs;
-        else they stand side by side at equal distances.
+        Values at which the shares were taken. With `step` their scale is linear from 0 to 1 and the lines are step
+        functions; otherwise they are equally spaced.
     top
         Upper end of the share axis.
     start
@@ -269,12 +269,12 @@ def curves(
 def cumulative(
     uid: str, title: str, description: str, shares: Sequence[float | None], series: Sequence[Series], *, x_label: str
 ) -> Markup:
-    """Return cumulative shares against a value, from quantiles.
+    """Return a chart of cumulative shares against a value, drawn from quantiles.
 
     Parameters
     ----------
     shares
-        At which the quantiles were taken, ascending from 0 to 1.
+        Shares at which the quantiles were taken, ascending from 0 to 1.
     series
         Their values are the quantiles. A long tail, the first or the last 1%, is cut at the edge.
     """
@@ -296,7 +296,7 @@ def cumulative(
 
 
 def _range(series: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Return the ends of an axis that shows these ascending values, without the 1% of a long tail; 0 if it is near."""
+    """Return the ends of an axis for these ascending values, without the 1% of a long tail; from 0 if it is near."""
     if not series:
         return 0.0, 1.0
     inner = min(v[round(0.01 * (len(v) - 1))] for v in series), max(v[round(0.99 * (len(v) - 1))] for v in series)
@@ -309,7 +309,7 @@ def _range(series: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def _between(points: Sequence[tuple[float, float]], low: float, high: float) -> list[tuple[float, float]]:
-    """Return a cumulative line from one edge to the other."""
+    """Return a cumulative line, clipped to the axis from low to high."""
     before = [p for p in points if p[0] < low]
     inside = [p for p in points if low <= p[0] <= high]
     after = [p for p in points if p[0] > high]
@@ -323,7 +323,7 @@ def _crossing(one: tuple[float, float], other: tuple[float, float], value: float
 
 
 def _without_middles(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return points without those in the middle of an upright or level run."""
+    """Return points without those inside a vertical or horizontal segment."""
     out: list[tuple[float, float]] = []
     for p in points:
         if len(out) > 1 and any(out[-2][i] == out[-1][i] == p[i] for i in (0, 1)):
@@ -378,7 +378,7 @@ def _path(points: Sequence[tuple[float, float]], step: bool) -> str:
     (x, y), *rest = points
     out = f"M{x:g} {y:g}"
     for x, y in rest:
-        # the share at x counts scores from x on, so a stair falls before x is reached
+        # the share at x counts scores of at least x, so the line drops before it reaches x
         out += f"V{y:g}H{x:g}" if step else f"L{x:g} {y:g}"
     return out
 

@@ -26,11 +26,11 @@ __all__ = [
 ]
 
 PARTS = 5
-"""Sets of columns with near copies that are shown, the others folded."""
+"""Number of column sets with near copies that are shown; the others are folded."""
 
 _CHANGES = 24
 _CURVES = 6
-_ASKED = 3  # comparisons of each of the three questions that stand beside the others
+_ASKED = 3  # comparisons shown of each of the three questions
 _FOREST_ROWS = 32
 
 
@@ -76,9 +76,9 @@ def forest(data: Assessment) -> dict[str, Any]:
 
 
 def _worst_of_each(results: Sequence[ResultRecord], most: int) -> list[ResultRecord]:
-    """Return the worst of every attack, then of every attack and target, then the worst of the rest.
+    """Return the worst result of each attack, then of each attack and target, then the worst of the rest.
 
-    Many key sets for one target look alike; taking the worst alone would draw one of them over and over.
+    The key sets of one target give similar results; the worst results alone could all be of one target.
     """
     groupings: list[Callable[[ResultRecord], Any]] = [lambda r: r.attack, lambda r: (r.attack, r.target), id]
     chosen: dict[int, ResultRecord] = {}
@@ -108,7 +108,7 @@ def _rate(uid: str, r: ResultRecord) -> Markup:
 
 
 def changes(data: Assessment) -> dict[str, Any]:
-    """Return the comparisons whose risk moved most for certain first, each with its drawing."""
+    """Return the comparisons with a previous run, each with its drawing: rises, falls, then others, by size."""
     if not data.change:
         return {"rows": [], "n": 0, "left_out": 0, "axis": Markup("")}
     order = {"rose": 0, "fell": 1, "no change found": 2, "cannot compare": 3}
@@ -140,7 +140,7 @@ def changes(data: Assessment) -> dict[str, Any]:
 
 
 def ladder(uid: str, chart: Chart, acceptable: float | None) -> dict[str, Any]:
-    """Return one chart of a question, drawn."""
+    """Return one chart of a question, with its drawing."""
     rungs = [html_charts.rung(label, r, acceptable is not None) for label, r in chart.rows]
     what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
     told = f"Each line is one {what}. The numbers stand in the table below the chart."
@@ -155,7 +155,7 @@ def ladder(uid: str, chart: Chart, acceptable: float | None) -> dict[str, Any]:
 
 
 def cap_curves(data: Assessment) -> list[dict[str, Any]]:
-    """Return the CAP of each person as curves, for the worst result of each target first."""
+    """Return curves of the CAP of people, with the worst result of each target first."""
     caps = [r for r in order.judged(data.results) if r.attack == "cap" and r.curves.get("at_least")]
     first = list({r.target: r for r in reversed(caps)}.values())
     chosen = {id(r) for r in first}
@@ -243,7 +243,7 @@ _DRAWN: dict[tuple[str, str], tuple[str, str, dict[str, str], str]] = {
 
 
 def _figure(uid: str, r: ResultRecord) -> dict[str, Any] | None:
-    """Return one result drawn as cumulative curves, None when there are none."""
+    """Return one result with a drawing of its cumulative curves, None when there are none."""
     title, x_label, styles, reading = _DRAWN[r.attack, r.variant]
     shares = r.curves.get("share") or []
     series = [
@@ -272,7 +272,7 @@ def _figure(uid: str, r: ResultRecord) -> dict[str, Any] | None:
 
 
 def class_curve(uid: str, r: ResultRecord) -> dict[str, Any]:
-    """Return the class sizes of a key set, drawn."""
+    """Return the class sizes of a key set, with their drawing."""
     styles = {"real": "members", "synthetic": "synthetic"}
     series = [html_charts.Series(s, css, r.curves[s]) for s, css in styles.items() if r.curves.get(s)]
     sizes = _places(r.curves["class size"])

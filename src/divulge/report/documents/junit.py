@@ -1,4 +1,4 @@
-"""The report as JUnit XML: what dashboards of nightly builds read."""
+"""The report as JUnit XML, which dashboards of nightly builds read."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def junit(data: Assessment) -> str:
     Returns
     -------
     str
-        A condition of the policy that is not kept is a failure; without a policy an attack with an excess or a deficit
-        and a critical precondition that does not hold are failures. An attack that failed is an error. What cannot
-        tell, was left out, or is a precondition of less weight that does not hold, is skipped.
+        Failures are the conditions of the policy that are not kept; without a policy, attacks with an excess or a
+        deficit and critical preconditions that do not hold. Errors are attacks that failed. Skipped are attacks with
+        neither and without "none found", tests that were left out, and other preconditions that do not hold.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def junit(data: Assessment) -> str:
 
 
 def _suites(data: Assessment) -> list[tuple[str, list[ET.Element]]]:
-    judging = data.policy is None  # with a policy its conditions decide, and nothing else turns a build red
+    judging = data.policy is None  # with a policy, only its conditions are failures
     suites = [
         ("attacks", _attacks(data)),
         ("preconditions", [_precondition(c, judging) for c in data.preconditions]),
@@ -55,7 +55,7 @@ def _suites(data: Assessment) -> list[tuple[str, list[ET.Element]]]:
 
 
 def _suite(name: str, cases: Sequence[ET.Element], data: Assessment) -> ET.Element:
-    # without the offset, which the usual XSD of the format has no place for: it is UTC
+    # UTC, without the offset, which the usual XSD of the format does not allow
     suite = ET.Element("testsuite", {"name": name, "timestamp": str(data.started)[:19]})
     suite.extend(cases)
     counts = {"tests": len(cases)}
@@ -76,7 +76,7 @@ def _case(suite: str, name: str, seconds: float = 0.0) -> ET.Element:
 
 
 def _outcome(case: ET.Element, tag: str, message: str, lines: Sequence[str] = ()) -> ET.Element:
-    """Add what became of a case; the message is one line, the lines are its text."""
+    """Add the outcome of a case; the message is one line, `lines` are its text."""
     outcome = ET.SubElement(case, tag, {"message": _text(message), "type": f"{case.attrib['classname']}"})
     outcome.text = "\n".join(map(_text, lines)) or None
     return case
@@ -140,7 +140,7 @@ def _precondition(check: Precondition, judging: bool) -> ET.Element:
 
 
 def _text(text: object) -> str:
-    """Return text on one line, without the characters that XML 1.0 forbids: all of them are controls or no text."""
+    """Return text on one line, with the characters that XML 1.0 forbids replaced: `tidy` replaces all of them."""
     return formatting.tidy(" ".join(str(text).split()))
 
 

@@ -1,4 +1,4 @@
-"""The report as Markdown: short, for a ticket or a pull request; names are escaped wherever they stand."""
+"""The report as Markdown: short, for a ticket or a pull request; all names are escaped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def markdown(data: Assessment) -> str:
 
 
 def escaped(text: object) -> str:
-    r"""Return text that Markdown and HTML show as it is: no link, emphasis, code, table cell or tag comes of it.
+    r"""Return text escaped, so that Markdown and HTML show it literally, without link, emphasis, code, cell or tag.
 
     Examples
     --------

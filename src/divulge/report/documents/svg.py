@@ -1,4 +1,4 @@
-"""Marks of a drawing: the picture, a line, a text, a verdict, the ticks of an axis."""
+"""Elements of an SVG drawing: the drawing itself, lines, texts, marks of verdicts, ticks of an axis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from divulge.report.formatting import tidy
 
 
 def drawing(uid: str, width: int, height: int, title: str, body: str, css: str, description: str = "") -> Markup:
-    """Return a picture with its title and description for screen readers; `body` is markup already."""
+    """Return a drawing with a title and a description for screen readers; `body` is markup and not escaped."""
     words = f'<title id="{uid}t">{escape(tidy(title))}</title>'
     names = f"{uid}t"
     if description:
@@ -22,7 +22,7 @@ def drawing(uid: str, width: int, height: int, title: str, body: str, css: str, 
 
 
 def ticks(low: float, high: float, about: int = 6) -> list[float]:
-    """Return about so many round numbers from low to high."""
+    """Return round numbers from low to high, about `about` of them."""
     rough = (high - low) / about
     power = 10.0 ** floor(log10(rough))
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
@@ -41,7 +41,7 @@ def text_mark(x: float, y: float, text: str, anchor: str = "middle", css: str = 
 
 
 def verdict_mark(x: float, y: float, verdict: str) -> str:
-    """Return the shape of a verdict: each has one of its own, so that colour is not needed."""
+    """Return the mark of a verdict; the marks differ in shape, so that colour is not needed."""
     if verdict == "excess found":
         return f'<path class="mark m-excess" d="M{x:g} {y - 6:g}l6 11h-12Z"/>'
     if verdict == "deficit found":

@@ -1,4 +1,4 @@
-"""The report for a terminal and for `print`: risk, interval, members against strangers, verdict in words."""
+"""The summary of a report for a terminal and for `print`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from divulge.report.prose import statement, wp216
 __all__ = ["clean", "summary"]
 
 _SHOWN = 16
-_DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal of fewer characters goes without
+_DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal narrower than this leaves out
 _PARTS = 3  # near copies on part of the columns
 
 
 def clean(text: object) -> str:
-    """Return text without control characters: column names are untrusted and must not steer the terminal."""
+    """Return text with control characters replaced: column names are untrusted and must not control the terminal."""
     return "".join(c if c.isprintable() else "\ufffd" for c in str(text))
 
 
@@ -57,7 +57,7 @@ def _parts(data: Assessment, width: int) -> list[Any]:
 
 
 def _head(data: Assessment) -> list[Any]:
-    """Return the verdict, what to read first, the policy, the change and the three questions."""
+    """Return the verdict, the warnings, the policy, the change and the three questions."""
     from rich.text import Text
 
     parts: list[Any] = []
@@ -124,7 +124,7 @@ def _sort_key(r: ResultRecord) -> tuple[int, float]:
 
 
 def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
-    """Return the comparisons as a table; a narrow terminal gets fewer columns rather than cut ones."""
+    """Return the comparisons as a table; a narrow terminal shows fewer columns, none of them cut."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -159,7 +159,7 @@ def _label(r: ResultRecord, shared: Sequence[str]) -> str:
 
 
 def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
-    """Return a rate, with the number of people or rows where it is not everybody of the table."""
+    """Return a rate, with the number of people or rows where that is not the whole table."""
     rate = formatting.side_of(r, role)
     if not rate or rate.rate is None:
         return "-"

@@ -1,1 +1,1 @@
-"""The edition to pass on: rounded numbers, masked names, known sentences."""
+"""The external edition of a report: rounded numbers, masked names, known sentences."""

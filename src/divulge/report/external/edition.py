@@ -1,31 +1,32 @@
-"""The external edition: what a recipient of the synthetic table may read, made from what the custodian has.
+"""The external edition: the part of the custodian's assessment that a recipient of the synthetic table may read.
 
-It is built field by field: what is not named here is not let through, a field of a later version included.
+It is built field by field: a field that is not named here, such as one of a later version, is left out.
 
-What is left out: records, hashes of real and holdout, the command, the machine, curves and further numbers that come
-down to single people (nearest and farthest distances, precision at each recall), and any note or setting that this
-version does not know how to read.
+Left out are records, hashes of real and holdout, the command, the machine, curves and further numbers that depend on
+single people (nearest and farthest distances, precision at each recall), and notes and settings that this version does
+not know.
 
-Counts. A count of people below 10 is withheld, 0 too, and so is one that leaves fewer than 10 of its n: hits and rate
-are None. Where one side of a comparison is withheld, all that follows from it goes: difference, risk, p-values, score,
-curves. The verdict stays, and limits of the risk that are those of any count that would be withheld, of 0 to 10 people:
-they are worked out anew from what is shown here, with Bonferroni over the comparisons of the attack, so that they tell
-no more than that. (They reach as far as the custodian's where these are wider, as with several rows to a unit.) Where
-rows or guesses are counted, no limits are given but the acceptable risk, where the verdict says that it is kept; of
-rows both sides are withheld. Parts of a result are withheld together, as they add up to a number that may be shown.
+Counts. A count of people below 10, 0 included, is withheld, and so is one that leaves fewer than 10 of its n: hits and
+rate are None. Where one side of a comparison is withheld, so is all that follows from it: difference, value of the
+risk, p-values, score, curves. The verdict stays. The limits of the risk are computed again from what is shown here,
+with Bonferroni over the comparisons of the attack: they hold for every count that would be withheld in the same way, 0
+to 10 people, and reveal nothing else. (They enclose the custodian's limits where these are wider, as with several rows
+to a unit.) Where rows or guesses are counted, the only limits are those that the verdict states: 0 as the lower one of
+an excess found, the acceptable risk as the upper one of none found. Of a comparison that counts rows both sides are
+withheld. Groups of a result are withheld together, as they add up to a number that may be shown.
 
-All other counts are multiples of 5. Where people are counted, each right or wrong, rates, difference, risk, band and
-score follow from these, the limits are those of any counts that would be shown so, p-values are at most .001, .01, .05
-or 1, and groups have no risk: exact numbers would give exact counts back, and two of nearly the same people a third.
- Shares without an interval are on a grid of at least 5 people, curves go in steps of 10
-people, and quantiles lie at least 10 people apart and from either end.
+All other counts are multiples of 5. Where people are counted as right or wrong, rates, difference, risk, leak-free band
+and score are computed from these counts, the limits hold for every count that would be shown in the same way, and
+groups have no risk: exact numbers would reveal exact counts, and two counts of nearly the same people a third. Shares
+without an interval are on a grid with steps of at least 5 people, curves have steps of 10 people, and quantiles are at
+least 10 people apart and from either end.
 
-Numbers. One with an interval has the decimals of the leading digit of half its width, limits are rounded outward;
-seconds have none, others 3 significant digits.
+Numbers. A number with an interval has the decimals of the leading digit of half the interval's width, and limits are
+rounded outward. P-values are raised to .001, .01, .05 or 1, seconds are whole, other numbers have 3 significant digits.
 
-Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists that are
-in the order of names are put into that of the schema. Sentences are made anew from the numbers shown here, or stand as
-they are written in `known_sentences`, but for what is quoted: a column may be called like any word of theirs.
+Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists in
+alphabetical order are put into the order of the schema. Sentences are written again from the numbers shown here, or
+are those of `known_sentences` with the quoted parts replaced: a column may have any other of their words as its name.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ from divulge.report.external.policy import policy
 from divulge.report.external.results import result
 from divulge.report.external.risks import Coarse
 from divulge.report.external.rounding import count, digits, few_hidden, grid, rounded, share
-from divulge.report.external.sentences import read_why, verdict_sentence
+from divulge.report.external.sentences import read_why
 from divulge.report.external.source import IDENTIFIER, Compared, Source, named, numbers
+from divulge.report.external.verdict import overall
 from divulge.report.formatting import limits_of
 from divulge.report.model import (
     NOT_TESTED,
@@ -60,7 +62,6 @@ from divulge.report.model import (
     KeySet,
     MinimalKeySet,
     NotTested,
-    Overall,
     Planted,
     PositiveControl,
     ResultRecord,
@@ -86,15 +87,15 @@ def external(data: Assessment, *, reveal: Sequence[str] = ()) -> Assessment:
     Parameters
     ----------
     data
-        The custodian's assessment. Of an external edition the columns
-        can lose their names, and the numbers stay or get coarser.
+        The custodian's assessment, or an external edition: its column names can be removed, and its numbers stay or
+        become coarser.
     reveal
         Any of `REVEALS`: "columns" keeps the names of columns.
 
     Raises
     ------
     SettingError
-        `reveal` names something else, or something that an external edition does not hold any more.
+        `reveal` names something else, or the assessment is an external edition that lacks it.
 
     Examples
     --------
@@ -117,10 +118,10 @@ def external(data: Assessment, *, reveal: Sequence[str] = ()) -> Assessment:
 
 
 def in_schema_order(data: Assessment) -> Assessment:
-    """Return an assessment whose lists are in the order of the schema where they may be in that of names or scores.
+    """Return the assessment with lists that may be in the order of names or scores put into the order of the schema.
 
-    These are results, their column sets, key sets and comparisons with a previous run. Attacks and variants keep the
-    order in which they come.
+    The lists are results, their column sets, key sets and comparisons with a previous run. Attacks and variants keep
+    their order.
 
     Examples
     --------
@@ -173,7 +174,7 @@ class _Order:
         return sorted(rows, key=key)
 
     def sets(self, r: ResultRecord) -> ResultRecord:
-        """Return a result of singling out with its column sets in order."""
+        """Return a result, with the column sets of singling out in order."""
         if r.attack != "singling_out":
             return r
         names = Names.of(self.place, reveal=False)
@@ -185,7 +186,7 @@ def _kind(variant: str) -> str:
 
 
 def checked_reveal(reveal: Sequence[str]) -> list[str]:
-    """Return what is to be shown, each once and in a fixed order; a `SettingError` for anything else."""
+    """Return the parts to show, each once and in a fixed order; raise a `SettingError` for anything else."""
     given = [reveal] if isinstance(reveal, str) else list(reveal)
     if not set(given) <= set(REVEALS):
         raise SettingError(f"reveal: not a known part. hint: any of {', '.join(REVEALS)}.")
@@ -209,7 +210,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         settings=_settings(s),
         started=d.started,
         seconds=float(round(d.seconds)),
-        verdict=Overall(verdict=d.verdict.verdict, sentence=verdict_sentence(d, results, s.sentence)),
+        verdict=overall(s, results),
         tables=_tables(s),
         schema=tuple(_column(s, c) for c in d.schema),
         preconditions=tuple(replace(c, detail=s.sentence(c.detail)) for c in d.preconditions),
@@ -236,7 +237,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
 
 
 def _failure(s: Source, why: str) -> str:
-    """Return why an attack failed, without the columns on which it did."""
+    """Return why an attack failed, without the columns on which it failed."""
     known = re.fullmatch(r"(\w+) inside the attack \(.*\); please report it", why, re.DOTALL)
     return f"{known[1]} inside the attack; please report it" if known else s.sentence(why)
 
@@ -260,7 +261,7 @@ def _table(t: Table, role: str) -> Table:
         columns=t.columns,
         sha256=t.sha256 if role == "synthetic" else None,
         hashed=t.hashed,
-        # None where fewer than 10 cells are without a value, or have one
+        # None where fewer than 10 cells have no value, or fewer than 10 have one
         missing=digits(t.missing, 2) if role == "synthetic" else share(t.missing, t.rows * t.columns),
         repeated=None if repeated is None else int(repeated),
         units=t.units,
@@ -327,7 +328,7 @@ def _control(s: Source, c: PositiveControl) -> PositiveControl:
         found=tuple(sorted(found, key=lambda f: (-(f.low or 0.0), *_by_label(f.attack)))),
         people=_planted(c.people),
         attacks=tuple(sorted(smallest, key=lambda a: (a.smallest_share or 0.0, *_by_label(a.attack)))),
-        # of a comparison that is shown here: that of a withheld one would tell its count
+        # over the comparisons that are shown here: the share of a withheld one would reveal its count
         smallest_share=min((least for a in smallest if (least := a.smallest_share or 0.0) <= 1), default=None),
         method=s.sentence(c.method),
         note=s.sentence(c.note),
@@ -356,7 +357,7 @@ def _planted(people: Planted | None) -> Planted | None:
 
 
 def _utility(s: Source, u: Utility) -> Utility:
-    # the list of targets, each with its numbers, is in the order of their names
+    # the list of targets with their numbers is left out: its alphabetical order says something about the names
     notes = [few_hidden(s.names.note(n)) for n in u.notes if is_ours(n) or not n.startswith("targets, ")]
     return Utility(
         measure=s.sentence(u.measure),
@@ -378,7 +379,7 @@ def _change(s: Source) -> Change | None:
 
 
 def _changed(s: Source, r: Changed) -> Changed:
-    """Return one comparison then and now, on a grid: what was withheld then is not known here."""
+    """Return one comparison then and now, rounded to a grid, as it is unknown here what was withheld then."""
     coarse = Coarse(None, grid(s.people()))
     row = Changed(
         attack=r.attack, variant=s.variant(r), keys=s.of(r.keys), target=s.target(r.target), now=None, before=None,

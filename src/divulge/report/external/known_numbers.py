@@ -1,4 +1,4 @@
-"""The settings and curves that attacks give, by name, and how each is made coarse; what is not here stays inside."""
+"""The settings and curves that an external edition shows, by name, and how curves are rounded; others are left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = (
     "tries",
     "weight at most",
 )
-"""Settings of a result that are let through as they are; lists of columns and numbers of rows are seen to besides."""
+"""Settings of a result that are shown unchanged; `results` handles lists of columns and numbers of rows."""
 
 STAIRS = ("members", "strangers", "real", "synthetic", "holdout")
 GRIDS = ("at_least", "class size", "diversity at most", "distance at most", "presence at most")

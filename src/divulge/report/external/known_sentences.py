@@ -1,9 +1,9 @@
 """The sentences that attacks and checks write, without their numbers and names.
 
-In a sentence of ours columns stand in quotation marks, so that the words around them are known to be no names: an
-external edition lets these words stand even where a column is called "vote" or "real". In all other text a name is
-replaced wherever it stands. The notes of an attack stand in its entry of the catalogue; put the sentence of a new
-check here: until then it is left out of an external edition where a word of it is also the name of a column.
+These sentences quote the columns that they name, so that no other word of theirs is a name: an external edition keeps
+the other words even where a column is called "vote" or "real". In all other text every occurrence of a name is
+replaced. The notes of an attack are in its catalogue entry. Add the sentence of a new check here; until then an
+external edition leaves it out where one of its words is also the name of a column.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from divulge.attacks import CATALOGUE
 __all__ = ["QUOTED", "QUOTED_LIST", "SENTENCES", "WORDS", "is_ours"]
 
 QUOTED = r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?!\w)"""
-"""A text in quotation marks, as repr writes it; an apostrophe after a letter opens nothing."""
+"""A quoted text, as repr writes it; an apostrophe after a letter does not open one."""
 
 _KIND = r"(?: \(\w[\w -]*\))?"
 QUOTED_LIST = rf"{QUOTED}{_KIND}(?:, {QUOTED}{_KIND})*(?: and [\d,]+ more)?"
-"""Several of these, each with a kind in brackets where it is told."""
+"""A list of quoted texts, each with its kind in brackets where one is given."""
 
 _NUMBER = re.compile(r"(?:\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?)(?:st|nd|rd|th)?")
 _LIST = re.compile(r"'…'(?: \(\w[\w -]*\))?(?:, '…'(?: \(\w[\w -]*\))?)*(?: and # more)?")
 
 
 def is_ours(text: str) -> bool:
-    """Return whether a text is one of our sentences, with whatever numbers and quoted names.
+    """Return whether a text is one of the sentences of divulge, whatever its numbers and quoted names.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def is_ours(text: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _declared(attacks: tuple[str, ...]) -> frozenset[str]:
-    """Return the notes of these attacks, and why some are not made."""
+    """Return the notes of these attacks, and the reasons why one of them is not run."""
     return frozenset(text for name in attacks for text in (*CATALOGUE[name].notes, CATALOGUE[name].plan.why))
 
 
@@ -62,13 +62,14 @@ _NOTES = (
     "the rate is of synthetic rows: those whose nearest person is a member, or a stranger; ties are shared",
     "the score was bounded: the upper limit of the risk lies outside [#, #]",
 )
-"""Notes of several attacks; those of one attack stand in its entry of the catalogue."""
+"""Notes that several attacks share; those of one attack are in its catalogue entry."""
 _BASELINES = (
     "PRC of naming the commonest value for everybody",
     "a guess that knows nothing of the table, n w (# - w)^(n - #) at n = #, exactly for finitely many people",
     "guessing in proportion to how often each value occurs",
     "n w (# - w)^(n - #) at n = #, a guess of weight w that knows nothing of the table",
     "naming one value for everybody, the best one",
+    "naming one value for everybody, the best one of each target",
     "naming the commonest value",
     "two random sets of # synthetic row",
     "two random sets of # synthetic rows",
@@ -171,8 +172,8 @@ _FILLED = re.compile(
     r"|the run was given # seconds, and these tests were left out or cut short: [a-z_ #,]+; "
     r"what they would tell of single records is missing among the records"
 )
-"""Sentences that list names of checks or attacks, which are words of this program."""
+"""Sentences that list names of checks or attacks, which are never data."""
 
 _EVERY = (*SENTENCES, *(note for a in CATALOGUE.values() for note in (*a.notes, a.plan.why)))
 WORDS = frozenset(w for s in _EVERY for w in re.findall(r"\w+", s))
-"""The words of our sentences: a column may be called like one of them."""
+"""The words of the sentences of divulge; a column may have one of them as its name."""

@@ -1,4 +1,4 @@
-"""Names out of text: column names, whatever stands in quotation marks, file names."""
+"""Removal of names from text: column names, quoted text and file names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from divulge.report.external.known_sentences import QUOTED, QUOTED_LIST, WORDS, 
 __all__ = ["HIDDEN", "Names", "masked"]
 
 HIDDEN = "…"
-"""Stands for what was taken out of a text."""
+"""Replaces what is removed from a text."""
 
 _SUFFIX = r"\.(?:csv|tsv|tab|txt|dat|parquet|pq|arrow|feather|ipc|xlsx?|xlsm|ods|json|toml|gz|zip|sqlite|db)\b"
 _PLACE = rf"(?<!\w)(?:real|synthetic|holdout|schema|metadata): [^\n]*{_SUFFIX}"
@@ -27,24 +27,24 @@ _LONGEST = 80
 _EXAMPLES = (
     "cap.high > 0.05", "singling_out[3 columns].score < 95", "any.low > 0", "excess", "divulge[excel]",
 )  # fmt: skip
-"""What our hints put in quotation marks as an example."""
+"""Examples that the hints of errors quote."""
 
 
 def masked(text: str, hidden: Iterable[str] = (), kept: Iterable[str] = ()) -> str:
-    r"""Return a sentence without what stands in quotation marks, without file names, and without the given texts.
+    r"""Return a message without quoted texts, file names and the given texts.
 
-    For messages on the way to an external edition: an error may name columns and files.
+    It is for messages of a run that makes an external edition, since an error may name columns and files.
 
     Parameters
     ----------
     text
-        A message of one of our errors, or of a progress line.
+        The message of an error of divulge, or a progress line.
     hidden
-        Further texts to take out wherever they stand, such as the file names of the command line; of a path the last
-        part is taken out too. Names of our own documents stay.
+        Further texts to remove, such as the file names of the command line; the last part of a path is removed too.
+        Names of divulge's documents stay.
     kept
-        Texts that may stand in quotation marks, such as the options of the command line. So may the examples of our
-        own hints, after "hint:".
+        Quoted texts that stay, such as the options of the command line. The examples of divulge's hints, after "hint:",
+        stay too.
 
     Examples
     --------
@@ -77,7 +77,7 @@ _ROLES = ("real", "synthetic", "holdout", "schema", "metadata")
 
 
 def _any_of(texts: Iterable[str]) -> list[str]:
-    """Return a pattern for each text, the longest first; a text that begins or ends in a word stands alone there."""
+    """Return a pattern for each text, the longest first; a match does not begin or end inside a word."""
     return [
         ("(?<!\\w)" if re.match(r"\w", t) else "") + re.escape(t) + ("(?!\\w)" if re.search(r"\w\Z", t) else "")
         for t in sorted(texts, key=lambda t: (-len(t), t))
@@ -86,10 +86,10 @@ def _any_of(texts: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Names:
-    """What the columns are called in an edition: themselves, or "column 1" and so on in the order of the schema."""
+    """The names of columns in an edition: their own, or "column 1" and so on in the order of the schema."""
 
     shown: Mapping[str, str]
-    """By the name in the tables."""
+    """The name in the edition, by the name in the tables."""
     _forms: dict[str, str] = field(default_factory=dict)
     _done: dict[str, str] = field(default_factory=dict)
 
@@ -112,13 +112,13 @@ class Names:
         return names
 
     def name(self, column: str) -> str:
-        """Return what a column is called here; one that the schema does not have is not named."""
+        """Return the name of a column here; "another column" for one that the schema does not have."""
         return self.shown.get(column, "another column")
 
     def text(self, text: str) -> str:
-        """Return text in which no column is named that is not shown, nor anything else in quotation marks.
+        """Return the text with the names of columns here, and with other quoted texts and file names hidden.
 
-        Of our own sentences only what is quoted is looked at: a column may be called like a word of theirs.
+        In a sentence of divulge only quoted names are replaced: a column may have another of its words as its name.
         """
         if text not in self._done:
             ours = is_ours(text)
@@ -127,22 +127,22 @@ class Names:
         return self._done[text]
 
     def note(self, text: str) -> str:
-        """Return a note as `text` does; "" for one that is not known and may name a column without quoting it."""
+        """Return a note as `text` does; "" for an unknown one that may name a column without quoting it."""
         return "" if not is_ours(text) and self._replaced(text, True) != self.text(text) else self.text(text)
 
     def prose(self, text: str) -> str:
-        """Return what somebody wrote as `text` does; what names a column that is called like a common word is hidden.
+        """Return free text as `text` does; "…" for one that names a hidden column whose name is a common word.
 
-        Replaced among other words, such a name could be guessed from them.
+        A reader could guess such a name from the words around it.
         """
         words = {w.casefold() for w in re.findall(r"\w+", text)}
         common = {c for c, to in self.shown.items() if c != to and c.casefold() in _COMMON}
         return HIDDEN if any(c.casefold() in words for c in common) else self.text(text)
 
     def several(self, columns: Iterable[str]) -> list[str]:
-        """Return what columns are called here; where the names are not shown, in the order of the schema.
+        """Return the names of columns here; where names are hidden, in the order of the schema.
 
-        A list may be in the order of the alphabet, which would tell of the names.
+        An alphabetical order would say something about the names.
         """
         given = list(columns)
         if self._hides():
@@ -151,7 +151,7 @@ class Names:
         return [self.name(c) for c in given]
 
     def joined(self, text: str, by: str = " + ") -> str | None:
-        """Return a list of columns in one text, such as "age + sex", under their names here; None if it is none."""
+        """Return a list of columns in one text, such as "age + sex", with their names here; None if it is no list."""
         parts = _split(text, by, self.shown)
         return None if parts is None else by.join(self.several(parts))
 
@@ -171,7 +171,7 @@ class Names:
         return any(to != column for column, to in self.shown.items())
 
     def _listed(self, match: re.Match[str]) -> str:
-        """Return a list of quoted names in the order of the schema, or its length where it is not whole."""
+        """Return a list of quoted names in the order of the schema, or its length where it ends in "and N more"."""
         items = [m[0] for m in re.finditer(rf"{QUOTED}(?: \(\w[\w -]*\))?", match[0], flags=re.DOTALL)]
         more = re.search(r" and ([\d,]+) more\Z", match[0])
         if more:
@@ -190,14 +190,14 @@ _COMMON = frozenset(w.casefold() for w in WORDS)
 
 
 def _cut(form: str) -> list[str]:
-    """Return how the documents shorten a long name."""
+    """Return the forms in which the documents shorten a long name."""
     if len(form) <= _LONGEST:
         return []
     return [f"{form[:56]} … {form[-20:]}", f"{form[:40]} … {form[-18:]}"]
 
 
 def _split(text: str, by: str, known: Mapping[str, str]) -> list[str] | None:
-    """Return the names that a text joins; names may hold what joins them."""
+    """Return the names that a text joins, None if it joins none; names may contain the separator."""
     if text in known:
         return [text]
     place = text.find(by)

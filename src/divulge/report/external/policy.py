@@ -1,4 +1,4 @@
-"""The policy of an external edition: each limit as it is, what was found as it is shown there."""
+"""The policy in an external edition: the limits unchanged, the findings as that edition shows them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RULE = re.compile(
     re.DOTALL,
 )
 _POWER = re.compile(rf"(all attacks|[a-z_]+): smallest detectable excess of the headline comparison at most ({_LIMIT})")
-"""Conditions that set a limit, as `divulge.release.rules.in_words` and `divulge.release.policy` word them."""
+"""Conditions that set a limit, as `divulge.release.rules.in_words` and `divulge.release.conditions` word them."""
 
 _FOUND = re.compile(rf"(?:{_LIMIT}|withheld) \((.*)\)", re.DOTALL)
 _FIXED_FOUND = ("not tested", "nothing against it", "no column of units was named")
@@ -45,7 +45,7 @@ _PLAIN_WHY = re.compile(
     rf"|{_KINDS}: could not be planted(?:; {_KINDS}: could not be planted)*"
     rf"|{_UNFINISHED}(?:; {_UNFINISHED})*"
 )
-"""Conditions, what is found about them, and why they are not kept, in words that name no column."""
+"""Patterns of conditions, findings and reasons that name no column."""
 
 
 def policy(
@@ -54,13 +54,13 @@ def policy(
     controls: Sequence[PositiveControl],
     change: Change | None,
 ) -> Policy | None:
-    """Return the policy, from the results, the positive controls and the change that are shown."""
+    """Return the policy with findings from the results, positive controls and change that are shown; None if none."""
     p = s.data.policy
     if p is None:
         return None
     name = p.name
     if name not in ("policy", "--fail-on") and s.names.text(name) != name:
-        name = HIDDEN  # a name of people's own, or a file's
+        name = HIDDEN  # the user chose it: it names a column or a file
     judged = _Judged(s, results, controls, change)
     return Policy(name=name, sha256=p.sha256, kept=p.kept, conditions=tuple(map(judged.condition, p.conditions)))
 
@@ -73,7 +73,7 @@ class _Judged:
     change: Change | None
 
     def condition(self, c: Condition) -> Condition:
-        """Return one condition of a policy: its limit as it is, what was found as it is shown here."""
+        """Return one condition of a policy, with its limit unchanged and its finding as shown here."""
         words, found = c.condition, c.found
         rule, power = _RULE.fullmatch(words), _POWER.fullmatch(words)
         if rule:
@@ -102,7 +102,7 @@ class _Judged:
         pairs = zip(self.source.data.results, self.results, strict=True)
         shown = [of(e) for one, e in pairs if named(one) == named(r)]
         value = shown[0] if len(shown) == 1 else None
-        # rounded outward it may lie on the other side of the limit
+        # a number rounded outward may lie on the other side of the limit
         says = "withheld" if value is None or _keeps(value, *limit) != c.kept else f"{value:.12g}"
         return f"{says} ({self.source.relabelled(r)})"
 
@@ -128,7 +128,7 @@ class _Judged:
 
 
 def _seen_from(own: PositiveControl, shown: PositiveControl) -> str:
-    """Return the smallest share of planted people that a comparison which is shown here would see."""
+    """Return the smallest share of planted people that a comparison shown here would see."""
     exact, here = (
         min((least for a in c.attacks if (least := formatting.share_seen(a)) is not None), default=None)
         for c in (own, shown)

@@ -1,4 +1,4 @@
-"""One result of an external edition: counts withheld or rounded, and all that follows from them."""
+"""One result of an external edition: its counts, and what follows from them, withheld or rounded."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _TOO_WIDE = "cannot tell: the interval is too wide"
 
 
 def result(s: Source, r: ResultRecord) -> ResultRecord:
-    """Return one result as it is shown outside."""
+    """Return one result as the external edition shows it."""
     real, holdout = s.side(r.real, "real"), s.side(r.holdout, "holdout")
     away = hidden(real, holdout)
-    if away and counts_rows(r):  # members' rows and strangers' rows add up to those that are counted
+    if away and counts_rows(r):  # the rows of members and strangers add up to those counted: one side gives the other
         real, holdout = s.side(r.real, "real", few=True), s.side(r.holdout, "holdout", few=True)
     whole = not away and whole_people(r) and not counts_rows(r) and not of_guesses(r.attack)
     risk = any_count(s, r, real, holdout) if away or whole else own_risk(s, r)
@@ -74,7 +74,7 @@ def _values(s: Source, r: ResultRecord) -> Value | None:
     out = {}
     for role in ("real", "holdout", "synthetic"):
         n, value = s.rows("synthetic" if by_rows else role), getattr(r.value, role)
-        own = role == "synthetic" and how in ("share", "class")  # the recipient can count there himself
+        own = role == "synthetic" and how in ("share", "class")  # the recipient has this table and can count himself
         out[role] = digits(value) if own else _value(value, how, n)
     return Value(**out)
 
@@ -89,13 +89,13 @@ def _context(s: Source, r: ResultRecord, away: bool) -> dict[str, float | None]:
 
 
 def _coarse(attack: str) -> Coarse | None:
-    """Return how the values of an attack are rounded; None, too, for one that the catalogue does not have."""
+    """Return how the values of an attack are rounded; None where the catalogue does not say or lacks the attack."""
     entry = CATALOGUE.get(attack)
     return None if entry is None else entry.coarse
 
 
 def _further(s: Source, rule: Rounding | None, name: str, value: Number | None) -> float | None:
-    """Return one further number as its entry says; None where it is withheld, or not declared."""
+    """Return one further number, rounded as its catalogue entry declares; None where withheld or not declared."""
     match rule if value is not None else None:
         case Share(of):
             return share(value, s.rows(of))
@@ -114,7 +114,7 @@ def _further(s: Source, rule: Rounding | None, name: str, value: Number | None) 
 
 
 def _answered(s: Source, r: ResultRecord) -> dict[str, float | None]:
-    """Return how often somebody who may abstain answers, and is right then; nothing where few are answered."""
+    """Return recall, precision and PRC of an attacker who may abstain, for each side with enough answers."""
     out: dict[str, float | None] = {}
     for side, role in (("", "real"), (", strangers", "holdout"), (", reference", "holdout")):
         recall, n = r.context.get(f"recall{side}"), s.rows(role)
@@ -162,7 +162,7 @@ def _settings(s: Source, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(s: Source, r: ResultRecord) -> tuple[Group, ...]:
-    """Return the parts of a result; those that add up to one number are withheld together."""
+    """Return the groups of a result; groups that add up to one number are withheld together."""
     few = {g.of for g in r.groups if hidden(s.rate(g.real, "real"), s.side(g.holdout, "holdout"))}
     out = []
     for i, g in enumerate(r.groups, 1):
@@ -181,7 +181,7 @@ def _groups(s: Source, r: ResultRecord) -> tuple[Group, ...]:
 
 
 def _group_name(s: Source, r: ResultRecord, g: Group, i: int) -> tuple[str, str]:
-    """Return what tells the parts apart, and which part this is."""
+    """Return what the groups differ in, a column or "column set", and the name of this group."""
     if of_guesses(r.attack):
         return "column set", s.names.joined(g.name) or f"set {i}"
     return s.names.name(g.of), g.name if known.SUBGROUP.fullmatch(g.name) else f"group {i}"
@@ -191,7 +191,7 @@ def _notes(s: Source, r: ResultRecord, away: bool) -> tuple[str, ...]:
     out = []
     for note in r.notes:
         if note.startswith(_TOO_WIDE):
-            out.append(_TOO_WIDE)  # the size that would do is worked out from exact limits
+            out.append(_TOO_WIDE)  # the size needed is computed from exact limits
         elif away and note.startswith(_BOUNDED):
             continue
         elif note.startswith("near: "):
@@ -202,12 +202,12 @@ def _notes(s: Source, r: ResultRecord, away: bool) -> tuple[str, ...]:
 
 
 def _at_most(p: float | None) -> float | None:
-    """Return the smallest of 0.001, 0.01, 0.05 and 1 that a p-value is at most: more digits tell exact counts."""
+    """Return the smallest of 0.001, 0.01, 0.05 and 1 that is at least p: more digits would reveal exact counts."""
     return None if p is None else next(most for most in (0.001, 0.01, 0.05, 1.0) if p <= most)
 
 
 def _value(value: float | None, how: str, n: int) -> float | None:
-    """Return a measure of n rows, made coarse; None where it comes down to few of them."""
+    """Return a measure of n rows, rounded; None where it depends on few of them."""
     if value is None or not how:
         return None
     if how == "share":
@@ -221,7 +221,7 @@ def _value(value: float | None, how: str, n: int) -> float | None:
 
 
 def _score(r: ResultRecord, risk: Risk | None, context: dict[str, Number | None]) -> float | None:
-    """Return the score of the rounded upper limit, downward."""
+    """Return the score of the rounded upper limit, rounded down; for a deficit that of the lower limit."""
     if r.verdict == "deficit found":
         low = risk.low if risk else None
         if r.score is None or low is None:

@@ -1,4 +1,4 @@
-"""Risk and difference of an external edition: rounded, or worked out anew from the counts that are shown."""
+"""Risk and difference in an external edition: rounded, or computed again from the counts that are shown."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ __all__ = ["Coarse", "any_count", "difference", "own_risk", "rounded_risk", "sho
 
 @dataclass(frozen=True)
 class Coarse:
-    """How the numbers of one comparison are rounded: to decimals, or on a grid."""
+    """How the numbers of one comparison are rounded: to decimals or to a grid."""
 
     decimals: int | None
     step: float | None = None
 
     @classmethod
     def by(cls, part: Difference | Risk) -> Coarse:
-        """Return how the numbers of this part are rounded, by its interval."""
+        """Return the rounding to the decimals that the interval of this part supports."""
         found = places((part.low, part.high))
         return cls(places((part.low_simultaneous, part.high_simultaneous)) if found is None else found)
 
     def near(self, value: float | None) -> float | None:
-        """Return a number, rounded."""
+        """Return the rounded number."""
         return rounded(value, self.decimals) if self.step is None else to_step(value, self.step)
 
     def outward(self, limits: Limits) -> Limits:
-        """Return limits, rounded outward."""
+        """Return the limits rounded outward."""
         low, high = limits
         if self.step is not None:
             return to_step(low, self.step, "down"), to_step(high, self.step, "up")
         under = rounded(low, self.decimals, "down")
-        if under == 0 and low:  # above 0 it stays there: the verdict says so too
+        if under == 0 and low:  # a limit above 0 stays above 0: the verdict says so too
             under = float(f"{low:.0e}") if float(f"{low:.0e}") <= low else float(f"{low / 2:.0e}")
         return under, rounded(high, self.decimals, "up")
 
 
 def difference(part: Difference | None) -> Difference | None:
-    """Return a difference, rounded by its interval."""
+    """Return the difference, rounded to the decimals that its interval supports."""
     if part is None:
         return None
     coarse = Coarse.by(part)
@@ -58,7 +58,7 @@ def difference(part: Difference | None) -> Difference | None:
 
 
 def rounded_risk(part: Risk | None) -> Risk | None:
-    """Return a risk, rounded by its interval."""
+    """Return the risk, rounded to the decimals that its interval supports."""
     if part is None:
         return None
     coarse = Coarse.by(part)
@@ -71,7 +71,7 @@ def rounded_risk(part: Risk | None) -> Risk | None:
 
 
 def own_risk(s: Source, r: ResultRecord) -> Risk | None:
-    """Return the risk of a result, rounded by its interval."""
+    """Return the risk of a result, rounded; an upper limit that the verdict calls acceptable stays acceptable."""
     out = rounded_risk(r.risk)
     if out and _is_kept(s, r):  # the verdict says so too
         return replace(out, high_simultaneous=min(out.high_simultaneous or 0.0, s.data.settings.acceptable))
@@ -85,7 +85,7 @@ def _is_kept(s: Source, r: ResultRecord) -> bool:
 
 
 def any_count(s: Source, r: ResultRecord, real: Rate | None, holdout: Rate | None) -> Risk | None:
-    """Return the limits of risk that are those of any count that would be shown, or withheld, like these."""
+    """Return a risk whose limits hold for every count that would be shown, or withheld, in the same way as these."""
     risk = r.risk
     if risk is None:
         return None
@@ -99,7 +99,7 @@ def any_count(s: Source, r: ResultRecord, real: Rate | None, holdout: Rate | Non
         out |= {f"low{kind}": rounded(limits[0], 2, "down"), f"high{kind}": rounded(limits[1], 2, "up")}
     if not hidden(real, holdout):
         out |= _of_shown(real, holdout, 1 - (1 - risk.level) / tests, places((risk.low, risk.high)))
-    if r.verdict == "excess found":  # which says as much
+    if r.verdict == "excess found":  # the verdict says so too
         out |= {k: 0.0 if (low := out[k]) is None else max(low, 0.0) for k in ("low", "low_simultaneous")}
     if r.verdict == "deficit found":
         out |= {k: 0.0 if (high := out[k]) is None else min(high, 0.0) for k in ("high", "high_simultaneous")}
@@ -110,7 +110,7 @@ def any_count(s: Source, r: ResultRecord, real: Rate | None, holdout: Rate | Non
 
 
 def _any_hits(rate: Rate | None, shown: Rate | None) -> tuple[float, float, int] | None:
-    """Return the smallest and largest count that would be shown like this one, and n; None where n is withheld."""
+    """Return the smallest and largest count that would be shown like this one, and n; None where either is missing."""
     if rate is None or shown is None or not shown.n:
         return None
     n = shown.n
@@ -125,7 +125,7 @@ def _any_hits(rate: Rate | None, shown: Rate | None) -> tuple[float, float, int]
 
 
 def _envelope(real: tuple[float, float, int], holdout: tuple[float, float, int], level: float, own: Limits) -> Limits:
-    """Return the limits of risk that hold for all counts between these, and reach as far as its own."""
+    """Return limits of risk that hold for all counts in these ranges and enclose the limits `own`."""
     (low_a, high_a, n_a), (low_b, high_b, n_b) = real, holdout
     corners = [mover_residual(a, n_a, b, n_b, level) for a in (low_a, high_a) for b in (low_b, high_b)]
     ends = [c for c in corners if not isnan(c.value)]
@@ -138,13 +138,13 @@ def _envelope(real: tuple[float, float, int], holdout: tuple[float, float, int],
 
 
 def whole_people(r: ResultRecord | Group) -> bool:
-    """Return whether a part counts people, each right or wrong: exact numbers would give the exact counts back."""
+    """Return whether a part counts people as right or wrong, so that exact numbers would reveal the exact counts."""
     counted = all(s and s.n and float(s.hits or 0).is_integer() for s in (r.real, r.holdout))
     return counted and r.risk is not None
 
 
 def _of_shown(real: Rate | None, holdout: Rate | None, level: float, decimals: int | None) -> dict[str, float | None]:
-    """Return the risk and the leak-free band of the counts that are shown."""
+    """Return the risk and the leak-free band, computed from the counts that are shown."""
     counts = [(int(s.hits or 0), (s.n or 0) - int(s.hits or 0)) for s in (real, holdout) if s is not None]
     one, other = (Outcomes(np.array([1.0, 0.0]), count=np.array(c)) for c in counts)
     found = compare(one, other, rng=np.random.default_rng(0), draws=0)
@@ -154,7 +154,7 @@ def _of_shown(real: Rate | None, holdout: Rate | None, level: float, decimals: i
 
 
 def shown_difference(real: Rate | None, holdout: Rate | None, own: Difference | None) -> Difference | None:
-    """Return the difference of the rates that are shown, without limits: those of risk say how sure it is."""
+    """Return the difference of the rates that are shown, without limits; the limits of risk state its uncertainty."""
     if own is None or real is None or holdout is None or real.rate is None or holdout.rate is None:
         return None
     value = rounded(real.rate - holdout.rate, places((own.low, own.high)))

@@ -1,4 +1,4 @@
-"""Numbers for people outside: counts of few people withheld, the others and all that follows from them rounded."""
+"""Rounding for an external edition: counts of few people are withheld, other numbers are rounded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Limits = tuple[float | None, float | None]
 
 
 def count(value: float | None, n: float | None = None) -> float | None:
-    """Return a count of people as a multiple of 5; None below 10, or when fewer than 10 of `n` are left over.
+    """Return a count of people as a multiple of 5; None below 10, or when fewer than 10 of `n` remain.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def count(value: float | None, n: float | None = None) -> float | None:
 
 
 def grid(n: float, people: float = FEW) -> float:
-    """Return the smallest of 0.0001, 0.0002, 0.0005, 0.001 and so on that is a share of at least so many of n people.
+    """Return the smallest step of 0.0001, 0.0002, 0.0005, 0.001 and so on that is at least `people` of n people.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def to_step(value: float | None, step: float, side: str = "near") -> float | Non
 
 
 def places(limits: Limits) -> int | None:
-    """Return the decimals that an interval supports: those of the leading digit of half its width.
+    """Return the number of decimals that an interval supports: up to the leading digit of half its width.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def places(limits: Limits) -> int | None:
 
 
 def rounded(value: float | None, decimals: int | None, side: str = "near") -> float | None:
-    """Return a number with so many decimals, or with three significant digits where None are given.
+    """Return a number rounded to `decimals`, or to three significant digits where these are None.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def rounded(value: float | None, decimals: int | None, side: str = "near") -> fl
         decimals = 2 - floor(log10(abs(value)))
     how = {"down": ROUND_FLOOR, "up": ROUND_CEILING}.get(side, ROUND_HALF_EVEN)
     unit = Decimal(1).scaleb(-decimals)
-    # a whole multiple, as quantize() refuses more than 28 digits
+    # a multiple of the unit, as quantize() refuses more than 28 digits
     return float((Decimal(repr(float(value))) / unit).to_integral_value(how) * unit) + 0.0
 
 
 def digits(value: float | None, n: int = 3) -> float | None:
-    """Return a number with so many significant digits; whole numbers stay whole.
+    """Return a number with n significant digits; an int stays an int.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def digits(value: float | None, n: int = 3) -> float | None:
 
 
 def share(value: float | None, n: float | None) -> float | None:
-    """Return a share of n people, to the nearest step of at least 5 people; None where it tells of fewer than 10.
+    """Return a share of n people, to the nearest step of at least 5 people; None if it or the rest is below 10 people.
 
     Examples
     --------
@@ -123,7 +123,9 @@ def share(value: float | None, n: float | None) -> float | None:
 
 
 def stairs(values: Sequence[float | None], n: float | None) -> list[float | None]:
-    """Return a curve of shares of n people in steps of ten people; its ends below ten people are 0 and 1.
+    """Return a curve of shares of n people in steps of ten people.
+
+    A share of fewer than ten people becomes 0, and one that leaves fewer than ten becomes 1.
 
     Examples
     --------
@@ -144,7 +146,9 @@ def _stair(people: float, n: float) -> float:
 
 
 def quantiles(shares: Sequence[float | None], values: Sequence[float | None], n: float | None) -> list[float | None]:
-    """Return quantiles of n people, at least ten people from either end and from each other, the median first.
+    """Return quantiles of n people, None for those less than ten people from either end or from one already kept.
+
+    Quantiles are kept from the median outward.
 
     Examples
     --------
@@ -176,7 +180,7 @@ _PERCENT = re.compile(r" ?\(-?\d[\d.]*%\)|; -?\d[\d.]*% (?=[^;]*\Z)")
 
 
 def few_hidden(text: str) -> str:
-    """Return a sentence without counts of fewer than ten people, and without the percentages beside what was changed.
+    """Return a sentence without counts of fewer than ten people; where a count changed, percentages are removed.
 
     Examples
     --------
@@ -189,7 +193,7 @@ def few_hidden(text: str) -> str:
 
     def of(match: re.Match[str]) -> str:
         shown = count(_number(match[1]), _number(match[3]))
-        hidden[0] |= shown != _number(match[1])  # a percentage would tell what was rounded
+        hidden[0] |= shown != _number(match[1])  # a percentage would reveal the rounded count
         return f"{WITHHELD if shown is None else f'{shown:,}'} of {match[2] or ''}{match[3]}"
 
     def distinct(match: re.Match[str]) -> str:
@@ -202,7 +206,7 @@ def few_hidden(text: str) -> str:
         return f"fewer than {FEW} {match[2]}" if small else match[0]
 
     out = _IN.sub(distinct, _OF.sub(of, text))
-    # what was written above is no count again
+    # what the line above wrote is not a count to change
     out = "".join(p if p.startswith(WITHHELD) else _PEOPLE.sub(people, p) for p in _parts(out))
     return _PERCENT.sub("", out) if hidden[0] else out
 

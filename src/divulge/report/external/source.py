@@ -1,4 +1,4 @@
-"""What every part of an external edition is made from: the assessment, the names of its columns, its sizes."""
+"""The source of an external edition: the custodian's assessment, the shown names of its columns, its sizes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 __all__ = ["IDENTIFIER", "Compared", "Source", "Whose", "hidden", "named", "numbers"]
 
 IDENTIFIER = "identifier "
-"""Begins the variant of an attack that names a column."""
+"""Prefix of a variant that names a column."""
 
 Compared = ResultRecord | Changed
-"""What names a comparison: attack, variant, keys and target."""
+"""A record with the fields that identify a comparison: attack, variant, keys and target."""
 
 Whose = tuple[str, str, tuple[str, ...], str | None]
 """Attack, variant, keys and target."""
@@ -30,7 +30,7 @@ Whose = tuple[str, str, tuple[str, ...], str | None]
 
 @dataclass(frozen=True)
 class Source:
-    """The custodian's assessment, and what columns are called outside."""
+    """The custodian's assessment, and the names of columns in the external edition."""
 
     data: Assessment
     names: Names
@@ -46,11 +46,11 @@ class Source:
         return min(n for n in (self.rows("real"), self.rows("holdout") or self.rows("real")))
 
     def side(self, rate: Rate | None, role: str, few: bool = False) -> Rate | None:
-        """Return counts and rate of a side of a comparison, None where it has no such side."""
+        """Return the counts and rate that are shown of one side of a comparison, None where it has no such side."""
         return None if rate is None else self.rate(rate, role, few)
 
     def rate(self, rate: Rate, role: str, few: bool = False) -> Rate:
-        """Return counts and rate; all but n are None where a count of fewer than 10 would follow."""
+        """Return the counts and rate that are shown; one from which a count of fewer than 10 would follow is None."""
         n, hits = rate.n, rate.hits
         if n in {self.rows(t) for t in ("real", "synthetic", "holdout")}:
             size: float | None = n
@@ -62,7 +62,7 @@ class Source:
 
     @cached_property
     def withheld(self) -> set[Whose]:
-        """Return the names of the comparisons of which a count is withheld."""
+        """The names of the comparisons that have a withheld count."""
         return {
             named(r) for r in self.data.results if hidden(self.side(r.real, "real"), self.side(r.holdout, "holdout"))
         }
@@ -70,37 +70,37 @@ class Source:
     # ------------------------------------------------------------ names
 
     def of(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """Return what columns are called here."""
+        """Return the names of columns in this edition."""
         return tuple(self.names.several(columns))
 
     def target(self, target: str | None) -> str | None:
-        """Return what a target is called here."""
+        """Return the name of a target in this edition."""
         return None if target is None else self.names.name(target)
 
     def variant(self, r: Compared) -> str:
-        """Return a variant, under the name of its column where it has one."""
+        """Return a variant, with the name of its column in this edition where it names one."""
         if r.variant.startswith(IDENTIFIER):
             return IDENTIFIER + self.names.name(r.variant.removeprefix(IDENTIFIER))
         return self.names.text(r.variant) if r.variant and r.attack not in CATALOGUE else r.variant
 
     def sentence(self, text: str) -> str:
-        """Return one of our sentences; of one that is not known, and that may name a column unquoted, nothing."""
+        """Return a sentence with the names here, or "…" for an unknown one that may name a column unquoted."""
         kept = self.names.note(text)
         return few_hidden(kept) if kept or not text else HIDDEN
 
     @cached_property
     def labels(self) -> dict[str, Compared]:
-        """Return for the label of each comparison, in each way in which it is written, what it compares."""
+        """The comparisons by their labels, with an entry for each form in which a label is written."""
         rows: list[Compared] = [*(self.data.change.comparisons if self.data.change else ()), *self.data.results]
         return {form: r for r in rows for text in (label(r), formatting.label(r, "->")) for form in (text, tidy(text))}
 
     def relabelled(self, r: Compared) -> str:
-        """Return the label of a comparison under the names of this edition."""
+        """Return the label of a comparison with the names of this edition."""
         renamed = replace(r, variant=self.variant(r), keys=self.of(r.keys), target=self.target(r.target))
         return formatting.label(renamed, "->")
 
     def worded(self, text: str) -> str:
-        """Return a label of a comparison under the names of this edition."""
+        """Return a label with the names of this edition; of an unknown label the parts that may be data are hidden."""
         known = self.labels.get(text)
         if known is not None:
             return self.relabelled(known)
@@ -122,12 +122,12 @@ class Source:
 
 
 def named(r: Compared) -> Whose:
-    """Return what names a comparison."""
+    """Return the fields that identify a comparison: attack, variant, keys and target."""
     return r.attack, r.variant, r.keys, r.target
 
 
 def hidden(*sides: Rate | None) -> bool:
-    """Return whether the count of a side is withheld."""
+    """Return whether the count of any side is withheld."""
     return any(side is not None and side.hits is None for side in sides)
 
 

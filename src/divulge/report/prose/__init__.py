@@ -1,1 +1,1 @@
-"""Chapters in sentences."""
+"""Sections of the report as sentences and tables, shared by its documents."""

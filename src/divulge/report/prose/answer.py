@@ -1,4 +1,4 @@
-"""The answer to one of the three questions: what every document draws from."""
+"""The answer to one of the three questions, from which every document is rendered."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Results that are drawn together, each with the label of its line."""
+    """Results that are drawn in one chart, each with the label of its row."""
 
     title: str
     rows: list[tuple[str, ResultRecord]]

@@ -14,7 +14,7 @@ __all__ = ["change_sentence"]
 def change_sentence(
     rows: Sequence[Changed], verdict: Moved, started: str, same_people: bool, *, outside: bool = False
 ) -> str:
-    """Return what changed in words.
+    """Return what changed, in words.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def change_sentence(
     started
         When the previous run began.
     outside
-        Some numbers are withheld, and the others rounded.
+        Whether the rows are those of an external edition: some numbers withheld, the others rounded.
     """
     since = f"the run of {started[:10]}{'' if same_people else ' (of other people)'}"
     if verdict == "cannot compare":

@@ -31,7 +31,7 @@ def _first(data: Assessment) -> dict[tuple[str, str], ResultRecord]:
     return out
 
 
-# ---------------------------------------------------------------- one sentence a measure
+# ---------------------------------------------------------------- one sentence for each measure
 
 _ROWS = {
     ("dcr", "attraction"): ("", "has a nearest person"),
@@ -45,7 +45,7 @@ _ROWS = {
         "lies nearer to a person than that person's nearest fellow does",
     ),
 }
-"""Which synthetic rows are counted, for several and for none."""
+"""Which synthetic rows are counted, in words for some rows and for none."""
 
 _PEOPLE = {
     ("hitting_rate", ""): "have a synthetic row that agrees in every category and nearly in every number",
@@ -124,7 +124,7 @@ _VALUES: tuple[tuple[str, str, str, str, str, str], ...] = (
 
 
 def values(data: Assessment) -> list[dict[str, str]]:
-    """Return the distance measures that are values: for real, for holdout, without a leak, and what they can show."""
+    """Return the distance measures that are no rates: on real, on holdout, without a leak, and what they show."""
     first, out = _first(data), []
     for attack, variant, what, shape, expected, about in _VALUES:
         r = first.get((attack, variant))
@@ -132,7 +132,7 @@ def values(data: Assessment) -> list[dict[str, str]]:
             continue
         shown = percent if shape == "percent" else formatting.distance
         real, holdout = r.value.real, r.value.holdout
-        if attack == "dcr_baseline":  # of the synthetic table, and of the holdout: what leak-free data would give
+        if attack == "dcr_baseline":  # of the synthetic table; the holdout's is the leak-free ratio
             real, holdout = r.value.synthetic, None
         row = {"what": what, "attack": attack, "variant": variant, "real": shown(real), "holdout": shown(holdout)}
         row |= {"leak_free": _leak_free(r, shown) or (expected if holdout is not None else "-"), "about": about}
@@ -155,7 +155,7 @@ def _leak_free(r: ResultRecord, shown: Any) -> str:
 
 
 def _beside(r: ResultRecord) -> list[dict[str, str]]:
-    """Return the further number that compares members with strangers in one."""
+    """Return the further number that compares members with strangers, in a row; [] if none."""
     row = {"attack": r.attack, "variant": r.variant, "holdout": "-"}
     for name, expected, shown, about in (
         ("privacy loss", "leak-free privacy loss", formatting.distance,
@@ -210,7 +210,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def control_tables(data: Assessment) -> list[dict[str, Any]]:
-    """Return for each kind of plant what was seen, attack by attack."""
+    """Return what was seen of each kind of planted people, attack by attack."""
     return [structs.asdict(c) | {"new": _new(c.found), "rows": _by_attack(c)} for c in data.positive_control]
 
 
@@ -219,7 +219,7 @@ def _new(found: Sequence[Found]) -> int:
 
 
 def _by_attack(control: PositiveControl) -> list[dict[str, Any]]:
-    """Return one row an attack: its clearest comparison with the plant, how many see it, the smallest share seen."""
+    """Return one row for each attack: its clearest comparison with the plant, how many see it, smallest share seen."""
     rows: dict[str, dict[str, Any]] = {}
     for f in control.found:
         row = rows.setdefault(_attack(f.attack), {"found": [], "smallest": None})

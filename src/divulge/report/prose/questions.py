@@ -1,4 +1,4 @@
-"""The three questions of WP216: what each asks, how it is tried, and what it leaves untested."""
+"""The three questions of WP216: what each asks, how it is tested, and what the test leaves open."""
 
 from __future__ import annotations
 

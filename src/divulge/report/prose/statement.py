@@ -1,4 +1,4 @@
-"""What was stated about attacker, release and decision, and the evidence for the file that the run itself gives."""
+"""What the schema file states about attacker, release and decision, and the evidence that the run adds."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ PROCESSING = (
     "own. Whether the result still relates to people is judged for each table that is released and for each holder, "
     "not for the tool that made it; a model that is released is a data set of its own."
 )
-"""What the law asks before any attack is run."""
+"""What the law requires whatever the attacks find."""
 
 CERTIFICATE = (
     "This is evidence for a decision, at the date above. It is no certificate that nobody can be identified. New "
     "auxiliary data, new attacks or a further release make it due again."
 )
-"""What the decision rests on."""
+"""What the report is evidence for, and for how long."""
 
 _ENTRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What one table of the schema file states, in order, and the names of what it leaves out."""
+    """The entries that one table of the schema file states, in order, and the names of those it leaves out."""
 
     given: list[tuple[str, list[str]]]
     left_out: list[str]
 
 
 def stated(table: Attacker | Release | Decision) -> Stated:
-    """Return what one table of the schema file states, in order, and the names of what it leaves out."""
+    """Return the entries that one table of the schema file states, and the names of those it leaves out."""
     given = msgspec.structs.asdict(table)
     return Stated(
         given=[(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in given.items() if texts],
@@ -82,7 +82,7 @@ def threat_line(data: Assessment) -> str:
 
 
 def knowledge(data: Assessment) -> dict[str, str]:
-    """Return what the attacker knows, wants and sees, one sentence each."""
+    """Return who attacks, who is attacked, and what the attacker knows, wants and sees, in words."""
     keys, targets = data.settings.keys, data.settings.targets
     pairs = data.key_sets
     tried = any(r.keys for r in data.results if not order.in_question(r))
@@ -128,7 +128,7 @@ def provenance(data: Assessment) -> str:
 
 
 def evidence(data: Assessment) -> list[tuple[str, str]]:
-    """Return what the run itself can put on file: a name and a sentence each."""
+    """Return the evidence that the run itself gives: a name and a text each."""
     entries = [
         ("tables", _tables(data)),
         ("control set", _control_set(data)),

@@ -1,4 +1,4 @@
-"""The three questions of WP216 in words and rows: singling out, linkability, inference; the same for every document."""
+"""The answers to the three questions of WP216 (singling out, linkability, inference), shared by all documents."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ BLURRED = (
     "Inference and disclosure are not separated: without a holdout the rates below mix what holds for anybody of the "
     "population with what the rows of single people give away. Neither risk nor score is given."
 )
-"""What the questions cannot say without strangers."""
+"""What the answers do not separate without a holdout."""
 
 CAVEATS = (
     "Failing one question does not by itself mean that the synthetic table is personal data: it means that a fuller "
@@ -75,10 +75,10 @@ PART_LIMITS = (
     "The limits allow for the number of groups of one target and way of guessing; they are not corrected for the "
     "number of targets."
 )
-"""What the limits of subgroups hold for."""
+"""What the limits of subgroups are corrected for."""
 
 HEADLINE = {"singling_out": "3 columns", "linkability": "k = 1", "inference": "nearest record"}
-"""By which results each question is answered."""
+"""The results that answer each question."""
 
 HEADS = {
     "singling_out": ("columns in the description",),
@@ -141,7 +141,7 @@ def _way_of(r: ResultRecord) -> int:
 
 
 def _in_order(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord]:
-    """Return results by number of columns, by k within each split, by way within each target."""
+    """Return results sorted by number of columns, by k within each split, or by way of guessing within each target."""
     if attack == "singling_out":
         return sorted(results, key=_columns_of)
 
@@ -154,7 +154,7 @@ def _in_order(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord
 
 
 def listed(attack: str, rows: Sequence[ResultRecord], most: int) -> list[ResultRecord]:
-    """Return rows in their order: those that answer the question first of all, then the worst of the others."""
+    """Return at most `most` rows in their order: those that answer the question, then the worst of the others."""
     if len(rows) <= most:
         return list(rows)
     ranked = sorted(order.worst_first(rows), key=lambda r: not _HEADLINE[attack](r))
@@ -169,25 +169,32 @@ _HEADLINE: dict[str, Callable[[ResultRecord], bool]] = {
     "linkability": lambda r: _k_of(r) == 1,
     "inference": lambda r: r.variant == "nearest record",
 }
-"""Fixed beforehand, so that no result is chosen for what it found; among splits or targets one stands for all."""
+"""Fixed beforehand, so that the variant is not chosen by its outcome; of several splits or targets the worst counts."""
 
 
 def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> Headline | None:
     if not rows:
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
-    r = order.worst_first(chosen)[0]
     strangers = order.has_holdout(data)
+    counted = [r for r in chosen if r.verdict in FOUND] or _bounding(attack, rows, data) or chosen
+    r = order.worst_first(counted)[0]
     n = len({_split_of(c) if attack == "linkability" else c.target for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
         n, of = len(chosen), "comparisons"
     place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
-    return Headline(r, r.verdict, f"{_found(r)} {_compared(r) if strangers else ''}".strip() + place)
+    return Headline(r, r.verdict, f"{_found(r)} {_compared(r, counted) if strangers else ''}".strip() + place)
+
+
+def _bounding(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> list[ResultRecord]:
+    """Return the results whose bound the verdict of the whole states."""
+    stated = {(b.variant, b.keys, b.target) for b in data.verdict.bounds if b.attack == attack}
+    return [r for r in rows if (r.variant, r.keys, r.target) in stated]
 
 
 def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: bool) -> str:
-    """Return where the result that stands for several lies among them, and how many have each verdict."""
+    """Return how the reported result ranks among those chosen, and how many of them have each verdict."""
     if not strangers:
         return f" This is the highest of {of}."
     counts = ", ".join(f"{n} {verdict}" for verdict, n in order.verdict_counts(chosen))
@@ -195,7 +202,7 @@ def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: 
     if r.verdict in FOUND:
         end = "lower" if r.verdict == "excess found" else "upper"
         return f" This is the clearest of {of}, by its {end} limit ({counts})."
-    if formatting.risk_value(r, "high_simultaneous") is None or same == 1:
+    if formatting.risk_value(r, "high_simultaneous") is None or same == 1 or all(c is not r for c in chosen):
         return f" Of {of}: {counts}."
     if same == len(chosen):
         return f" This has the largest upper limit of {of} ({counts})."
@@ -227,7 +234,7 @@ def _found(r: ResultRecord) -> str:
 
 
 _WITHOUT = {"singling_out": "by chance alone", "linkability": "with rows drawn at random"}
-"""Plain words for baselines whose formula stands among the notes."""
+"""Plain words for baselines whose formula is among the notes."""
 
 
 def _people(r: ResultRecord) -> str:
@@ -240,7 +247,7 @@ def _people(r: ResultRecord) -> str:
 
 
 def _about(people: float) -> str:
-    """Return a number of people; an expected one, in a part as large as the smaller table, is rounded."""
+    """Return a number of people; a fractional one, expected in a part as large as the smaller table, is rounded."""
     return formatting.compact(people) if float(people).is_integer() else f"about {people:,.0f}"
 
 
@@ -255,18 +262,23 @@ def _first(r: ResultRecord) -> str:
     if r.attack == "linkability":
         return f"By {formatting.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
     way = formatting.capitalized(formatting.prose(r.variant, 60)) or "Some way"
-    return f"{way}, {formatting.name(r.target or '-')}"
+    return f"{way}, {formatting.name(r.target)}" if r.target else way
 
 
-def _compared(r: ResultRecord) -> str:
+def _compared(r: ResultRecord, counted: Sequence[ResultRecord]) -> str:
     if formatting.risk_value(r) is None and formatting.risk_value(r, "high_simultaneous") is None:
         return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
     alone, together = (formatting.interval(r.risk, kind) for kind in ("", "_simultaneous"))
     intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
-    return f"Risk {number(formatting.risk_value(r))} ({intervals}).{_score(r)}"
+    return f"Risk {number(formatting.risk_value(r))} ({intervals}).{_score(r, counted)}"
 
 
-def _score(r: ResultRecord) -> str:
+def _score(r: ResultRecord, counted: Sequence[ResultRecord]) -> str:
+    """Return the score of a question: the lowest among the results that count for its answer."""
+    lowest = min((c for c in counted if c.score is not None), key=lambda c: c.score or 0.0, default=r)
+    if lowest is not r and lowest.score is not None and (r.score is None or lowest.score < r.score):
+        where = formatting.prose(formatting.label(lowest, "->"), 120)
+        return f" Score {lowest.score:.1f}, from the largest upper limit of these comparisons ({where})."
     high, part = formatting.risk_value(r, "high"), shown(r)
     if r.score is None:
         return " No score: a full copy of the real table would not show here." if part <= 0 else ""
@@ -277,13 +289,13 @@ def _score(r: ResultRecord) -> str:
 
 
 def shown(r: ResultRecord) -> float:
-    """Return the part of a full copy of the real table that a comparison would show, 1 where nothing is said."""
+    """Return the part of a full copy of the real table that a comparison would show, 1 where it is not stated."""
     part = r.context.get(SHOWN)
     return 1.0 if part is None else float(part)
 
 
 def few(r: ResultRecord) -> str:
-    """Return that too few guesses could be made for a risk, "" where that is not so."""
+    """Return "fewer than 20 guesses" where a note says that there were too few for a risk, else ""."""
     return _FEW if any(n.removeprefix("cannot tell: ").startswith(_FEW) for n in r.notes) else ""
 
 
@@ -291,7 +303,7 @@ _FEW = "fewer than 20 guesses"
 
 
 def line(answer: Answer) -> str:
-    """Return one question in one line of text."""
+    """Return the answer to one question on one line."""
     if answer.headline is None:
         return f"{answer.name}: {'failed' if 'failed' in answer.missing else 'not tested'}."
     verdict = answer.headline.verdict
@@ -316,7 +328,7 @@ _DRAWN = 20
 
 
 def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[Chart]:
-    """Return which rows are drawn together: all numbers of columns, all k of one split, all targets of one way."""
+    """Return the charts: all numbers of columns in one, all k of a split in one, all targets of a way in one."""
     if not rows:
         return []
     if attack == "singling_out":
@@ -336,7 +348,7 @@ def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[Chart]:
 
 
 def _parts(rows: Sequence[ResultRecord]) -> list[Part]:
-    """Return column sets by how many they single out, subgroups by the lower limit of their risk."""
+    """Return column sets, most hits first, or subgroups, largest lower limit of risk first."""
     found = [
         Part(
             first_cell(r)[0],
@@ -380,7 +392,7 @@ def _further(rows: Sequence[ResultRecord]) -> Further | None:
 
 
 def needed(r: ResultRecord) -> str:
-    """Return the size that would decide a result which cannot tell; "" when none is noted."""
+    """Return the sample size at which a result would no longer say "cannot tell"; "" when no note states one."""
     return next((n.rpartition("; ")[2] for n in r.notes if n.startswith("cannot tell")), "")
 
 
@@ -394,7 +406,7 @@ def _splits(rows: Sequence[ResultRecord]) -> list[tuple[str, list[str], list[str
 
 
 def _limits_of(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> list[str]:
-    """Return what these results leave untested by their own settings."""
+    """Return what the settings of these results leave untested."""
     if not rows:
         return []
     if attack == "singling_out":
@@ -415,7 +427,7 @@ def _limits_of(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> l
 
 
 def _notes(rows: Sequence[ResultRecord]) -> list[str]:
-    """Return what the results note, the commonest first, each once; what size would do stands beside the verdicts."""
+    """Return the notes of the results, each once, commonest first; the size needed is shown beside the verdicts."""
     found: Counter[str] = Counter()
     only: dict[str, str] = {}
     for r in rows:

@@ -1,0 +1,111 @@
+"""The overall verdict of an external edition: its sentence is made anew from the bounds and results that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from divulge.case.preconditions import CRITICAL, INVALIDATING
+from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
+from divulge.report import formatting
+from divulge.report.external.rounding import digits
+from divulge.report.external.source import Source
+from divulge.report.model import Bound, Overall, ResultRecord
+from divulge.report.prose.bounds import bounds_in_words, cannot_tell, does_not_hold, none_found
+
+__all__ = ["overall"]
+
+Pair = tuple[ResultRecord, ResultRecord]
+
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""A limit is shown as the next of these: so coarse a step tells nothing about a single person."""
+
+
+def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
+    """Return the verdict of the whole, from the custodian's assessment and the results of this edition."""
+    v = s.data.verdict
+    bounds = tuple(_bound(s, b) for b in v.bounds)
+    return Overall(
+        verdict=v.verdict,
+        sentence=_sentence(s, results, bounds),
+        bounds=bounds,
+        screened=v.screened,
+        not_compared=tuple(replace(n, column=s.names.name(n.column)) for n in v.not_compared),
+        without_strangers=s.of(v.without_strangers),
+    )
+
+
+def _bound(s: Source, b: Bound) -> Bound:
+    """Return a bound: bounded or not, and otherwise the next step above its limit."""
+    few = (b.attack, b.variant, b.keys, b.target) in s.withheld
+    acceptable = s.data.settings.acceptable
+    limit = None if few or b.limit is None else next((x for x in _STEPS if x >= b.limit), 1.0)
+    if limit is not None and b.bounded:
+        limit = min(limit, acceptable)
+    keys, target = s.of(b.keys), s.target(b.target)
+    named_ = b.target is not None
+    renamed = label(replace(b, keys=keys, target=target))
+    return replace(
+        b,
+        keys=keys,
+        target=target,
+        words=renamed if named_ else b.words,
+        limit=limit,
+        shown=digits(b.shown, 1),
+        people=None if few or b.people is None else _upward(b.people),
+    )
+
+
+def _upward(n: int) -> int:
+    """Return a number of people, to the next one with a single digit."""
+    step = int(10 ** (len(str(n)) - 1))
+    return -(-n // step) * step
+
+
+def _sentence(s: Source, results: Sequence[ResultRecord], bounds: Sequence[Bound]) -> str:
+    data = s.data
+    verdict, scope = data.verdict.verdict, data.verdict
+    pairs = [(r, e) for r, e in zip(data.results, results, strict=True) if is_compared(r)]
+    failing = [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
+    invalid = [c for c in failing if c in INVALIDATING]
+    if verdict == "no holdout" or not pairs:
+        return s.sentence(data.verdict.sentence)
+    if invalid and verdict == "cannot tell":
+        return does_not_hold(invalid)
+    if verdict in FOUND:
+        found = [p for p in zip(data.results, results, strict=True) if p[0].verdict == verdict]
+        return _finding(found, pairs) if found else formatting.meaning(data)
+    columns = [replace(n, column=s.names.name(n.column)) for n in scope.not_compared]
+    reached = bounds_in_words(bounds, data.settings.acceptable)
+    if verdict == "none found":
+        keys = any(r.keys for r, _ in pairs)
+        return none_found(len(pairs), reached, scope.screened, None, keys, columns, ())
+    untested = [a for a in dict.fromkeys(o.attack for o in data.left_out) if all(r.attack != a for r, _ in pairs)]
+    return cannot_tell(
+        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, ()
+    )
+
+
+def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:
+    """Return what was found, by the clearest finding."""
+    excess = found[0][0].verdict == "excess found"
+    sign, end = (1, "low_simultaneous") if excess else (-1, "high_simultaneous")
+    r, e = max(found, key=lambda p: sign * (formatting.risk_value(p[0], end) or 0.0))
+    same = max(1, sum(p[0].attack == r.attack for p in pairs))
+    level = e.risk.level if e.risk else 0.0
+    how = f"{100 * level:.0f}% simultaneous over the {same} comparison(s) of this attack"
+    bound, risk = formatting.risk_value(e, end), formatting.risk_value(e)
+    value = "" if risk is None else f"{number(risk)}, "
+    beyond = bound is not None and sign * bound > 0
+    least = f"at {'least' if excess else 'most'} {number(bound)}" if beyond else f"{'above' if excess else 'below'} 0"
+    people = "" if counts_rows(e) else _beside(e)
+    what = "Excess" if excess else "Deficit"
+    return f"{what} found: {formatting.label(e, '->')}{people}; risk {value}{least} ({how})."
+
+
+def _beside(e: ResultRecord) -> str:
+    members, strangers = formatting.rate_of(e.real), formatting.rate_of(e.holdout)
+    if members is None or strangers is None:
+        return ""
+    return f", {percent(members)} among members and {percent(strangers)} among strangers"

@@ -1,0 +1,158 @@
+"""The sentences of the overall verdict that state how far each comparison bounds the risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from divulge.core.result import percent, tidy
+from divulge.report.model import Bound, NotCompared
+
+__all__ = ["bounds_in_words", "cannot_tell", "does_not_hold", "none_found", "undecided"]
+
+COARSE = (
+    "the table is too coarse for these comparisons: even a full copy of the real table would hardly show, as strangers "
+    "match it too"
+)
+"""What is said where fewer than two primary comparisons could see a full copy."""
+_NAMED = 5  # columns or comparisons that a sentence names at most
+
+
+def undecided(bounds: Sequence[Bound]) -> list[Bound]:
+    """Return the primary comparisons whose limit is not at most the acceptable risk."""
+    return [b for b in bounds if b.primary and not b.bounded]
+
+
+def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
+    """Return the bound that each comparison reaches, and how many people would do where that is too much.
+
+    Examples
+    --------
+    >>> one = Bound(attack="copies", variant="exact", keys=(), target=None, words="copies", primary=True, limit=0.004,
+    ...             shown=1.0, bounded=True, people=None)
+    >>> bounds_in_words([one], 0.05)
+    'Copies at most 0.4%.'
+    """
+    # by what is compared, the largest limit for all
+    told: dict[str, Bound] = {}
+    for b in bounds:
+        if not b.primary and b.shown is not None and b.shown < 0.2 and not _only_stated(b):
+            continue
+        name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
+        if name not in told or _height(b) > _height(told[name]):
+            told[name] = b
+    primary = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if b.primary]
+    stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
+    parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
+    text = "; ".join(p for p in parts if p)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _only_stated(bound: Bound) -> bool:
+    return bound.attack == "singling_out"
+
+
+def _height(bound: Bound) -> float:
+    return float("inf") if bound.limit is None else bound.limit
+
+
+def _reached(bound: Bound, acceptable: float) -> str:
+    if bound.limit is None:
+        return f"at most {percent(acceptable)}" if bound.bounded else "without a bound"
+    reached = f"at most {percent(max(0.0, bound.limit))}"
+    if bound.bounded:
+        return reached
+    enough = "" if bound.people is None else f": about {bound.people:,} people would bound it by {percent(acceptable)}"
+    return f"{reached} only{enough}" if not bound.primary else f"{reached}{f' ({enough[2:]})' if enough else ''}"
+
+
+def _more(n: int) -> str:
+    return f" and {n - _NAMED} more" if n > _NAMED else ""
+
+
+_REMEDIES = {
+    "exchangeable": "real and holdout are no random split of the same people: split them at random (`divulge split`), "
+    "and train again",
+    "holdout unseen": "the synthesizer seems to have seen the holdout: use people who were never given to it",
+    "rows belong together": "several rows seem to belong to one person: name the column by --unit, or make one row a "
+    "person",
+}
+
+
+def does_not_hold(invalid: Sequence[str]) -> str:
+    """Return the sentence of a run whose comparison does not hold, with the remedy for each check that fails."""
+    remedies = "; ".join(_REMEDIES[c] for c in invalid)
+    return (
+        f"The comparison does not hold ({', '.join(invalid)}), so that nothing follows either way, whatever was found: "
+        f"{remedies}."
+    )
+
+
+def none_found(
+    n: int,
+    reached: str,
+    screened: int,
+    largest: tuple[float, str] | None,
+    any_keys: bool,
+    not_compared: Sequence[NotCompared],
+    left_out: Sequence[str],
+) -> str:
+    """Return the sentence of "none found", from what was compared, bounded, screened, and left out."""
+    keys = "" if any_keys else " No key set was tested."
+    head = f"None of {n:,} comparisons shows an excess over strangers. {reached}"
+    return head + _screened(screened, largest) + keys + _not_compared(not_compared) + _left_out(left_out)
+
+
+def cannot_tell(
+    bounds: Sequence[Bound],
+    reached: str,
+    screened: int,
+    largest: tuple[float, str] | None,
+    failing: Sequence[str],
+    untested: Sequence[str],
+    without_strangers: Sequence[str],
+    not_compared: Sequence[NotCompared],
+    left_out: Sequence[str],
+) -> str:
+    """Return the sentence of a run without a finding that cannot say "none found", with each reason."""
+    wide, n = undecided(bounds), sum(b.primary for b in bounds)
+    why = []
+    if failing:
+        why.append(
+            f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison with the people of "
+            "the real table"
+        )
+    if untested:
+        why.append(f"not tested: {', '.join(untested)}")
+    if without_strangers:
+        names = ", ".join(repr(tidy(c)) for c in without_strangers[:_NAMED])
+        why.append(f"the holdout lacks {names}{_more(len(without_strangers))}, so that nothing can be compared there")
+    if n < 2:
+        why.append(COARSE)
+    elif wide:
+        why.append(f"{len(wide)} of {n} primary comparisons {'are' if len(wide) > 1 else 'is'} too uncertain to "
+                   "exclude one")  # fmt: skip
+    reasons = "; ".join(why) or "not all that was planned was tested"
+    head = f"No excess over strangers was found, but {reasons}."
+    return (
+        f"{head} {reached}".rstrip() + _screened(screened, largest) + _not_compared(not_compared) + _left_out(left_out)
+    )
+
+
+def _screened(n: int, largest: tuple[float, str] | None) -> str:
+    """Return how many comparisons were screened, and the largest limit among them."""
+    if n < 1:
+        return ""
+    limit = "" if largest is None else f"; their largest limit is {percent(largest[0])} ({largest[1]})"
+    return f" {n:,} further comparison{'s were' if n > 1 else ' was'} screened, not bounded{limit}."
+
+
+def _left_out(left_out: Sequence[str]) -> str:
+    return f" Tests were left out: {', '.join(left_out)}." if left_out else ""
+
+
+def _not_compared(columns: Sequence[NotCompared]) -> str:
+    """Return which columns no comparison looks at; "" for none."""
+    if not columns:
+        return ""
+    shown = ", ".join(f"{tidy(c.column)!r} ({c.why})" for c in columns[:_NAMED])
+    return f" Not compared with strangers: {shown}{_more(len(columns))}."

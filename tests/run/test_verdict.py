@@ -1,0 +1,221 @@
+"""The overall verdict: findings, bounds of the primary comparisons, and what holds "none found" back. Made by hand."""
+
+import numpy as np
+import polars as pl
+import pytest
+from msgspec.structs import replace
+
+import divulge
+from divulge.attacks.checks import SHOWN
+from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
+from divulge.case.case import build_case
+from divulge.core.result import Difference, Individual, Rate, Result, Risk
+from divulge.report.model import NotCompared
+from divulge.run.options import Attacker
+from divulge.run.primaries import bounds_of
+from divulge.run.verdict import Scope, overall
+from divulge.stats import Interval
+from divulge.stats.intervals import normal_quantile
+
+
+class Measured:
+    """A comparison whose risk is 0 with a normal interval of a given standard error."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def at(self, level):
+        half = normal_quantile(level) * self.error
+        return Interval(0.0, -half, half), Interval(0.0, -half, half)
+
+
+def compared(attack, variant, limit=0.02, verdict="none found", n=1000, **fields):
+    """One result; its own simultaneous upper limit is `limit`, its single 95% limit 1 / 1.2 of that."""
+    sign = -1 if verdict == "deficit found" else 1
+    low = {"excess found": 0.01, "deficit found": -limit}.get(verdict, -limit)
+    high = -0.01 if sign < 0 else limit
+    risk = Risk(
+        value=sign * 0.02, low=low, high=high, low_simultaneous=low, high_simultaneous=high, level=0.95, method="",
+    )  # fmt: skip
+    return Result(
+        attack=attack, variant=variant, real=Rate(hits=40, n=n, rate=40 / n), holdout=Rate(hits=20, n=n, rate=20 / n),
+        difference=Difference(value=sign * 0.02, low=low, high=high), risk=risk, verdict=verdict,
+        comparison=Measured(limit / 1.2 / 1.96), **fields,
+    )  # fmt: skip
+
+
+PRIMARY = [
+    compared("copies", "exact", 0.004),
+    compared("copies", "near", 0.006),
+    compared("dcr", "attraction", 0.03),
+    compared("linkability", "balanced halves, k = 1", 0.011),
+    compared("inference", MEAN, 0.026),
+]
+SCREENED = [
+    compared("singling_out", "univariate", 0.09, "cannot tell"),
+    compared("inference", "nearest record", 0.12, "cannot tell", target="income"),
+    compared("cap", "zero", 0.3, "cannot tell", keys=("age",), target="income"),
+]
+
+
+def told(results, **scope):
+    return overall(results, True, 0.95, 0.05, Scope(**scope))
+
+
+def test_screened_comparisons_do_not_hold_none_found_back():
+    found = told(PRIMARY + SCREENED)
+    assert found.verdict == "none found"
+    assert found.screened == 3
+    assert found.sentence.startswith("None of 8 comparisons shows an excess over strangers. Copies at most ")
+    assert "inference on average over targets at most " in found.sentence
+    assert "singling out (univariate) at most" in found.sentence and "people would bound it by 5.0%" in found.sentence
+    assert "3 further comparisons were screened, not bounded; their largest limit is 30.0%" in found.sentence
+
+
+@pytest.mark.parametrize("i", range(len(PRIMARY)))
+def test_each_primary_comparison_holds_none_found_back(i):
+    wide = [compared(r.attack, r.variant, 0.2, "cannot tell") if i == j else r for j, r in enumerate(PRIMARY)]
+    found = told(wide + SCREENED)
+    assert found.verdict == "cannot tell"
+    assert "1 of 5 primary comparisons is too uncertain to exclude one" in found.sentence
+    assert "people would bound it by 5.0%" in found.sentence
+
+
+def test_bounds_hold_together():
+    """Six bounds at 95% together are six at 1 - .05 / 6 each: 2.638 standard errors instead of 1.960."""
+    bounds = bounds_of(PRIMARY + SCREENED, 0.95)
+    assert [b.primary for b in bounds] == [True, True, True, False, True, True]
+    assert bounds[0].limit == pytest.approx(0.004 / 1.2 / 1.96 * 2.638257, rel=1e-5)
+
+
+def test_a_limit_is_divided_by_what_a_full_copy_would_show():
+    half = [replace(r, context={SHOWN: 0.5}) for r in PRIMARY]
+    assert bounds_of(half, 0.95)[0].limit == pytest.approx(2 * bounds_of(PRIMARY, 0.95)[0].limit)
+    assert told(half).verdict == "cannot tell"  # dcr at .03 / .5 and the mean over targets at .026 / .5
+
+
+def test_a_comparison_that_would_hardly_see_a_full_copy_is_no_primary():
+    blind = [replace(r, context={SHOWN: 0.1}) if r.attack != "copies" else r for r in PRIMARY]
+    found = told(blind)
+    assert found.verdict == "none found" and sum(b.primary for b in found.bounds) == 2
+    alone = told([*blind[1:], replace(blind[0], context={SHOWN: 0.1})])
+    assert alone.verdict == "cannot tell" and "the table is too coarse for these comparisons" in alone.sentence
+
+
+def test_the_user_s_own_targets_and_keys_are_primary():
+    named = told(PRIMARY + SCREENED, attacker=Attacker(targets=["income"]))
+    assert named.verdict == "cannot tell"
+    assert {(b.attack, b.variant) for b in named.bounds if b.target == "income"} == {("inference", "nearest record")}
+    both = told(PRIMARY + SCREENED, attacker=Attacker(keys=["age"], targets=["income"]))
+    assert {b.attack for b in both.bounds if b.target == "income"} == {"inference", "cap"}
+    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["sex"])).verdict == "none found"
+
+
+def test_a_finding_among_the_screened_is_a_finding():
+    found = told([*PRIMARY, compared("cap", "zero", 0.3, "excess found", keys=("age",), target="income")])
+    assert found.verdict == "excess found" and found.sentence.startswith("Excess found: knowing age, the attack cap")
+
+
+def test_a_deficit_is_a_finding_of_its_own():
+    missing = compared("copies", "exact", 0.3, "deficit found")
+    found = told([missing, *PRIMARY[1:]])
+    assert found.verdict == "deficit found"
+    assert found.sentence.startswith(
+        "Deficit found: rows near to members are missing; absence tells who is a member (copies (exact), 4.0% of "
+        "members and 2.0% of strangers; risk -0.020, at most -0.010, 95% simultaneous over the 2 comparison(s)"
+    )
+    less = compared("inference", "CAP", 0.3, "deficit found", target="income")
+    assert "members are hit less often than strangers" in told([*PRIMARY, less]).sentence
+    assert told([missing, *PRIMARY[1:], compared("dcr", "x", 0.3, "excess found")]).verdict == "excess found"
+
+
+@pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])
+def test_where_the_comparison_does_not_hold_nothing_follows(check):
+    for results in (PRIMARY, [compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]]):
+        found = told(results, failing=["no overlap", check])
+        assert found.verdict == "cannot tell"
+        assert found.sentence.startswith(f"The comparison does not hold ({check}), so that nothing follows either way")
+
+
+def test_another_failing_precondition_holds_none_found_back_and_leaves_a_finding():
+    assert told(PRIMARY, failing=["no overlap"]).verdict == "cannot tell"
+    found = told([compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]], failing=["no overlap"])
+    assert found.verdict == "excess found"
+    assert found.sentence.endswith("But a precondition fails (no overlap): see there before relying on this.")
+
+
+@pytest.mark.parametrize("attack", ["copies", "dcr", "linkability", "inference"])
+def test_none_found_is_never_said_without_each_attack_that_has_primaries(attack):
+    rest = [r for r in PRIMARY if r.attack != attack]
+    gap = [{"attack": attack, "n": 4, "of": 4, "why": "the time was up"}]
+    late = told(rest, left_out=gap, planned=[attack])
+    assert late.verdict == "cannot tell" and f"not tested: as the time was up, {attack}." in late.sentence
+    part = told(PRIMARY, left_out=[gap[0] | {"n": 3}], planned=[attack])
+    assert part.verdict == "none found" and part.sentence.endswith(f"Tests were left out: 3 of 4 of {attack}.")
+    silent = told(rest, planned=[attack])  # it failed, or nobody could be attacked
+    assert silent.verdict == "cannot tell" and f"not tested: {attack}." in silent.sentence
+    assert told(PRIMARY, left_out=[{"attack": "nnaa", "n": 1, "of": 1, "why": ""}], planned=["nnaa"]).verdict == (
+        "none found"
+    )
+
+
+def test_columns_without_strangers_hold_none_found_back():
+    found = told(PRIMARY, without_strangers=["name"])
+    assert found.verdict == "cannot tell" and "the holdout lacks 'name'" in found.sentence
+
+
+def test_columns_that_are_not_compared_are_named():
+    found = told(PRIMARY, not_compared=[NotCompared(column="note\x07", why="ignored")])
+    assert found.verdict == "none found"
+    assert found.sentence.endswith("Not compared with strangers: 'note�' (ignored).")
+
+
+def test_nothing_compared_is_never_none_found():
+    assert told([]).verdict == "cannot tell"
+    assert overall(PRIMARY, False, 0.95).verdict == "no holdout"
+
+
+# ---------------------------------------------------------------- the mean over targets
+
+
+def people(n, seed):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 4, n)
+    return pl.DataFrame(
+        {"a": a, "b": (a + rng.integers(0, 2, n)) % 4, "c": rng.integers(0, 3, n), "x": rng.normal(size=n)}
+    )
+
+
+def test_the_mean_over_targets_is_the_mean_of_the_scores():
+    case = build_case(people(120, 1), people(120, 2), people(120, 3))
+    each = [divulge.inference.run(case, target=t, ways=["nearest record"])[0] for t in "abc"]
+    (found,) = mean_over_targets(case, each)
+    by_hand = np.mean([r.individual.real for r in each], axis=0)
+    assert np.abs(found.individual.real - by_hand).max() < 1e-9
+    assert found.real.rate == pytest.approx(by_hand.mean()) and found.verdict is not None
+    again, *_ = mean_over_targets(case, each[::-1])
+    assert again.risk == found.risk and (again.individual.real == found.individual.real).all()
+
+
+def test_the_mean_over_targets_needs_strangers_and_targets():
+    alone = build_case(people(50, 1), people(50, 2))
+    assert mean_over_targets(alone, divulge.inference.run(alone, target="a", ways=["nearest record"])) == ()
+    case = build_case(people(50, 1), people(50, 2), people(50, 3))
+    assert mean_over_targets(case, []) == ()
+    assert mean_over_targets(case, divulge.inference.run(case, target="a", ways=["CAP"])) == ()
+
+
+def test_what_a_full_copy_shows_in_the_mean_is_weighted_by_who_is_left_to_be_wrong():
+    """Residuals .8 and .2 at strangers' rates .5 and .75: (.8 * .5 + .2 * .25) / (.5 + .25) = .6."""
+    case = build_case(people(4, 1), people(4, 2), people(4, 3))
+    key = "risk that a full copy of the real table would have"
+    scores = Individual(real=np.array([1.0, 0, 1, 0]), holdout=np.array([1.0, 0, 1, 0]))
+    found = mean_over_targets(
+        case,
+        [
+            Result(attack="inference", variant="nearest record", target=t, individual=scores, context={key: shown},
+                   holdout=Rate(hits=4 * rate, n=4, rate=rate))
+            for t, shown, rate in (("a", 0.8, 0.5), ("b", 0.2, 0.75))
+        ],
+    )  # fmt: skip
+    assert found[0].context[SHOWN] == pytest.approx(0.6)
