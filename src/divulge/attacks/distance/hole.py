@@ -44,8 +44,8 @@ _SCREENED = "a screening for missing rows: it can find a deficit, and without on
 NOTES = (
     _CAUSES,
     _SCREENED,
-    "the rates are of the people nearest to the synthetic table, # of them: those nearer than every member",
-    "the rates are of the people nearest to the synthetic table, # of them: the nearest #%, ties included",
+    "the rates are of the people nearest to the synthetic table: those nearer than every member",
+    "the rates are of the people nearest to the synthetic table: the nearest #%, ties included",
 )
 """Notes that an external edition may repeat."""
 
@@ -75,7 +75,7 @@ def missing_near_members(case: Case, plain: Result, d: Distances) -> Result:
     missing = _with_verdict(case, plain, found) if found.p_value <= 1 - case.level else None
     if missing is not None:
         return missing
-    return replace(_with_rates(plain, found, 1), notes=(*plain.notes, _about(found, 1), _SCREENED))
+    return replace(_with_rates(plain, found, 1), notes=(*plain.notes, _about(1), _SCREENED))
 
 
 def _with_rates(plain: Result, found: Hole, group: int) -> Result:
@@ -125,15 +125,14 @@ def _with_verdict(case: Case, plain: Result, found: Hole) -> Result | None:
             leak_free_low=finite(band.low),
             leak_free_high=finite(band.high),
         ),
-        notes=(*plain.notes, _about(found, group), ABSENT, _CAUSES),
+        notes=(*plain.notes, _about(group), ABSENT, _CAUSES),
     )
 
 
-def _about(found: Hole, group: int) -> str:
-    """Return which people the rates are of."""
-    n = int(found.members[group] + found.strangers[group])
+def _about(group: int) -> str:
+    """Return which people the rates are of; not how many, as an external edition repeats the note."""
     which = f"the {_GROUPS[group - 1]}, ties included" if group else "those nearer than every member"
-    return f"the rates are of the people nearest to the synthetic table, {n:,} of them: {which}"
+    return f"the rates are of the people nearest to the synthetic table: {which}"
 
 
 def _of_units(distances: Floats, units: NDArray[np.int64] | None) -> Floats:
