@@ -3,8 +3,8 @@
     python benchmarks/planted.py people.parquet [more.parquet ...] [--people 2000] [--only text,filter]
 
 The rows of the files are shuffled and dealt into three tables of people who have nothing to do with each other:
-members, strangers and others. The others are the harmless synthetic table; each disclosure is planted into a copy of it. The first
-run plants nothing: what it finds is a false alarm. The output is a Markdown table.
+members, strangers and others. The others are the harmless synthetic table; each disclosure is planted into a copy of
+it. The first run plants nothing: what it finds is a false alarm. The output is a Markdown table.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 from report_helpers import broken, judge_policy
 
 from divulge import cli
+from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
 from divulge.release.conditions import conditions
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml, read_policy
@@ -41,7 +42,7 @@ def run(**more):
         "verdict": {"verdict": "none found", "sentence": "..."}, "settings": {"unit": None},
         "preconditions": [
             {"check": c, "ok": True, "detail": f"{c} was seen"}
-            for c in ("same columns", "sizes", "no overlap", "exchangeable")
+            for c in ("same columns", "sizes", "no overlap", "exchangeable", "holdout unseen", "rows belong together")
         ],
         "results": [
             result("copies", "exact"), result("copies", "near on 2 columns", smallest_detectable=0.5),
@@ -209,9 +210,7 @@ def test_power_is_that_of_the_headline_comparison():
 
 def test_every_critical_precondition_must_hold():
     kept = {c["condition"]: c for c in judged("preconditions = true", run()) if c["kept"]}
-    assert list(kept) == [
-        f"precondition: {c}" for c in ("different tables", "no overlap", "units apart", "exchangeable")
-    ]
+    assert list(kept) == [f"precondition: {c}" for c in CRITICAL]
     assert kept["precondition: exchangeable"]["found"] == "exchangeable was seen"
     for check in ("different tables", "exchangeable", "units apart"):
         made = [*run()["preconditions"], {"check": check, "ok": False, "detail": "bad\x1b"}]
@@ -223,8 +222,10 @@ def test_every_critical_precondition_must_hold():
 def test_a_precondition_that_was_not_looked_at_is_not_kept():
     bare = run(preconditions=[{"check": "same columns", "ok": True, "detail": ""}], settings={"unit": "household"})
     bad = [c for c in judged("preconditions = true", bare) if not c["kept"]]
-    assert [(c["condition"], c["why"]) for c in bad] == [
-        (f"precondition: {c}", "was not tested") for c in ("no overlap", "units apart", "exchangeable")
+    assert [(c["condition"], c["why"]) for c in bad] == [(f"precondition: {c}", "was not tested") for c in CRITICAL[1:]]
+    made = [*run()["preconditions"][:-2], {"check": "holdout unseen", "ok": True, "tested": False, "detail": "few"}]
+    assert ("precondition: holdout unseen", "not tested", "was not tested") in [
+        (c["condition"], c["found"], c["why"]) for c in judged("preconditions = true", run(preconditions=made))
     ]
 
 
@@ -233,7 +234,7 @@ def test_further_preconditions_come_beside_the_critical_ones():
     assert judge_policy(run(preconditions=few), Policy())["kept"]
     bad = [c for c in judged('preconditions = ["sizes", "holdout"]', run(preconditions=few)) if not c["kept"]]
     assert [c["condition"] for c in bad] == ["precondition: sizes"]
-    assert len(judged('preconditions = ["sizes", "holdout"]', run())) == 6
+    assert len(judged('preconditions = ["sizes", "holdout"]', run())) == 8
 
 
 SEEN = "[positive_control]\nseen = true"
@@ -275,6 +276,10 @@ def test_no_risk_may_have_risen(verdict, expected):
     rows = [{k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": verdict} for r in data["results"]]
     assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
     assert why(asked, run()) == "no previous run was given"
+    if verdict == "cannot compare":
+        rows[0]["verdict"] = "no change found"
+        expected = f"{len(rows) - 1} comparisons could not be compared"
+        assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
 
 
 def test_a_change_that_was_hardly_looked_for_is_not_kept():
@@ -319,7 +324,7 @@ def test_rules_of_the_file_and_of_the_command_line_are_all_asked():
 
 
 def test_the_template_is_a_policy_commented_lines_included():
-    assert len(conditions(policy_from_toml(TEMPLATE))) == 14
+    assert len(conditions(policy_from_toml(TEMPLATE))) == 16
     everything = re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.M).replace("preconditions = true\n", "")
     policy = policy_from_toml(everything)
     assert policy.positive_control.seen and policy.change and policy.fail_on == ("any.low > 0.01",)
@@ -418,7 +423,7 @@ def test_the_template_is_printed_and_checked(divulge, tmp_path):
     (tmp_path / "p.toml").write_text(out)
     code, out, _ = divulge("policy", "--check", "p.toml")
     assert code == 0
-    assert out.startswith("my release: 14 conditions\n- overall verdict: none found or cannot tell\n")
+    assert out.startswith("my release: 16 conditions\n- overall verdict: none found or cannot tell\n")
     (tmp_path / "p.toml").write_text("nmae = 1")
     code, out, err = divulge("policy", "--check", "p.toml")
     assert (code, out) == (2, "")
@@ -454,7 +459,7 @@ def test_the_gate_writes_junit(divulge, tmp_path):
 def test_a_file_that_adds_nothing_is_said_to(divulge, tmp_path):
     (tmp_path / "p.toml").write_text("")
     said = divulge("policy", "--check", "p.toml")[1].splitlines()
-    assert said[:2] == ["policy: 5 conditions", "The file sets no condition beyond the defaults, which are:"]
+    assert said[:2] == ["policy: 7 conditions", "The file sets no condition beyond the defaults, which are:"]
     (tmp_path / "p.toml").write_text('required = ["copies"]')
     assert "defaults" not in divulge("policy", "--check", "p.toml")[1]
 

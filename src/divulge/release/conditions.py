@@ -142,6 +142,8 @@ def _precondition(check: str) -> _Condition:
         made = [c for c in data.preconditions if c.check == check]
         if made:
             detail = formatting.tidy("; ".join(c.detail for c in made))
+            if not all(c.tested for c in made):
+                return _judged("", "was not tested")
             return _judged(detail, "" if all(c.ok for c in made) else "it fails")
         if check in _REPORTED_IF_BROKEN:
             return _judged("nothing against it", "")
@@ -259,7 +261,10 @@ def _changed(data: Assessment) -> Judged:
     if change is None:
         return _judged("", "no previous run was given")
     verdict = change.verdict
-    why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
+    silent = sum(c.verdict == "cannot compare" for c in change.comparisons)
+    nothing = silent == len(change.comparisons)
+    gaps = "nothing could be compared" if nothing else f"{silent} comparisons could not be compared"
+    why = {"rose": "a risk rose", "cannot compare": gaps}.get(verdict, "")
     return _judged(
         f"«{verdict}»: {formatting.tidy(change.sentence)}",
         why or unfinished(data, "any") or _not_compared(data, change),

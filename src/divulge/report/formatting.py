@@ -9,7 +9,17 @@ from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words
-from divulge.report.model import Assessment, Changed, Group, PositiveControl, Rate, Records, ResultRecord, Smallest
+from divulge.report.model import (
+    Assessment,
+    Changed,
+    Group,
+    PositiveControl,
+    Precondition,
+    Rate,
+    Records,
+    ResultRecord,
+    Smallest,
+)
 
 __all__ = [
     "CONTROL",
@@ -22,6 +32,7 @@ __all__ = [
     "distance",
     "flags",
     "further",
+    "holds",
     "interval",
     "label",
     "leak_free",
@@ -260,6 +271,11 @@ def spoken(data: Assessment, text: str) -> str:
     return re.sub(rf"\b({attacks})\b", lambda m: m[0].replace("_", " "), text, count=1) if attacks else text
 
 
+def holds(check: Precondition) -> str:
+    """Return whether a precondition holds, in words."""
+    return "not ok" if not check.ok else "ok" if check.tested else "not tested"
+
+
 def meaning(data: Assessment) -> str:
     """Return what the overall verdict means, in words."""
     failing = [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
@@ -373,8 +389,7 @@ def controls(data: Assessment) -> list[tuple[str, str]]:
 CONTROL = (
     "Copies of real people were planted into the synthetic table, and the attacks were run again, all but the models "
     "of inference, which take most of the time and see hardly any copies. The smallest share is worked out from how "
-    "much the plant moved a comparison, for that comparison alone (80% power, one-sided 5%), before correction for the "
-    "number of comparisons."
+    "much the plant moved a comparison, and is what the verdict of this run finds with 80% power."
 )
 """What the positive control is, in words."""
 

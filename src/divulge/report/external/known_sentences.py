@@ -74,7 +74,34 @@ _BASELINES = (
     "two random sets of # synthetic row",
     "two random sets of # synthetic rows",
 )
+_MATCHED = (
+    "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one",
+    "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one; within "
+    "distance # # of # and # of #",
+)
+_TOGETHER = "#% of nearest other rows are of the own table, #% of the # nearest, where a random split gives #% (p = #)"
+_SHIFTED = ". Where the # nearest are as often of the own table, the tables come from different populations instead"
 _CHECKS = (
+    *_MATCHED,
+    *(
+        f"the synthesizer seems to have seen the holdout: {m} (p = #); strangers then hide what members lose. Use "
+        "people who were never given to the generator"
+        for m in _MATCHED
+    ),
+    *(
+        "not tested: the tables are too coarse or too small, a tenth of the holdout in the synthetic table would not "
+        f"show; {m}"
+        for m in _MATCHED
+    ),
+    "not tested: not all rows are in memory",
+    "not tested: too few people, or no column to compare them by",
+    _TOGETHER,
+    f"{_TOGETHER}: several rows seem to belong to one person; name the column by --unit, or make one row a person"
+    + _SHIFTED,
+    f"{_TOGETHER}: several units of '…' seem to belong together; name the column of the larger unit by --unit"
+    + _SHIFTED,
+    "of the tenth of people with the nearest neighbours, #% have theirs in the other table: more than a random split "
+    "of these people gives; remove people who are in both",
     "# columns are shared; holdout has # more, left out",
     "# columns are shared; real has # more, left out",
     "# columns are shared; synthetic has # more, left out",
@@ -111,8 +138,8 @@ _WHOLE = (
     "no column is left as a target: attribution was not tested",
     "only one column can be attacked, and a key set needs another: no key set was tested",
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
-    "is linear in the share; for one comparison alone, with #% power by the one-sided #% test, before correction for "
-    "the number of comparisons; singling out is left out, whose excess grows faster than the share",
+    "is linear in the share; with #% power, corrected for the number of comparisons and of attacks; singling "
+    "out is left out, whose excess grows faster than the share",
     "the search for minimal sets stopped before # columns: # sets are too many",
     "fewer columns can be attacked than it needs",
     "it needs a holdout",

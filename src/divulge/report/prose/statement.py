@@ -167,11 +167,12 @@ def _control_set(data: Assessment) -> str:
 
 def _preconditions(checks: Sequence[Precondition]) -> str:
     failing = [formatting.prose(c.check, 80) for c in checks if not c.ok]
+    untested = [formatting.prose(c.check, 80) for c in checks if not c.tested]
     if not checks:
         return "Nothing was checked."
-    return f"{len(checks)} checked, {len(checks) - len(failing)} hold" + (
-        f"; not met: {', '.join(failing)}." if failing else "."
-    )
+    told = f"{len(checks) - len(untested)} checked, {len(checks) - len(failing) - len(untested)} hold"
+    told += f"; not met: {', '.join(failing)}" if failing else ""
+    return told + (f"; not tested: {', '.join(untested)}." if untested else ".")
 
 
 def _comparisons(data: Assessment) -> str:
@@ -195,8 +196,8 @@ def _detectable(data: Assessment) -> str:
     if not told:
         return ""
     return (
-        f"Excess in rate that the headline comparison finds with 80% power by one one-sided 5% test, before "
-        f"correction for the number of comparisons: {', '.join(told)}. Less than that may be there unseen."
+        f"Excess in rate that the verdict finds in the headline comparison with 80% power, corrected for the number "
+        f"of comparisons and of attacks: {', '.join(told)}. Less than that may be there unseen."
     )
 
 
