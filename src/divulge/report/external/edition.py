@@ -220,6 +220,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         ),
         minimal_key_sets=tuple(_minimal(s, m) for m in d.minimal_key_sets),
         records=None,
+        facts=None,
         positive_control=controls,
         failed=tuple(Failure(attack=f.attack, why=_failure(s, f.why)) for f in d.failed),
         left_out=tuple(replace(o, why=s.sentence(o.why)) for o in d.left_out),
