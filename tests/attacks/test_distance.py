@@ -623,7 +623,7 @@ def test_an_attraction_is_corrected_in_a_family_as_a_comparison_is():
     from divulge.stats import Family
 
     wider = _with_family(
-        results[0], results[0].comparison, Family(3.0, 0.997, np.array([0.01]), np.array([0.005])), 0, 0.05
+        results[0], results[0].comparison, Family(3.0, 0.997, np.array([0.01]), np.array([0.005])), 0, 0.05, 4
     )
     assert wider.risk.low_simultaneous < results[0].risk.low
     assert (wider.p_value, wider.p_adjusted) == (0.005, 0.01)
@@ -695,11 +695,18 @@ def test_where_people_share_records_no_leak_is_excluded():
 
 
 def test_the_smallest_detectable_share_needs_enough_rows():
+    from scipy.stats import binom
+
     from divulge.stats.attraction import attraction
 
     for n, k in ((300, 300), (400, 100), (1000, 50)):
         found = attraction(np.zeros(n), np.zeros(k), 250, rng=np.random.default_rng(0))
-        rows = found.detectable() / (1 - found.null_share) * 250
+        rows = found.detectable(0.95) / (1 - found.null_share) * 250
         share = n / (n + k)
-        # so many rows, all nearest to members, have less than 5% by chance
-        assert share ** round(rows) <= 0.05 < share ** (round(rows) - 1)
+
+        def chance(i, share=share):  # two-sided: as far from the expected number as all i rows nearest to members
+            x = np.arange(i + 1)
+            return binom.pmf(x, i, share)[abs(x - i * share) >= i * (1 - share) - 1e-9].sum()
+
+        fewest = next(i for i in range(1, 250) if chance(i) <= 0.05)
+        assert 0.799 < binom.sf(fewest - 1, 250, rows / 250) < 0.9

@@ -230,7 +230,7 @@ def test_groups_share_the_draws():
 def test_a_group_without_guesses_is_undefined():
     _, nothing = isolations(fits_of([{0}, {1, 2}], groups=[[0, 1], []]), members_first(2, 2), rng=rng(), draws=19)
     assert (nothing.real.n, nothing.real.hits, nothing.z) == (0, 0, 0)
-    for value in (nothing.real.rate, nothing.p_value, nothing.expected, nothing.risk.value, nothing.detectable()):
+    for value in (nothing.real.rate, nothing.p_value, nothing.expected, nothing.risk.value, nothing.detectable(0.95)):
         assert math.isnan(value)
     assert nothing.permuted.tolist() == [0] * 19
     assert math.isnan(nothing.at(0.99)[0].low)
@@ -365,10 +365,11 @@ def test_guesses_of_one_record_stand_and_fall_together():
     assert few.risk.high > 4 * many.risk.high
 
 
-def test_the_smallest_detectable_excess_is_about_two_and_a_half_spreads():
+def test_the_smallest_detectable_excess_is_at_least_the_spread_of_two_sides_and_power():
     (found,) = compared()
-    assert found.detectable() == pytest.approx((1.645 + 0.842) * found.spread, rel=0.02)
-    assert found.detectable(0.95) > found.detectable(0.8)
+    assert (1.96 + 0.842) * found.spread < found.detectable(0.95) < 2 * (1.96 + 0.842) * found.spread
+    assert found.detectable(0.95) < found.detectable(0.99)
+    assert found.detectable(0.95) < found.detectable(0.95, power=0.95)
 
 
 def test_a_family_is_the_maximum_of_its_draws():

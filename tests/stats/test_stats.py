@@ -26,9 +26,6 @@ from divulge.stats import (
     outcomes,
     resample,
     resampling,
-    size_needed,
-    smallest_detectable,
-    smallest_detectable_sd,
     two_sample,
     wilson,
 )
@@ -223,43 +220,6 @@ def test_tests_that_were_not_run_do_not_count(adjust):
     assert adjust([]).shape == (0,)
 
 
-def test_size_needed_is_the_textbook_number():
-    # 6.18 (p_T q_T + p_C q_C) / (p_T - p_C)^2; a residual of .05 over .3 is an excess of .035.
-    assert size_needed(0.3, 0.035) == pytest.approx(2180, abs=6)
-
-
-@given(st.floats(0.001, 0.95), st.integers(30, 10**6), st.floats(0.2, 5))
-def test_smallest_detectable_solves_its_equation(p_c, n_t, ratio):
-    n_c = n_t * ratio
-    d = smallest_detectable(p_c, n_t, n_c)
-    assume(not math.isnan(d))
-    p_t, z = p_c + d, stats.norm.ppf(0.95) + stats.norm.ppf(0.8)
-    assert d**2 == pytest.approx(z**2 * (p_t * (1 - p_t) / n_t + p_c * (1 - p_c) / n_c), rel=1e-9)
-    same_size = smallest_detectable(p_c, n_t, n_t)
-    assert math.isnan(same_size) or size_needed(p_c, same_size) == n_t
-
-
-def test_smallest_detectable_has_the_power_it_promises():
-    n, p_c = 800, 0.3
-    p_t = p_c + smallest_detectable(p_c, n, n)
-    draws = rng().binomial(n, [p_t, p_c], size=(20_000, 2)) / n
-    se = np.sqrt((draws * (1 - draws)).sum(axis=1) / n)
-    power = np.mean(draws[:, 0] - draws[:, 1] > 1.6449 * se)
-    assert power == pytest.approx(0.8, abs=0.015)
-
-
-def test_nothing_is_detectable_without_people_or_without_room():
-    assert math.isnan(smallest_detectable(0.3, 0, 10))
-    assert math.isnan(smallest_detectable(1.0, 10, 10))
-    assert math.isnan(smallest_detectable(0.9, 5, 5))
-    assert math.isnan(smallest_detectable(math.nan, 5, 5))
-    assert math.isnan(smallest_detectable_sd(0.5, 10, 0.5, 0))
-    with pytest.raises(SettingError):
-        size_needed(0.3, 0.0)
-    with pytest.raises(SettingError):
-        size_needed(0.9, 0.2)
-
-
 # --- outcomes ------------------------------------------------------------------------------------------
 
 
@@ -427,37 +387,6 @@ def test_the_risk_is_the_outer_of_the_bootstrap_and_mover(draw, mover_is_outer):
 def test_the_number_of_draws_is_not_negative():
     with pytest.raises(SettingError, match="draws"):
         compare(Outcomes(np.array([0.5])), Outcomes(np.array([0.2])), rng=rng(), draws=-1)
-
-
-# --- smallest detectable excess ------------------------------------------------------------------------
-
-
-def test_hits_detect_what_proportions_do():
-    found = compare(binary(30, 400), binary(40, 300), rng=rng())
-    assert found.detectable() == smallest_detectable(40 / 300, 400, 300)
-    assert found.detectable(0.9) == smallest_detectable(40 / 300, 400, 300, power=0.9)
-
-
-def test_clusters_detect_less_than_their_rows_would():
-    value, other = np.repeat(rng(1).random(50), 4), np.repeat(rng(2).random(60) ** 2, 4)
-    clusters = [Outcomes(v, cluster=np.arange(v.size) // 4) for v in (value, other)]
-    found = compare(*clusters, rng=rng()).detectable()
-    sd = value[::4].std(ddof=1), other[::4].std(ddof=1)
-    assert found == pytest.approx(smallest_detectable_sd(sd[0], 50, sd[1], 60), rel=1e-9)
-    rows = compare(Outcomes(value), Outcomes(other), rng=rng()).detectable()
-    assert found == pytest.approx(2 * rows, rel=0.02)
-
-
-def test_a_group_without_spread_detects_by_its_clusters():
-    flat = Outcomes(np.zeros(200), cluster=np.repeat(np.arange(40), 5))
-    spread = Outcomes(rng(1).random(50))
-    assert compare(spread, flat, rng=rng()).detectable() == smallest_detectable(0, 50, 40)
-
-
-def test_nothing_is_detectable_where_strangers_leave_no_room():
-    near_one = Outcomes(1 - 0.2 * rng(1).random(8) ** 4)
-    assert math.isnan(compare(Outcomes(rng(2).random(6)), near_one, rng=rng()).detectable())
-    assert math.isnan(compare(Outcomes(np.array([])), near_one, rng=rng()).detectable())
 
 
 def by_cluster(outcomes):

@@ -198,7 +198,7 @@ def judge(
         comparison=comparison,
         p_value=finite(comparison.p_value),
         p_adjusted=finite(comparison.p_value),
-        smallest_detectable=finite(comparison.detectable()),
+        smallest_detectable=finite(comparison.detectable(level)),
     )
     return conclude(result, difference, risk, acceptable)
 

@@ -31,7 +31,7 @@ def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABL
     for name, members in families.items():
         family, comparisons = _family(case, name, [results[i] for i in members])
         for j, i in enumerate(members):
-            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable)
+            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable, len(families))
     return out
 
 
@@ -81,15 +81,20 @@ def _holm_family(results: list[Result], level: float) -> Family:
     return Family(normal_quantile(each), each, holm(p), p)
 
 
-def _with_family(result: Result, comparison: Comparison, family: Family, j: int, acceptable: float) -> Result:
+def _with_family(
+    result: Result, comparison: Comparison, family: Family, j: int, acceptable: float, n_families: int
+) -> Result:
     difference, risk = comparison.at(family.level_each)
     band = comparison.leak_free(family.level_each)
     p, adjusted = float(family.p_value[j]), float(family.p_adjusted[j])
     assert result.risk is not None
+    # a finding of a run has to survive Holm's correction over the attacks too: alone it pays for all of them
+    detectable = comparison.detectable(1 - (1 - family.level_each) / n_families, family.level_each)
     result = replace(
         result,
         p_value=p if isfinite(p) else result.p_value,
         p_adjusted=adjusted if isfinite(adjusted) else None,
+        smallest_detectable=finite(detectable),
         comparison=comparison,
         risk=replace(
             result.risk,

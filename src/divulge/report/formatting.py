@@ -389,8 +389,7 @@ def controls(data: Assessment) -> list[tuple[str, str]]:
 CONTROL = (
     "Copies of real people were planted into the synthetic table, and the attacks were run again, all but the models "
     "of inference, which take most of the time and see hardly any copies. The smallest share is worked out from how "
-    "much the plant moved a comparison, for that comparison alone (80% power, one-sided 5%), before correction for the "
-    "number of comparisons."
+    "much the plant moved a comparison, and is what the verdict of this run finds with 80% power."
 )
 """What the positive control is, in words."""
 

@@ -415,7 +415,11 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     p_value: Annotated[float | None, Meta(description="Two-sided, of the difference.")]
     p_adjusted: Annotated[float | None, Meta(description="Corrected within the family of the attack.")]
     smallest_detectable: Annotated[
-        float | None, Meta(description="Excess in rate that is found with 80% power by the one-sided 5% test.")
+        float | None,
+        Meta(
+            description="Excess in rate that the verdict of this run finds with 80% power: two-sided, corrected for "
+            "the comparisons of the attack and for the attacks."
+        ),
     ]
     verdict: Annotated[Verdict | None, Meta(description="Null for absolute measures.")]
     context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name.")]

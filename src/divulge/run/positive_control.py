@@ -27,8 +27,8 @@ KINDS = ("random people", "unusual people", "near copies")
 
 METHOD = (
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
-    "is linear in the share; for one comparison alone, with 80% power by the one-sided 5% test, before correction for "
-    "the number of comparisons; singling out is left out, whose excess grows faster than the share"
+    "is linear in the share; with 80% power, corrected for the number of comparisons and of attacks; singling "
+    "out is left out, whose excess grows faster than the share"
 )
 _NOT_LINEAR = ("singling_out",)
 _CLOSE = 0.01  # share of the range by which a number of a near copy moves at most; start value, not calibrated

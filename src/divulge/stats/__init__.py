@@ -7,13 +7,11 @@ from divulge.stats.intervals import (
     holm,
     mover_residual,
     newcombe,
-    size_needed,
-    smallest_detectable,
-    smallest_detectable_sd,
     wilson,
 )
 from divulge.stats.multiple_testing import Family, max_t, resample
 from divulge.stats.outcomes import Outcomes
+from divulge.stats.power import smallest_detectable
 from divulge.stats.two_sample import Comparison, Tally, compare, residual_over
 
 __all__ = [
@@ -31,8 +29,6 @@ __all__ = [
     "newcombe",
     "resample",
     "residual_over",
-    "size_needed",
     "smallest_detectable",
-    "smallest_detectable_sd",
     "wilson",
 ]

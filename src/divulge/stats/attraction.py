@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr, ndtri
 
 from divulge.core.errors import SettingError
 from divulge.stats.intervals import (
@@ -26,11 +27,11 @@ from divulge.stats.intervals import (
     _check_level,
     _t,
     normal_quantile,
-    smallest_detectable_sd,
     wilson,
 )
 from divulge.stats.multiple_testing import max_t
 from divulge.stats.outcomes import Floats, Ints
+from divulge.stats.power import smallest_share
 from divulge.stats.two_sample import _NO_SPREAD, Tally
 
 __all__ = ["Attraction", "attraction"]
@@ -107,18 +108,41 @@ class Attraction:
         half = _t(_check_level(level), k + m - 2) * spread
         return Interval(0.0, -half, half) if half > 0 else _UNDEFINED
 
-    def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest excess (as `difference`) that the one-sided 5% test finds with a given power."""
+    def detectable(self, level: float, limits: float | None = None, power: float = 0.8) -> float:
+        """Return the smallest excess (as `difference`) that is found with a given power; nan where no excess is.
+
+        `level` is 1 minus the two-sided level of the test; the interval is about as strict, so that `limits` is unused.
+        """
         if math.isnan(self.risk.value):
             return math.nan
         a, b, m = self._members, self._strangers, self.n_synthetic
+        rows = max(1.0, self._rows)
         _, one_row = _shares(a, b, m)
-        # nothing attracted yet: one row in m would be the first
-        variance = max(_variance(a, b, m), one_row / max(1.0, self._rows)) or 1 / max(1.0, self._rows) ** 2
-        found = smallest_detectable_sd(math.sqrt(variance), 1, 0.0, 1, 0.95, power)
+        variance = max(_variance(a, b, m), one_row / rows)
+        clusters = min(a.n_clusters, b.n_clusters)
+        needed = _t(level, 2 * clusters - 2) if clusters > 1 else normal_quantile(level)
+        needed += float(ndtri(power))
+        low, share = 0.0, 1.0
+        for _ in range(50):  # rows that are copied vary as independent ones, and fewer others are left
+            middle = (low + share) / 2
+            enough = middle >= needed * math.sqrt(variance * (1 - middle) + middle / rows)
+            low, share = (low, middle) if enough else (middle, share)
         # so many rows must all lie nearest to members before chance is excluded
-        fewest = math.ceil(math.log(0.05) / math.log(self.null_share) - 1e-9) if 0 < self.null_share < 1 else 1
-        return max(found, fewest / max(1.0, self._rows)) * (1 - self.null_share)
+        least = smallest_share(_fewest_rows(self.null_share, level), rows, power)
+        found = max(share, least) if variance else least  # without credits only the number of rows counts
+        return found * (1 - self.null_share) if found <= 1 else math.nan
+
+
+def _fewest_rows(null_share: float, level: float) -> int:
+    """Return how many rows, all nearest to members, have a two-sided p-value of at most 1 - level."""
+    k, share = 1, min(max(null_share, 1e-9), 1 - 1e-9)
+    while k < 10_000:
+        # no further from the expectation on the other side: k * share - x >= k - k * share
+        other = math.floor(k * (2 * share - 1) + 1e-9)
+        if share**k + (float(bdtr(other, k, share)) if other >= 0 else 0.0) <= 1 - level:
+            break
+        k += 1
+    return k
 
 
 def attraction(

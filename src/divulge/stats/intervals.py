@@ -1,4 +1,4 @@
-"""Intervals of one and two proportions, p-values for many tests, and the sample sizes that a test needs."""
+"""Intervals of one and two proportions, and p-values for many tests."""
 
 import math
 from dataclasses import dataclass
@@ -16,9 +16,6 @@ __all__ = [
     "holm",
     "mover_residual",
     "newcombe",
-    "size_needed",
-    "smallest_detectable",
-    "smallest_detectable_sd",
     "wilson",
 ]
 
@@ -271,111 +268,3 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
     stepped = values[order] * (order.size / np.arange(order.size, 0, -1))
     adjusted[order] = np.minimum(np.minimum.accumulate(stepped), 1.0)
     return adjusted
-
-
-def smallest_detectable(p_c: float, n_t: float, n_c: float, level: float = 0.95, power: float = 0.8) -> float:
-    """Return the smallest excess ``p_T - p_C`` that a one-sided test finds with a given power.
-
-    Solves ``d^2 = (z_level + z_power)^2 (p_T q_T / n_T + p_C q_C / n_C)`` for ``d = p_T - p_C``, which is
-    a quadratic equation with one positive root.
-
-    Parameters
-    ----------
-    p_c
-        Success rate among strangers.
-    n_t, n_c
-        Members and strangers attacked (clusters, when rows are not independent).
-    level, power
-        1 minus the size of the one-sided test, and the chance to find the excess.
-
-    Returns
-    -------
-    float
-        Between 0 and ``1 - p_c``; nan when no such excess exists, or a group is empty.
-
-    References
-    ----------
-    Fleiss, Levin and Paik (2003), Statistical methods for rates and proportions, chapter 4.
-
-    Examples
-    --------
-    >>> round(smallest_detectable(0.3, 2185, 2185), 4)
-    0.035
-    """
-    factor = _power_factor(level, power)
-    if math.isnan(p_c) or n_t <= 0 or n_c <= 0:
-        return math.nan
-    k, spread = factor / n_t, p_c * (1 - p_c)
-    linear, constant = k * (1 - 2 * p_c), spread * (k + factor / n_c)
-    excess = (linear + math.sqrt(linear * linear + 4 * (1 + k) * constant)) / (2 * (1 + k))
-    return excess if 0 < excess <= 1 - p_c else math.nan
-
-
-def smallest_detectable_sd(
-    sd_t: float, n_t: float, sd_c: float, n_c: float, level: float = 0.95, power: float = 0.8
-) -> float:
-    """Return the smallest difference of means that a one-sided test finds with a given power.
-
-    Parameters
-    ----------
-    sd_t, sd_c
-        Standard deviations of the values (of the cluster values, when rows are not independent).
-    n_t, n_c
-        Members and strangers attacked.
-    level, power
-        As in `smallest_detectable`.
-
-    Returns
-    -------
-    float
-        ``(z_level + z_power) sqrt(sd_t^2 / n_t + sd_c^2 / n_c)``; nan when a group is empty.
-
-    References
-    ----------
-    Fleiss, Levin and Paik (2003), Statistical methods for rates and proportions, chapter 4.
-
-    Examples
-    --------
-    >>> round(smallest_detectable_sd(0.5, 400, 0.5, 400), 4)
-    0.0879
-    """
-    factor = _power_factor(level, power)
-    if n_t <= 0 or n_c <= 0:
-        return math.nan
-    return math.sqrt(factor * (sd_t * sd_t / n_t + sd_c * sd_c / n_c))
-
-
-def size_needed(p_c: float, excess: float, level: float = 0.95, power: float = 0.8) -> int:
-    """Return how many people a side a one-sided test needs to find an excess with a given power.
-
-    Parameters
-    ----------
-    p_c
-        Success rate among strangers.
-    excess
-        ``p_T - p_C``, above 0 and at most ``1 - p_c``. A residual r is an excess of ``r (1 - p_c)``.
-    level, power
-        As in `smallest_detectable`.
-
-    References
-    ----------
-    Fleiss, Levin and Paik (2003), Statistical methods for rates and proportions, chapter 4.
-
-    Examples
-    --------
-    >>> size_needed(0.3, 0.035)
-    2185
-    """
-    factor = _power_factor(level, power)
-    p_t = p_c + excess
-    if not (0 <= p_c < 1 and excess > 0 and p_t <= 1 + 1e-12):
-        raise SettingError("excess: must be above 0 and at most 1 - p_c, the share of strangers missed.")
-    p_t = min(p_t, 1.0)
-    # A hair off before rounding up: at exactly smallest_detectable's excess the two functions agree.
-    return max(1, math.ceil(factor * (p_t * (1 - p_t) + p_c * (1 - p_c)) / excess**2 * (1 - 1e-12)))
-
-
-def _power_factor(level: float, power: float) -> float:
-    if not 0 < power < 1:
-        raise SettingError(f"power: must lie between 0 and 1, got {power}. hint: 0.8.")
-    return float(ndtri(_check_level(level)) + ndtri(power)) ** 2

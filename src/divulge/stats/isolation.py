@@ -32,10 +32,10 @@ from divulge.stats.intervals import (
     _mover_ratio,
     _residual,
     normal_quantile,
-    smallest_detectable_sd,
     wilson,
 )
 from divulge.stats.outcomes import Floats, Ints
+from divulge.stats.power import smallest_detectable
 from divulge.stats.two_sample import Tally, _band, _failure
 
 __all__ = [
@@ -119,11 +119,24 @@ class Isolation:
         """Size of the difference in permuted standard deviations; 0 where permutations show no spread."""
         return abs(self.difference.value) / self.spread if self.spread > 0 else 0.0
 
-    def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest excess that the one-sided 5% test finds with a given power."""
+    def detectable(self, level: float, limits: float | None = None, power: float = 0.8) -> float:
+        """Return the smallest excess in rate that is found with a given power; nan where no excess is.
+
+        `level` is 1 minus the two-sided level of the permutations, `limits` that of the interval (None is `level`).
+        """
         if not self.real.n:
             return math.nan
-        return smallest_detectable_sd(max(self.spread, 1 / self.effective), 1, 0.0, 1, 0.95, power)
+        one = self.expected * (1 - self.expected)
+        permuted = self.effective if not self.spread else min(self.effective, max(1.0, 2 * one / self.spread**2))
+        # what is copied is records, and all guesses made from one succeed together
+        together = self.real.n / max(1, self.real.n_clusters)
+        found = []
+        for n, at in ((permuted, level), (self.effective, limits or level)):
+            k = math.ceil(n)
+            found.append(
+                smallest_detectable(self.expected, k, k, level=at, power=power, variances=(one, one), together=together)
+            )
+        return max(found)
 
 
 def thinned(n: int, part: int, most: int) -> Floats:

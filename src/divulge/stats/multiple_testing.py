@@ -11,10 +11,11 @@ from scipy.special import ndtr, ndtri
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
 from divulge.stats import two_sample
+from divulge.stats.exact import fisher, two_sided
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.outcomes import Floats, Ints, _zero_or_one
 from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels, _one_thread
-from divulge.stats.two_sample import _NO_SPREAD, Comparison, _fisher, _two_sided
+from divulge.stats.two_sample import _NO_SPREAD, Comparison
 
 __all__ = ["Family", "max_t", "resample"]
 
@@ -131,7 +132,7 @@ def _exact_p(members: Floats, strangers: Floats, rng: np.random.Generator | None
     if not (a.size and b.size):
         return np.nan
     if _zero_or_one(a) and _zero_or_one(b):
-        return _fisher(int(a.sum()), a.size, int(b.sum()), b.size)
+        return fisher(int(a.sum()), a.size, int(b.sum()), b.size)
     return np.nan if rng is None else _permuted_counts(a, b, rng)
 
 
@@ -227,7 +228,7 @@ def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.rand
     if scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO:
         largest = _normal_maxima(scaled, rng)
         # Few hits of many people are far from normal: Fisher's exact p stands in for them.
-        each = np.fmax(np.array([_two_sided(x) for x in seen]), exact[scaled.live])
+        each = np.fmax(np.array([two_sided(x) for x in seen]), exact[scaled.live])
     else:
         largest, beyond = _permuted_maxima(scaled, seen, rng, draws)
         each = (1 + beyond) / (draws + 1)

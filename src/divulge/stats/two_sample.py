@@ -22,9 +22,9 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import gammaln, ndtr
 
 from divulge.core.errors import SettingError
+from divulge.stats.exact import fisher, two_sided
 from divulge.stats.intervals import (
     _UNDEFINED,
     Interval,
@@ -35,11 +35,10 @@ from divulge.stats.intervals import (
     _t,
     mover_residual,
     normal_quantile,
-    smallest_detectable,
-    smallest_detectable_sd,
     wilson,
 )
 from divulge.stats.outcomes import Floats, Outcomes, _Clusters, _exact_sum, _merge, _reduce
+from divulge.stats.power import smallest_detectable
 from divulge.stats.resampling import _PERMUTATIONS, _bootstrap_log_failure, _percentiles, _permuted_differences
 
 __all__ = ["Comparison", "Tally", "compare", "residual_over"]
@@ -137,15 +136,29 @@ class Comparison:
         outer, inner = (min, max) if level > self.level else (max, min)
         return difference, Interval(scale.value, outer(scale.low, self.risk.low), inner(scale.high, self.risk.high))
 
-    def detectable(self, power: float = 0.8) -> float:
-        """Return the smallest excess that the one-sided 5% test finds with a given power; nan without people."""
+    def detectable(self, level: float, limits: float | None = None, power: float = 0.8) -> float:
+        """Return the smallest excess in rate that is found with a given power; nan where no excess is.
+
+        Parameters
+        ----------
+        level
+            1 minus the two-sided level of the test: what the p-value must not exceed.
+        limits
+            Level of the interval whose lower limit must be above 0; None is `level`.
+        power
+            The chance to find the excess.
+
+        Examples
+        --------
+        >>> hits = Outcomes(np.array([1.0, 0.0]), count=np.array([100, 400]))
+        >>> round(compare(hits, hits, rng=np.random.default_rng(0)).detectable(0.95), 3)
+        0.077
+        """
         a, b = self._members, self._strangers
-        if not (self.real.n and self.holdout.n):
-            return math.nan
-        if a.binary or a.variance == 0 or b.variance == 0:
-            return smallest_detectable(self.holdout.rate, self.real.n_clusters, self.holdout.n_clusters, 0.95, power)
-        excess = smallest_detectable_sd(math.sqrt(a.variance), 1, math.sqrt(b.variance), 1, 0.95, power)
-        return excess if excess <= 1 - self.holdout.rate else math.nan
+        n, m = self.real.n_clusters, self.holdout.n_clusters
+        variances = None if a.binary else (a.variance * n, b.variance * m)
+        rate = self.holdout.rate
+        return smallest_detectable(rate, n, m, level=level, limits=limits, power=power, variances=variances)
 
     def leak_free(self, level: float) -> Interval:
         """Return the range of the risk at this level if members are hit as often as strangers; nan without people.
@@ -440,7 +453,7 @@ def _p_value(one: _Clusters, two: _Clusters, a: _Side, b: _Side, rng: np.random.
     if a.tally.n == 0 or b.tally.n == 0:
         return math.nan
     if a.binary:
-        return _fisher(int(a.tally.hits), a.tally.n, int(b.tally.hits), b.tally.n)
+        return fisher(int(a.tally.hits), a.tally.n, int(b.tally.hits), b.tally.n)
     pool = _merge(
         np.concatenate([one.total, two.total]),
         np.concatenate([one.size, two.size]),
@@ -455,30 +468,6 @@ def _p_value(one: _Clusters, two: _Clusters, a: _Side, b: _Side, rng: np.random.
     difference = abs(a.tally.rate - b.tally.rate)
     if rng is None or pool.n > RESAMPLE_UP_TO:
         sd = math.sqrt(squares * (1 / one.n + 1 / two.n)) / (n_rows / pool.n)
-        return _two_sided(difference / sd)
+        return two_sided(difference / sd)
     permuted = _permuted_differences(pool, residual, n_rows, min(one.n, two.n), rng)
     return (1 + int(np.count_nonzero(permuted >= difference - 1e-12))) / (_PERMUTATIONS + 1)
-
-
-def _fisher(hits_a: int, n_a: int, hits_b: int, n_b: int) -> float:
-    """Fisher's exact test, two-sided: the tables at most as likely as the one seen."""
-    if (n_a, hits_a) > (n_b, hits_b):  # the same digits when the groups change places
-        hits_a, n_a, hits_b, n_b = hits_b, n_b, hits_a, n_a
-    n, hits = n_a + n_b, hits_a + hits_b
-    mean = n_a * (hits / n)
-    reach = 40 * math.sqrt(mean * (1 - hits / n) * (n_b / max(1, n - 1))) + 40  # beyond it all is 1e-300
-    low = max(0, hits - n_b, min(hits_a, math.floor(mean - reach)))
-    high = min(n_a, hits, max(hits_a, math.ceil(mean + reach)))
-    x = np.arange(low, high + 1, dtype=np.float64)
-    logs = -(gammaln(x + 1) + gammaln(n_a - x + 1) + gammaln(hits - x + 1) + gammaln(n_b - hits + x + 1))
-    weights = np.exp(logs - logs.max())
-    unlikely = weights[logs <= logs[hits_a - low] + 1e-7]
-    return _above_zero(min(1.0, float(unlikely.sum() / weights.sum())))
-
-
-def _two_sided(z: float) -> float:
-    return _above_zero(2 * float(ndtr(-abs(z))))
-
-
-def _above_zero(p: float) -> float:
-    return max(p, float(np.finfo(np.float64).tiny))  # a p-value is never 0

@@ -138,8 +138,8 @@ _WHOLE = (
     "no column is left as a target: attribution was not tested",
     "only one column can be attacked, and a key set needs another: no key set was tested",
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
-    "is linear in the share; for one comparison alone, with #% power by the one-sided #% test, before correction for "
-    "the number of comparisons; singling out is left out, whose excess grows faster than the share",
+    "is linear in the share; with #% power, corrected for the number of comparisons and of attacks; singling "
+    "out is left out, whose excess grows faster than the share",
     "the search for minimal sets stopped before # columns: # sets are too many",
     "fewer columns can be attacked than it needs",
     "it needs a holdout",

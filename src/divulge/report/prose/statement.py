@@ -196,8 +196,8 @@ def _detectable(data: Assessment) -> str:
     if not told:
         return ""
     return (
-        f"Excess in rate that the headline comparison finds with 80% power by one one-sided 5% test, before "
-        f"correction for the number of comparisons: {', '.join(told)}. Less than that may be there unseen."
+        f"Excess in rate that the verdict finds in the headline comparison with 80% power, corrected for the number "
+        f"of comparisons and of attacks: {', '.join(told)}. Less than that may be there unseen."
     )
 
 
