@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from divulge.case.case import build_case
 from divulge.case.comparable.check import data_hash
-from divulge.case.comparable.exchangeable import exchangeability
+from divulge.case.comparable.exchangeable import exchangeability, exchangeable
 from divulge.case.comparable.overlap import shared_rows
 from divulge.case.preconditions import check_all
 
@@ -96,7 +96,7 @@ def test_a_shifted_holdout_is_found(shares, units):
         draw = households if units else people
         n = 1200 if units else 400
         real, holdout = draw(rng, n), draw(rng, n, shares)
-        found = checks(real, real, holdout, unit="home" if units else None, seed=seed)["exchangeable"]
+        found = exchangeable(build_case(real, real, holdout, unit="home" if units else None, seed=seed))
         missed += found.ok
         if not found.ok:
             assert "every excess below is suspect" in found.detail
