@@ -167,7 +167,7 @@ class Case:
             codes: list[NDArray[np.int32]] = []
             if table.frame is None:
                 raw, weight = profiles(table, names)
-                codes = [self.pooled(n).encode(s) for n, s in zip(names, raw, strict=True)]
+                codes = [self.pooled(n).encode(s, i) for n, s in zip(names, raw, strict=True)]
             else:
                 codes = [c for n in names if (c := self.pooled(n).codes[i]) is not None]
                 weight = np.ones(table.n_rows, dtype=np.int64)
