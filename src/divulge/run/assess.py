@@ -252,7 +252,10 @@ class _Assessing:
         )
 
     def _scope(self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]]) -> Scope:
-        return Scope(failing, left_out, plan.attacks, self.attacker, case.n_rows("real"), not_compared(case))
+        return Scope(
+            failing, left_out, plan.attacks, self.attacker, case.n_rows("real"), not_compared(case),
+            case.without_strangers,
+        )  # fmt: skip
 
     def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
         """Add the minimal key sets to the plan, where they are requested and time is left."""
