@@ -278,9 +278,16 @@ class _Assessing:
     def _scope(
         self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None
     ) -> Scope:
-        person = repeated_in_words(facts) if facts is not None and facts.repeated.found else ""
-        n = case.n_rows("real")
-        return Scope(failing, left_out, plan.attacks, self.attacker, n, not_compared(case), (), person)
+        return Scope(
+            failing=failing,
+            left_out=left_out,
+            planned=plan.attacks,
+            attacker=self.attacker,
+            n_members=case.n_rows("real"),
+            not_compared=not_compared(case),
+            without_strangers=case.without_strangers,
+            person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
+        )
 
     def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
         """Add the minimal key sets to the plan, where they are requested and time is left."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, hold_back
+from divulge.attacks.multiplicity import family_of
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.result import (
     FOUND,
@@ -190,7 +191,7 @@ def _is_alone(result: Result) -> bool:
 
 
 def _family(result: Result) -> str:
-    return f"{result.attack} ({result.variant})" if _is_alone(result) else result.attack
+    return f"{result.attack} ({result.variant})" if _is_alone(result) else family_of(result)
 
 
 def beside_a_hole(results: Sequence[Result]) -> list[Result]:
