@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
-from divulge.attacks.checks import INFERENCE_ONLY, hold_back, verdict_of
+from divulge.attacks.checks import INFERENCE_ONLY, conclude, hold_back, judge, verdict_of
 from divulge.core.result import Difference, Result, Risk
 from divulge.run.verdict import in_doubt, over_families
-from divulge.stats import Interval
+from divulge.stats import Interval, Outcomes, compare
 
 
 def interval(low, high):
@@ -122,3 +122,40 @@ def test_a_failing_precondition_takes_the_all_clear_away():
     )
     assert found[1:] == results[1:]
     assert in_doubt(results, []) == results
+
+
+def judged(hits, n, strangers, m):
+    sides = (Outcomes(np.array([1.0, 0.0]), count=np.array([k, of - k])) for k, of in ((hits, n), (strangers, m)))
+    return judge(Result(attack="copies"), compare(*sides, rng=np.random.default_rng(0)), 0.95)
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        # Newcombe's lower limit is .0001, Fisher's p .062
+        ((5, 2000, 0, 2000), "the interval of the difference lies above 0, but the p-value shows no excess"),
+        # -.00004 and .044
+        ((24, 2000, 1, 500), "the p-value shows an excess, but the interval of the difference reaches 0"),
+    ],
+)
+def test_limits_and_p_value_that_disagree_are_the_reason(tables, why):
+    """The upper limit of the risk is .006 or .016: a wide interval is not the reason."""
+    found = judged(*tables)
+    assert found.verdict == "cannot tell" and found.risk.high < 0.02
+    assert found.notes == (f"cannot tell: limits and p-value disagree; {why}",)
+    assert ((found.difference.low > 0), (found.p_adjusted <= 0.05)) in ((True, False), (False, True))
+
+
+def test_a_risk_that_reaches_0_is_the_reason():
+    found = conclude(
+        replace(judged(30, 200, 10, 200), p_adjusted=0.01), interval(0.01, 0.1), interval(-0.01, 0.04), 0.05
+    )
+    assert found.notes == (
+        "cannot tell: limits and p-value disagree; p-value and difference show an excess, but the interval of the risk "
+        "reaches 0",
+    )
+
+
+def test_an_interval_too_wide_is_the_reason_where_nothing_disagrees():
+    (note,) = judged(10, 100, 9, 100).notes
+    assert note.startswith("cannot tell: the interval is too wide; about ")

@@ -211,13 +211,9 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
     largest = acceptable * max(0.0, 1.0 if shown is None else shown)
     verdict = verdict_of(difference, risk, result.p_adjusted, alpha, largest)
     notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
-    if verdict == "cannot tell" and largest < risk.high <= acceptable:
-        notes.append(
-            f"{CANNOT_TELL}: of a full copy of the real table only {max(0.0, shown or 0.0):.3f} would show here, so "
-            f"that a copied fraction of {acceptable:g} could not be told from none"
-        )
-    elif verdict == "cannot tell":
-        notes.append(_size_note(result, risk, acceptable))
+    if verdict == "cannot tell":
+        disagreement = _disagreement(difference, risk, result.p_adjusted, alpha)
+        notes.append(f"{CANNOT_TELL}: {disagreement or _too_wide(result, risk, acceptable, shown)}")
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)
     if verdict == "deficit found":
@@ -296,23 +292,42 @@ def _beats_prior(result: Result) -> bool:
     return wilson(strangers.hits, strangers.n).low > prior.rate
 
 
-def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
+def _disagreement(difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float) -> str:
+    """Return in which way limits and p-value disagree about an excess; "" where they agree that there may be none."""
+    unlikely = p_adjusted is not None and p_adjusted <= alpha
+    say = "limits and p-value disagree; "
+    if difference.low > 0 and unlikely:  # of fractional scores the two intervals have different formulas
+        return say + "p-value and difference show an excess, but the interval of the risk reaches 0"
+    if difference.value > 0 and unlikely:
+        return say + "the p-value shows an excess, but the interval of the difference reaches 0"
+    if difference.low > 0:
+        return say + "the interval of the difference lies above 0, but the p-value shows no excess"
+    return ""
+
+
+def _too_wide(result: Result, risk: Interval, acceptable: float, shown: float | None) -> str:
+    """Return why the upper limit is no bound, and how many people would make it one."""
     people = (result.comparison.real.n, result.comparison.holdout.n)
     if not all(people):
-        return f"{CANNOT_TELL}: nobody is left that the attack reaches"
+        return "nobody is left that the attack reaches"
     if not np.isfinite(risk.high):
-        return f"{CANNOT_TELL}: strangers are always hit, so that the risk is undefined"
+        return "strangers are always hit, so that the risk is undefined"
+    if risk.high <= acceptable:  # but not that part of it which would show
+        return (
+            f"of a full copy of the real table only {max(0.0, shown or 0.0):.3f} would show here, so "
+            f"that a copied fraction of {acceptable:g} could not be told from none"
+        )
     # the half-width shrinks with the square root of the size; at least 1.1, because the present width was too large
     more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
     n, m = (int(np.ceil(more * x)) for x in people)
     if isinstance(result.comparison, Isolation):
         return (
-            f"{CANNOT_TELL}: the interval is too wide; about {n:,} guesses as independent as these would bring the "
+            f"the interval is too wide; about {n:,} guesses as independent as these would bring the "
             f"upper limit to {acceptable:g} where there is no excess; more people give more guesses"
         )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (
-        f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
+        f"the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
         f"{also} would bring the upper limit to {acceptable:g} where there is no excess"
     )
 
