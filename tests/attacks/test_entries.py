@@ -68,6 +68,11 @@ def test_every_value_has_a_rounding(found):
     assert {r.attack for r in found if r.value is not None and CATALOGUE[r.attack].coarse is None} == set()
 
 
+def test_which_attacks_compare_members_with_strangers_is_declared(found):
+    judged = {r.attack for r in found if r.comparison is not None}
+    assert judged == {n for n, a in CATALOGUE.items() if a.compared}
+
+
 def test_rates_of_rows_are_declared(found):
     assert {r.attack for r in found if TOWARDS in r.context} == {n for n, a in CATALOGUE.items() if a.counts == "rows"}
     assert {r.counts for r in found} == {"people", "rows", "guesses"}

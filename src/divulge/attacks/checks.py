@@ -16,6 +16,7 @@ from divulge.core.result import Baseline, Difference, Individual, Rate, Result, 
 from divulge.core.schema import check_columns
 from divulge.kernels.counts.contingency import ContingencyTable
 from divulge.stats import (
+    LEAST_P,
     Comparison,
     Interval,
     Outcomes,
@@ -178,7 +179,19 @@ def judge(
     level: float,
     acceptable: float = ACCEPTABLE,
 ) -> Result:
-    """Return the result with difference, risk, p-value, smallest detectable excess and verdict."""
+    """Return the result with difference, risk, p-value, smallest detectable excess and verdict.
+
+    Raises
+    ------
+    SettingError
+        The level is so high that no p-value of this test can reach it.
+    """
+    highest = highest_level(1, comparison.least_p)
+    if level > highest + 1e-12:
+        raise SettingError(
+            f"level: {level:g} is too high for a p-value by permutation, so that nothing could be found. "
+            f"hint: {highest:g} is the highest level here."
+        )
     band = comparison.leak_free(level)
     difference, risk = comparison.difference, comparison.risk
     result = replace(
@@ -201,6 +214,17 @@ def judge(
         smallest_detectable=finite(comparison.detectable(level)),
     )
     return conclude(result, difference, risk, acceptable)
+
+
+def highest_level(n_attacks: int, least_p: float = LEAST_P) -> float:
+    """Return the highest level at which one finding among so many attacks can survive the correction for them.
+
+    Examples
+    --------
+    >>> highest_level(1), highest_level(16), highest_level(1, 0.0)
+    (0.9995, 0.992, 1.0)
+    """
+    return 1 - n_attacks * least_p
 
 
 def conclude(result: Result, difference: Interval, risk: Interval, acceptable: float) -> Result:

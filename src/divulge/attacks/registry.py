@@ -77,6 +77,7 @@ def attack(
     values: Mapping[str, str] = _NOTHING,
     coarse: Coarse | None = None,
     context: Mapping[str, Rounding] = _NOTHING,
+    compared: bool = True,
     notes: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -90,7 +91,7 @@ def attack(
     def enter(function: Run) -> Any:
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, headline, primary,
-            summary, record, counts, hit, values, coarse, context, tuple(notes),
+            summary, record, counts, hit, values, coarse, context, compared, tuple(notes),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry

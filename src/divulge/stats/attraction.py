@@ -32,6 +32,7 @@ from divulge.stats.intervals import (
 from divulge.stats.multiple_testing import max_t
 from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.power import smallest_share
+from divulge.stats.resampling import LEAST_P
 from divulge.stats.two_sample import _NO_SPREAD, Tally
 
 __all__ = ["Attraction", "attraction"]
@@ -76,6 +77,7 @@ class Attraction:
     method: str
     level: float
     may_resample = False
+    least_p = LEAST_P
     _members: _Credits = field(repr=False)
     _strangers: _Credits = field(repr=False)
     _rows: float = field(repr=False)  # synthetic rows that count as independent at most

@@ -39,7 +39,7 @@ from divulge.stats.intervals import (
 )
 from divulge.stats.outcomes import Floats, Outcomes, _Clusters, _exact_sum, _merge, _reduce
 from divulge.stats.power import smallest_detectable
-from divulge.stats.resampling import _PERMUTATIONS, _bootstrap_log_failure, _percentiles, _permuted_differences
+from divulge.stats.resampling import _PERMUTATIONS, LEAST_P, _bootstrap_log_failure, _percentiles, _permuted_differences
 
 __all__ = ["Comparison", "Tally", "compare", "residual_over"]
 
@@ -191,6 +191,12 @@ class Comparison:
             return _UNDEFINED
         share = self.real.n / (self.real.n + self.holdout.n)
         return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate, share)
+
+    @property
+    def least_p(self) -> float:
+        """The smallest p-value that the test can give; 0 for exact tests and normal limits."""
+        exact = self._members.binary or self.real.n_clusters + self.holdout.n_clusters > RESAMPLE_UP_TO
+        return 0.0 if exact else LEAST_P
 
     @property
     def may_resample(self) -> bool:
