@@ -10,7 +10,12 @@ from divulge.attacks.entry import Coarse
 from divulge.core.result import TOWARDS, Result
 from divulge.report.external.known_sentences import is_ours
 
-REWRITTEN = ("near: ", "cannot tell: the interval is too wide", "cannot tell: limits and p-value disagree")
+REWRITTEN = (
+    "near: ",
+    "cannot tell: the interval is too wide",
+    "cannot tell: limits and p-value disagree",
+    "cannot tell: too few",
+)
 """Notes that an external edition words anew, without their exact numbers."""
 
 QUOTING = " and was used because it was named"

@@ -159,3 +159,47 @@ def test_a_risk_that_reaches_0_is_the_reason():
 def test_an_interval_too_wide_is_the_reason_where_nothing_disagrees():
     (note,) = judged(10, 100, 9, 100).notes
     assert note.startswith("cannot tell: the interval is too wide; about ")
+
+
+def few(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame({"x": rng.normal(size=n), "c": rng.integers(0, 3, n).astype(str)})
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_limits_that_would_leave_what_is_possible_are_told_as_too_few_rows(rows):
+    """Three synthetic rows had the limits -0.132 and 2.132 for the share of them that is copied."""
+    found = divulge.dcr(few(50, 1), few(rows, 2), holdout=few(50, 3))[0]
+    assert found.verdict == "cannot tell" and found.risk.value is not None
+    assert {found.risk.low, found.risk.high, found.difference.low, found.risk.high_simultaneous, found.score} == {None}
+    assert found.notes[-1].startswith("cannot tell: too few people or synthetic rows for limits")
+
+
+def test_limits_of_a_copied_table_stay():
+    real = few(40, 1)
+    found = divulge.dcr(real, real, holdout=few(40, 3))[0]
+    assert found.verdict == "excess found" and 0 < found.risk.low <= found.risk.high <= 1
+
+
+def test_no_limit_lies_beyond_what_is_possible():
+    from divulge.stats.attraction import attraction
+
+    rng = np.random.default_rng(0)
+    for n, m, rows in ((3, 2, 4), (10, 40, 3), (40, 10, 12), (60, 60, 30)):
+        c = rng.multinomial(rows, np.full(n + m, 1 / (n + m))).astype(float)
+        found = attraction(c[:n], c[n:], rows, rng=rng)
+        scores = [Outcomes(rng.random(k) ** 3, cluster=rng.integers(0, 3, k)) for k in (n, m)]
+        for one in (found, compare(*scores, rng=rng)):
+            least, most = one.possible
+            for level in (0.9, 0.95, 0.9999):
+                difference, risk = one.at(level)
+                assert least - 1e-12 <= difference.low <= difference.value <= difference.high <= most + 1e-12
+                assert risk.high <= 1 and one.leak_free(level).high <= 1
+        assert found.risk.low >= -n / m - 1e-12
+
+
+def test_a_run_on_three_rows_prints():
+    report = divulge.assess(few(40, 1), few(3, 2), holdout=few(40, 3), search="off", models=False)
+    assert report.verdict == "cannot tell"
+    assert "too few people or synthetic rows" in report.to_html()
+    assert report.to_markdown() and report.external().to_html()

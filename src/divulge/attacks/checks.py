@@ -23,11 +23,13 @@ from divulge.stats import (
     compare,
     wilson,
 )
+from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 
 Floats = NDArray[np.float64]
 
 ACCEPTABLE = 0.05
+_END = 1e-9  # a limit this near to the end of what is possible has reached it
 SHOWN = "part of a full copy of the real table that would show here"
 """Key of a result's context: the residual that a full copy would have. Below 1 an upper limit says less."""
 GRID = np.linspace(0.05, 1.0, 20)
@@ -233,16 +235,22 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
     alpha = 1 - result.risk.level
     shown = result.context.get(SHOWN, 1.0)
     largest = acceptable * max(0.0, 1.0 if shown is None else shown)
-    verdict = verdict_of(difference, risk, result.p_adjusted, alpha, largest)
+    bare = _excludes_nothing(difference, risk, result.comparison)
+    verdict = "cannot tell" if bare else verdict_of(difference, risk, result.p_adjusted, alpha, largest)
     notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
     if verdict == "cannot tell":
         disagreement = _disagreement(difference, risk, result.p_adjusted, alpha)
-        notes.append(f"{CANNOT_TELL}: {disagreement or _too_wide(result, risk, acceptable, shown)}")
+        notes.append(f"{CANNOT_TELL}: {bare or disagreement or _too_wide(result, risk, acceptable, shown)}")
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)
     if verdict == "deficit found":
         notes.append(ABSENT)
-    score, outside = _score(result.risk, 1.0 if shown is None else min(1.0, shown), verdict)
+    alone, whole = result.risk, result.difference
+    if _excludes_nothing(result.comparison.difference, result.comparison.risk, result.comparison):
+        alone, whole = replace(alone, low=None, high=None), replace(whole, low=None, high=None)
+    if bare:
+        difference, risk = (Interval(i.value, math.nan, math.nan) for i in (difference, risk))
+    score, outside = _score(alone, 1.0 if shown is None else min(1.0, shown), verdict)
     if outside:
         notes.append(BOUNDED)
     return replace(
@@ -250,11 +258,24 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
         verdict=verdict,
         score=score,
         notes=tuple(notes),
-        difference=replace(
-            result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
-        ),
-        risk=replace(result.risk, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
+        difference=replace(whole, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)),
+        risk=replace(alone, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
     )
+
+
+def _excludes_nothing(difference: Interval, risk: Interval, comparison: Comparison) -> str:
+    """Return that there are too few people, rows or guesses for limits; "" where there are enough.
+
+    Limits that include 0 and reach the end of what is possible are no limits: they have left the sizes at which their
+    formulas hold.
+    """
+    least, most = comparison.possible
+    if not difference.low <= 0 <= difference.high:
+        return ""
+    if least + _END < difference.low and difference.high < most - _END and not risk.low <= 0 < 1 <= risk.high:
+        return ""
+    few = {Attraction: "people or synthetic rows", Isolation: "guesses"}.get(type(comparison), "people")
+    return f"{TOO_FEW} {few} for limits, which would reach the end of what is possible"
 
 
 def _score(risk: Risk, visible: float, verdict: Verdict) -> tuple[float | None, bool]:
@@ -274,6 +295,7 @@ def hold_back(result: Result, why: str) -> Result:
 
 
 CANNOT_TELL = "cannot tell"
+TOO_FEW = "too few"
 INFERENCE_ONLY = (
     "inference without disclosure: the attack is right about strangers too, more often than the prior; "
     "what it learns is about the population, not about the people in the table"

@@ -105,6 +105,7 @@ class Isolation:
     """Number of independent guesses with the same variance."""
     may_resample = False
     least_p = LEAST_P
+    possible = (-1.0, 1.0)
 
     def at(self, level: float) -> tuple[Interval, Interval]:
         """Return difference and risk at another level, for simultaneous intervals."""

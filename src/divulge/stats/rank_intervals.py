@@ -263,7 +263,7 @@ def _wider(band: Interval, half: float) -> Interval:
     return Interval(
         band.value,
         band.value - math.hypot(band.value - band.low, half),
-        band.value + math.hypot(band.high - band.value, half),
+        min(1.0, band.value + math.hypot(band.high - band.value, half)),
     )
 
 

@@ -33,6 +33,7 @@ from divulge.stats.intervals import (
     _mover_ratio,
     _residual,
     _t,
+    _within,
     mover_residual,
     normal_quantile,
     wilson,
@@ -193,6 +194,11 @@ class Comparison:
         return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate, share)
 
     @property
+    def possible(self) -> tuple[float, float]:
+        """The least and the largest difference that there can be."""
+        return -1.0, 1.0
+
+    @property
     def least_p(self) -> float:
         """The smallest p-value that the test can give; 0 for exact tests and normal limits."""
         exact = self._members.binary or self.real.n_clusters + self.holdout.n_clusters > RESAMPLE_UP_TO
@@ -219,7 +225,7 @@ def _band(half: float, rate: float, share: float) -> Interval:
     if not (half > 0 and rate < 1):
         return _UNDEFINED
     below = 1 - rate - half * share
-    return Interval(0.0, -half / below if below > 0 else -math.inf, half / (1 - rate + half * share))
+    return Interval(0.0, -half / below if below > 0 else -math.inf, min(1.0, half / (1 - rate + half * share)))
 
 
 def compare(
@@ -378,7 +384,8 @@ def _difference(a: _Side, b: _Side, level: float) -> Interval:
     df = total**2 / (a.variance**2 / a.df + b.variance**2 / b.df)
     half = _t(level, df) * math.sqrt(total)
     value = a.tally.rate - b.tally.rate
-    return _outer(Interval(value, value - half, value + half), _mover_difference(a.limits(level), b.limits(level)))
+    welch = _within(Interval(value, value - half, value + half), -1.0, 1.0)
+    return _outer(welch, _mover_difference(a.limits(level), b.limits(level)))
 
 
 def _outer(one: Interval, two: Interval) -> Interval:

@@ -73,9 +73,9 @@ _SINGLING_OUT_WORDS = Words(
     reading=(
         "The rate is a share of guesses, not of people: 1 means that every guess fits exactly one member, 0 that "
         "none does. The baseline is what descriptions that fit as many people would give by chance, and in large "
-        "tables is at most 0.37; it needs strangers. Risk 0 means that strangers are singled out as often, 1 that every "
-        "guess singles out a member, and a negative risk that strangers are singled out more often. The context counts "
-        "the distinct people behind the guesses."
+        "tables is at most 0.37; it needs strangers. Risk 0 means that strangers are singled out as often, 1 that "
+        "every guess singles out a member, and a negative risk that strangers are singled out more often. The "
+        "context counts the distinct people behind the guesses."
     ),
     silent=(
         "Other descriptions than conjunctions of values and bounds may single out more.",

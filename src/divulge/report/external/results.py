@@ -21,7 +21,7 @@ __all__ = ["result"]
 
 _BOUNDED = "the score was bounded"
 _TOO_WIDE = "cannot tell: the interval is too wide"
-_UNDECIDED = ("cannot tell: limits and p-value disagree", _TOO_WIDE)
+_UNDECIDED = ("cannot tell: limits and p-value disagree", "cannot tell: too few", _TOO_WIDE)
 """Reasons of which only the first words are told, and where a count is withheld only that it was not decided."""
 
 
