@@ -107,7 +107,7 @@ def words(html):
 
 # ---------------------------------------------------------------- the typed report, from and to dictionaries
 
-_FILLED = {"format": FORMAT, "level": 0.95, "acceptable": 0.05, "jobs": 1, "share": 0.01}
+_FILLED = {"format": FORMAT, "level": 0.95, "acceptable": 0.05, "jobs": 1, "share": 0.01, "tested": True}
 
 
 def typed(data, kind):

@@ -97,6 +97,13 @@ def test_headlines_speak(found):
             assert any(r.attack == name and entry.headline.speaks(r.variant) for r in found), name
 
 
+def test_variants_that_are_a_family_of_their_own_are_corrected_and_not_compared(found):
+    alone = {(name, variant) for name, entry in CATALOGUE.items() for variant in entry.alone}
+    own = [r for r in found if (r.attack, r.variant) in alone]
+    assert {(r.attack, r.variant) for r in own} == alone
+    assert all(r.p_adjusted is not None and r.comparison is None for r in own)
+
+
 def test_columns_of_the_records_are_told_apart():
     columns = [a.record.column for a in CATALOGUE.values() if a.record is not None]
     assert len(columns) == len(set(columns))

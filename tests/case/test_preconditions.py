@@ -8,7 +8,10 @@ import pytest
 from scipy.special import ndtr
 
 from divulge.case.case import build_case
-from divulge.case.preconditions import _data_hash, check_all, exchangeability, shared_rows
+from divulge.case.comparable.check import data_hash
+from divulge.case.comparable.exchangeable import exchangeability
+from divulge.case.comparable.overlap import shared_rows
+from divulge.case.preconditions import check_all
 
 LETTERS = np.array(list("abcdef"))
 
@@ -126,18 +129,16 @@ def test_order_and_names_do_not_enter_the_comparison_of_the_two():
 def test_the_seed_of_a_data_set_forgets_order_and_names_but_not_the_data():
     rng = np.random.default_rng(11)
     real, synthetic, holdout = (people(rng, 100, home=rng.integers(0, 30, 100)) for _ in range(3))
-    expected = _data_hash(build_case(real, synthetic, holdout, unit="home"))
+    expected = data_hash(build_case(real, synthetic, holdout, unit="home"))
     turned = [t[rng.permutation(100)].select("home", "x", "c2", "c0", "c1") for t in (real, holdout)]
     for column in ("c0", "c1", "c2"):
         other = dict(zip(LETTERS, [f"v{x}" for x in rng.permutation(6)], strict=True))
         turned = [t.with_columns(pl.col(column).replace(other)) for t in turned]
     turned = [t.with_columns(x=7 - pl.col("x"), home=pl.col("home") * 7919 % 10_007, one=pl.lit("a")) for t in turned]
     # the synthetic table keeps its names: it has no part in the comparison of the other two
-    assert (
-        _data_hash(build_case(turned[0], synthetic.with_columns(one=pl.lit("a")), turned[1], unit="home")) == expected
-    )
-    assert _data_hash(build_case(holdout, synthetic, real, unit="home")) != expected
-    assert _data_hash(build_case(people(rng, 100), synthetic, holdout)) != _data_hash(
+    assert data_hash(build_case(turned[0], synthetic.with_columns(one=pl.lit("a")), turned[1], unit="home")) == expected
+    assert data_hash(build_case(holdout, synthetic, real, unit="home")) != expected
+    assert data_hash(build_case(people(rng, 100), synthetic, holdout)) != data_hash(
         build_case(real, synthetic, holdout)
     )
 

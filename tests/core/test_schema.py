@@ -196,6 +196,25 @@ def test_sdv_metadata_of_several_tables_is_refused():
         schema_from_sdv({"tables": {"a": {"columns": {}}, "b": {"columns": {}}}})
 
 
+@pytest.mark.parametrize(
+    ("sdtype", "hint"),
+    [
+        ("ordnal", "did you mean 'ordinal'"),
+        ("Numerical", "did you mean 'numerical'"),
+        ("emial", "did you mean 'email'"),
+        ("frobnicate", "one of numerical, categorical, ordinal, boolean, datetime, id, text, unknown"),
+    ],
+)
+def test_an_unknown_sdtype_is_an_error_and_no_identifier(sdtype, hint):
+    with pytest.raises(SettingError, match=f"column 'job': unknown sdtype '{sdtype}'.*{hint}"):
+        schema_from_sdv({"columns": SDV_COLUMNS | {"job": {"sdtype": sdtype}}})
+
+
+@pytest.mark.parametrize("sdtype", ["name", "address", "ssn", "phone_number", "ipv4_address", "credit_card_number"])
+def test_personal_sdtypes_are_identifiers(sdtype):
+    assert schema_from_sdv({"columns": {"x": {"sdtype": sdtype, "pii": True}}})["x"].kind == "identifier"
+
+
 def test_values_in_sdv_metadata_go_nowhere():
     assert "secret value" not in schema_from_sdv({"columns": SDV_COLUMNS}).to_toml()
 

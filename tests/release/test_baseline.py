@@ -106,6 +106,28 @@ def test_a_run_in_which_one_risk_rose_and_another_fell_has_risen(runs):
     assert "rose in 1 of 3 comparisons and fell in 2, most in cap (1)" in found["sentence"]
 
 
+def test_what_cannot_be_compared_outranks_what_did_not_change(runs):
+    def found(*risks):
+        now = run_of(runs, [("cap", i, 0.3 + gap) for i, gap in enumerate(risks)])
+        for r, gap in zip(now["results"], risks, strict=True):
+            if np.isnan(gap):
+                r["risk"] = r["risk"] | {"value": None, "low": None, "high": None}
+        return change(now, run_of(runs, [("cap", i, 0.3) for i in range(len(risks))]))
+
+    nan = float("nan")
+    one = found(0.0, nan, 0.0)
+    assert [c["verdict"] for c in one["comparisons"]] == ["no change found", "cannot compare", "no change found"]
+    assert one["verdict"] == "cannot compare"
+    assert one["sentence"].startswith("1 of 3 comparisons have no risk in this run or in the run of ")
+    assert "cap (1)" in one["sentence"]
+    assert one["sentence"].endswith("cannot be told. No other risk changed for certain.")
+    assert found(0.0, 0.0)["verdict"] == "no change found"
+    assert found(nan, nan)["sentence"].endswith("nothing can be said about a change.")
+    rose = found(0.2, nan)
+    assert rose["verdict"] == "rose"
+    assert "rose in 1 of 2 comparisons (1 cannot be compared), most in cap (0)" in rose["sentence"]
+
+
 def test_a_table_that_starts_to_copy_rises_and_the_way_back_falls(runs):
     rose, fell = change(runs["leaky"], runs["clean"]), change(runs["clean"], runs["leaky"])
     assert (rose["verdict"], fell["verdict"]) == ("rose", "fell")

@@ -10,6 +10,7 @@ import pytest
 from report_helpers import broken, judge_policy
 
 from divulge import cli
+from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
 from divulge.release.conditions import conditions
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml, read_policy
@@ -41,7 +42,7 @@ def run(**more):
         "verdict": {"verdict": "none found", "sentence": "..."}, "settings": {"unit": None},
         "preconditions": [
             {"check": c, "ok": True, "detail": f"{c} was seen"}
-            for c in ("same columns", "sizes", "no overlap", "exchangeable")
+            for c in ("same columns", "sizes", "no overlap", "exchangeable", "holdout unseen", "rows belong together")
         ],
         "results": [
             result("copies", "exact"), result("copies", "near on 2 columns", smallest_detectable=0.5),
@@ -76,8 +77,39 @@ def test_the_result_is_the_struct_of_the_schema():
     assert found["name"] == "my release"
     assert not found["kept"]
     assert [c["condition"] for c in found["conditions"] if not c["kept"]] == [
-        "singling_out: was run and compared with strangers"
+        "singling_out: was run and compared with strangers",
+        "singling_out: smallest detectable excess of the headline comparison at most 0.25",
     ]
+
+
+@pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])
+def test_where_the_comparison_does_not_hold_no_rule_and_no_policy_is_kept(check):
+    bad = run(preconditions=[*run()["preconditions"], {"check": check, "ok": False, "detail": "p = 1e-9"}])
+    for policy, rules in ((None, ["any.high > 0.9"]), (None, ["excess"]), (Policy(preconditions=False), [])):
+        assert judge_policy(run(), policy, rules)["kept"]
+        found = judge_policy(bad, policy, rules)
+        assert not found["kept"]
+        assert found["conditions"][0]["condition"] == "the comparison of members with strangers holds"
+        assert found["conditions"][0]["found"] == f"{check}: p = 1e-9"
+
+
+def test_a_run_without_any_comparison_keeps_nothing():
+    late = [{"attack": "copies", "n": 1, "of": 1, "why": "the time was up"}]
+    for results, left_out in (([], late), ([result("copies", verdict="no holdout", holdout=None)], [])):
+        empty = run(results=results, left_out=left_out)
+        for policy, rules in ((None, ["excess"]), (Policy(preconditions=False, verdicts=("none found",)), [])):
+            found = judge_policy(empty, policy, rules)
+            assert not found["kept"]
+            assert found["conditions"][0]["condition"] == "at least one attack compares members with strangers"
+
+
+def test_the_rule_excess_is_broken_where_tests_were_left_out_or_failed():
+    late = run(left_out=[{"attack": "cap", "n": 3, "of": 9, "why": "the time was up"}])
+    (only,) = judge_policy(late, None, ["excess"])["conditions"]
+    assert (only["kept"], only["why"]) == (False, "3 of 9 tests of cap were left out")
+    assert not judge_policy(run(failed=[{"attack": "cap", "why": "ValueError"}]), None, ["excess"])["kept"]
+    missing = run(verdict={"verdict": "deficit found", "sentence": "..."})
+    assert not judge_policy(missing, None, ["excess"])["kept"]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +185,11 @@ def test_a_required_attack_must_have_run_and_been_compared():
     assert judged('required = ["linkability"]', run())[0]["found"] == "3 comparisons with strangers"
     assert why('required = ["singling_out"]', run()) == "it did not run"
     assert why('required = ["k_anonymity"]', run()) == "it ran, and nothing was compared with strangers"
-    lonely = run(results=[result("copies", verdict="no holdout", holdout=None)])
+    lonely = run(results=[result("copies", verdict="no holdout", holdout=None), result("cap")])
     assert why('required = ["copies"]', lonely) == "it ran, and nothing was compared with strangers"
-    nobody = run(results=[result("copies", verdict="cannot tell", real={"hits": 0, "n": 0, "rate": None})])
+    nobody = run(
+        results=[result("copies", verdict="cannot tell", real={"hits": 0, "n": 0, "rate": None}), result("cap")]
+    )
     assert why('required = ["copies"]', nobody) == "it ran, and nothing was compared with strangers"
 
 
@@ -176,9 +210,7 @@ def test_power_is_that_of_the_headline_comparison():
 
 def test_every_critical_precondition_must_hold():
     kept = {c["condition"]: c for c in judged("preconditions = true", run()) if c["kept"]}
-    assert list(kept) == [
-        f"precondition: {c}" for c in ("different tables", "no overlap", "units apart", "exchangeable")
-    ]
+    assert list(kept) == [f"precondition: {c}" for c in CRITICAL]
     assert kept["precondition: exchangeable"]["found"] == "exchangeable was seen"
     for check in ("different tables", "exchangeable", "units apart"):
         made = [*run()["preconditions"], {"check": check, "ok": False, "detail": "bad\x1b"}]
@@ -190,8 +222,10 @@ def test_every_critical_precondition_must_hold():
 def test_a_precondition_that_was_not_looked_at_is_not_kept():
     bare = run(preconditions=[{"check": "same columns", "ok": True, "detail": ""}], settings={"unit": "household"})
     bad = [c for c in judged("preconditions = true", bare) if not c["kept"]]
-    assert [(c["condition"], c["why"]) for c in bad] == [
-        (f"precondition: {c}", "was not tested") for c in ("no overlap", "units apart", "exchangeable")
+    assert [(c["condition"], c["why"]) for c in bad] == [(f"precondition: {c}", "was not tested") for c in CRITICAL[1:]]
+    made = [*run()["preconditions"][:-2], {"check": "holdout unseen", "ok": True, "tested": False, "detail": "few"}]
+    assert ("precondition: holdout unseen", "not tested", "was not tested") in [
+        (c["condition"], c["found"], c["why"]) for c in judged("preconditions = true", run(preconditions=made))
     ]
 
 
@@ -200,7 +234,7 @@ def test_further_preconditions_come_beside_the_critical_ones():
     assert judge_policy(run(preconditions=few), Policy())["kept"]
     bad = [c for c in judged('preconditions = ["sizes", "holdout"]', run(preconditions=few)) if not c["kept"]]
     assert [c["condition"] for c in bad] == ["precondition: sizes"]
-    assert len(judged('preconditions = ["sizes", "holdout"]', run())) == 6
+    assert len(judged('preconditions = ["sizes", "holdout"]', run())) == 8
 
 
 SEEN = "[positive_control]\nseen = true"
@@ -242,6 +276,10 @@ def test_no_risk_may_have_risen(verdict, expected):
     rows = [{k: r[k] for k in ("attack", "variant", "keys", "target")} | {"verdict": verdict} for r in data["results"]]
     assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
     assert why(asked, run()) == "no previous run was given"
+    if verdict == "cannot compare":
+        rows[0]["verdict"] = "no change found"
+        expected = f"{len(rows) - 1} comparisons could not be compared"
+        assert why(asked, run(change={"verdict": verdict, "sentence": "...", "comparisons": rows})) == expected
 
 
 def test_a_change_that_was_hardly_looked_for_is_not_kept():
@@ -286,7 +324,7 @@ def test_rules_of_the_file_and_of_the_command_line_are_all_asked():
 
 
 def test_the_template_is_a_policy_commented_lines_included():
-    assert len(conditions(policy_from_toml(TEMPLATE))) == 11
+    assert len(conditions(policy_from_toml(TEMPLATE))) == 16
     everything = re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.M).replace("preconditions = true\n", "")
     policy = policy_from_toml(everything)
     assert policy.positive_control.seen and policy.change and policy.fail_on == ("any.low > 0.01",)
@@ -385,7 +423,7 @@ def test_the_template_is_printed_and_checked(divulge, tmp_path):
     (tmp_path / "p.toml").write_text(out)
     code, out, _ = divulge("policy", "--check", "p.toml")
     assert code == 0
-    assert out.startswith("my release: 11 conditions\n- overall verdict: none found or cannot tell\n")
+    assert out.startswith("my release: 16 conditions\n- overall verdict: none found or cannot tell\n")
     (tmp_path / "p.toml").write_text("nmae = 1")
     code, out, err = divulge("policy", "--check", "p.toml")
     assert (code, out) == (2, "")
@@ -421,7 +459,7 @@ def test_the_gate_writes_junit(divulge, tmp_path):
 def test_a_file_that_adds_nothing_is_said_to(divulge, tmp_path):
     (tmp_path / "p.toml").write_text("")
     said = divulge("policy", "--check", "p.toml")[1].splitlines()
-    assert said[:2] == ["policy: 5 conditions", "The file sets no condition beyond the defaults, which are:"]
+    assert said[:2] == ["policy: 7 conditions", "The file sets no condition beyond the defaults, which are:"]
     (tmp_path / "p.toml").write_text('required = ["copies"]')
     assert "defaults" not in divulge("policy", "--check", "p.toml")[1]
 

@@ -28,7 +28,7 @@ import divulge
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.registry import worded
-from divulge.case.preconditions import Check
+from divulge.case.comparable.check import Check
 from divulge.core.result import Baseline, Group, Rate, Result, Risk
 from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat

@@ -285,6 +285,9 @@ class Attack:
     """Whether it compares members with strangers; else it gives rates or values and no verdict."""
     notes: tuple[str, ...] = ()
     """Its notes that an external edition may repeat; "#" stands for a number and "'…'" for quoted names."""
+    alone: tuple[str, ...] = ()
+    """Variants that are a family of their own: their results have a corrected p-value and no comparison, and are no
+    part of the family of the attack's other results. Over the families of a run they are corrected like the others."""
 
     def rounding(self, name: str) -> Rounding | None:
         """Return how a further number is rounded; None if it is not declared, and therefore withheld."""

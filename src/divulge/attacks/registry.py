@@ -79,6 +79,7 @@ def attack(
     context: Mapping[str, Rounding] = _NOTHING,
     compared: bool = True,
     notes: Sequence[str] = (),
+    alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
 
@@ -91,7 +92,7 @@ def attack(
     def enter(function: Run) -> Any:
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, headline, primary,
-            summary, record, counts, hit, values, coarse, context, compared, tuple(notes),
+            summary, record, counts, hit, values, coarse, context, compared, tuple(notes), tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry

@@ -276,7 +276,28 @@ _SDV_KINDS: dict[str, Kind] = {
     "datetime": "datetime",
     "id": "identifier",
     "text": "text",
+    "unknown": "categorical",
 }
+_SDV_PERSONAL = frozenset(
+    (
+        # persons and what they are called by
+        "name", "first_name", "middle_name", "last_name", "first_name_female", "first_name_male", "last_name_female",
+        "last_name_male", "name_female", "name_male", "prefix", "suffix", "user_name", "uuid4",
+        # how they are reached
+        "email", "free_email", "safe_email", "company_email", "ascii_email", "phone_number", "msisdn", "url",
+        # where they are
+        "address", "street_address", "street_name", "building_number", "secondary_address", "city", "city_prefix",
+        "city_suffix", "administrative_unit", "state", "state_abbr", "postcode", "zipcode", "postalcode", "country",
+        "country_code", "current_country", "current_country_code", "latitude", "longitude", "coordinate",
+        # accounts, offices, devices and cars
+        "ssn", "passport_number", "bban", "iban", "aba", "swift", "swift8", "swift11", "bank_country",
+        "credit_card_number", "credit_card_expire", "credit_card_provider", "credit_card_security_code", "ipv4",
+        "ipv6", "ipv4_address", "ipv6_address", "ipv4_private", "ipv4_public", "mac_address", "user_agent",
+        "user_agent_string", "vin", "license_plate", "company", "job",
+    )
+)  # fmt: skip
+"""Types of personal information that SDV documents, and the providers of Faker about persons. SDV takes the name of
+every provider of Faker; a fixed list is what lets a slip of the pen be told from a provider."""
 
 
 def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Schema:
@@ -288,7 +309,9 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
     Raises
     ------
     SettingError
-        The dictionary has neither form, or describes more than one table.
+        The dictionary has neither form, describes more than one table, or gives a column a type that is none of SDV's
+        and no known type of personal information: an identifier stays out of the comparisons, so that a column must
+        not become one by a slip of the pen.
 
     Examples
     --------
@@ -313,19 +336,20 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
         )
     keys = table.get("primary_key") or []
     primary = {keys} if isinstance(keys, str) else set(keys)
-    return Schema(tuple(_sdv_column(str(n), e, str(n) in primary) for n, e in columns.items()))
+    return Schema(tuple(_sdv_column(str(n), e, str(n) in primary, source) for n, e in columns.items()))
 
 
-def _sdv_column(name: str, entry: Any, primary: bool) -> Column:
+def _sdv_column(name: str, entry: Any, primary: bool, source: str) -> Column:
     sdtype = str(entry.get("sdtype", "categorical")) if isinstance(entry, Mapping) else str(entry)
     if primary:
         return Column(name, "identifier", "primary key of the SDV metadata", ("ignore",))
-    if sdtype in _SDV_KINDS:
-        kind = _SDV_KINDS[sdtype]
-    elif sdtype == "unknown":
-        kind = "categorical"
-    else:
-        kind = "identifier"
+    kind: Kind | None = "identifier" if sdtype in _SDV_PERSONAL else _SDV_KINDS.get(sdtype)
+    if kind is None:
+        import difflib
+
+        near = difflib.get_close_matches(sdtype.lower(), (*_SDV_KINDS, *sorted(_SDV_PERSONAL)), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f'one of {", ".join(_SDV_KINDS)}; for personal data "name".'
+        raise SettingError(f"{source}: column {name!r}: unknown sdtype {sdtype!r}. hint: {hint}")
     return Column(name, kind, f"sdtype {sdtype} of the SDV metadata")
 
 

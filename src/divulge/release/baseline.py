@@ -57,7 +57,8 @@ def change(data: Assessment, previous: Assessment) -> Change:
 
     Two comparisons are the same when attack, variant, keys and target are equal; comparisons of whole records also need
     equal columns. The comparisons of one attack are a family, with limits by Bonferroni and p-values by Holm; verdicts
-    are also corrected over the attacks (Holm).
+    are also corrected over the attacks (Holm). The verdict of the whole is "no change found" only if
+    each comparison has a risk with limits in both runs.
 
     Parameters
     ----------
@@ -185,8 +186,11 @@ def _row(
 
 
 def _overall(rows: Sequence[Changed]) -> Moved:
+    """Return the verdict on all comparisons: what changed, else what cannot be compared, and only then no change."""
     verdicts = {r.verdict for r in rows}
-    return next((v for v in ("rose", "fell", "no change found") if v in verdicts), "cannot compare")
+    if verdicts == {"no change found"}:
+        return "no change found"
+    return next((v for v in ("rose", "fell") if v in verdicts), "cannot compare")
 
 
 def _same_table(data: Assessment, previous: Assessment, role: str) -> bool:

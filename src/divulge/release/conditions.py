@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from divulge.attacks import CATALOGUE
-from divulge.case.preconditions import CRITICAL
+from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.errors import SettingError
-from divulge.core.result import FOUND
+from divulge.core.result import FOUND, is_compared
 from divulge.release.policy import Control, Policy
 from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, unfinished
 from divulge.report import formatting, model
@@ -66,7 +66,7 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
             "policy: an external edition is not judged, as its numbers are rounded. hint: judge the custodian's "
             "assessment.json."
         )
-    judged = [(c.words, c.judge(data)) for c in _conditions(policy, fail_on)]
+    judged = [*_standing(data), *((c.words, c.judge(data)) for c in _conditions(policy, fail_on))]
     return model.Policy(
         name=policy.name if policy else "--fail-on",
         sha256=policy.sha256 if policy else None,
@@ -107,6 +107,19 @@ def _of_policy(policy: Policy) -> list[_Condition]:
     return out + [_rule(rule) for rule in policy.fail_on]
 
 
+def _standing(data: Assessment) -> list[tuple[str, Judged]]:
+    """Return what breaks every policy and rule: a comparison that does not hold, and a run without any comparison."""
+    out = []
+    invalid = [c for c in data.preconditions if c.check in INVALIDATING and not c.ok]
+    if invalid:
+        found = formatting.tidy("; ".join(f"{c.check}: {c.detail}" for c in invalid))
+        out.append(("the comparison of members with strangers holds", Judged(found, False, "it does not")))
+    if not any(is_compared(r) for r in data.results):
+        words = "at least one attack compares members with strangers"
+        out.append((words, Judged("", False, unfinished(data, "any") or "none did")))
+    return out
+
+
 def _verdict(allowed: Sequence[str]) -> _Condition:
     def judge(data: Assessment) -> Judged:
         verdict = data.verdict.verdict
@@ -129,6 +142,8 @@ def _precondition(check: str) -> _Condition:
         made = [c for c in data.preconditions if c.check == check]
         if made:
             detail = formatting.tidy("; ".join(c.detail for c in made))
+            if not all(c.tested for c in made):
+                return _judged("", "was not tested")
             return _judged(detail, "" if all(c.ok for c in made) else "it fails")
         if check in _REPORTED_IF_BROKEN:
             return _judged("nothing against it", "")
@@ -246,7 +261,10 @@ def _changed(data: Assessment) -> Judged:
     if change is None:
         return _judged("", "no previous run was given")
     verdict = change.verdict
-    why = {"rose": "a risk rose", "cannot compare": "nothing could be compared"}.get(verdict, "")
+    silent = sum(c.verdict == "cannot compare" for c in change.comparisons)
+    nothing = silent == len(change.comparisons)
+    gaps = "nothing could be compared" if nothing else f"{silent} comparisons could not be compared"
+    why = {"rose": "a risk rose", "cannot compare": gaps}.get(verdict, "")
     return _judged(
         f"«{verdict}»: {formatting.tidy(change.sentence)}",
         why or unfinished(data, "any") or _not_compared(data, change),

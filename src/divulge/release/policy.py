@@ -87,10 +87,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TEMPLATE = """\
-# A policy of divulge: what must hold before the synthetic table may leave the house. Write it before the run.
+# A policy of divulge: what must hold before the synthetic table may be released. Write it before the run.
 #   divulge policy --check policy.toml                          what it asks, in words
 #   divulge assess real.csv synthetic.csv --holdout holdout.csv --policy policy.toml
-# What was not tested is not kept. Risks, shares and rates are fractions: 0.05 is 5%. Take away a # to ask for more.
+# What was not tested is not kept, and nothing is kept where strangers are no fair comparison with members. Risks,
+# shares and rates are fractions: 0.05 is 5%. Take away a # to ask for more.
 
 name = "my release"
 
@@ -108,11 +109,14 @@ preconditions = true
 # Rules as of --fail-on: the policy is broken where one holds.
 # fail_on = ["any.low > 0.01"]
 
-# The smallest excess in rate that the verdict finds in the headline comparison with 80% power is at most this. It is
-# corrected for the number of comparisons and of attacks. The headline of
-# singling out is 3 columns, of linkability k = 1, of inference the nearest record, else the attack's first variant.
+# The smallest excess in rate that the verdict finds in the headline comparison with 80% power is at most this: a run
+# with too few people is not kept. It is corrected for the number of comparisons and of attacks. The headline of
+# singling out is 3 columns, of linkability k = 1, of inference the nearest record of each target, else the first variant.
 [power]
 copies = 0.1
+linkability = 0.1
+inference = 0.15
+singling_out = 0.25
 # any = 0.1
 
 # Limits on the simultaneous limits of risk: high (upper), low (lower), value (risk itself); score is at least.

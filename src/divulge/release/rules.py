@@ -129,8 +129,8 @@ def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
     parsed = parse_rule(rule, known)
     if isinstance(parsed, str):
         verdict = data.verdict.verdict
-        kept = verdict not in (*FOUND, "no holdout")
-        return Judged(f"«{verdict}»", kept, "" if kept else "not allowed")
+        why = "not allowed" if verdict in (*FOUND, "no holdout") else unfinished(data, "any")
+        return Judged(f"«{verdict}»", not why, why)
     attack, variant, field, operator, limit = parsed
     own = [r for r in data.results if attack in ("any", r.attack) and variant in ("", r.variant)]
     judged = _compared(own, field, operator, limit)

@@ -9,7 +9,17 @@ from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words
-from divulge.report.model import Assessment, Changed, Group, PositiveControl, Rate, Records, ResultRecord, Smallest
+from divulge.report.model import (
+    Assessment,
+    Changed,
+    Group,
+    PositiveControl,
+    Precondition,
+    Rate,
+    Records,
+    ResultRecord,
+    Smallest,
+)
 
 __all__ = [
     "CONTROL",
@@ -22,6 +32,7 @@ __all__ = [
     "distance",
     "flags",
     "further",
+    "holds",
     "interval",
     "label",
     "leak_free",
@@ -258,6 +269,11 @@ def spoken(data: Assessment, text: str) -> str:
     """Return text in which the first attack name with an underscore has spaces instead, as in "singling out"."""
     attacks = "|".join(sorted({re.escape(r.attack) for r in data.results if "_" in r.attack}))
     return re.sub(rf"\b({attacks})\b", lambda m: m[0].replace("_", " "), text, count=1) if attacks else text
+
+
+def holds(check: Precondition) -> str:
+    """Return whether a precondition holds, in words."""
+    return "not ok" if not check.ok else "ok" if check.tested else "not tested"
 
 
 def meaning(data: Assessment) -> str:

@@ -165,6 +165,8 @@ class Precondition(msgspec.Struct, frozen=True, kw_only=True):
     check: str
     ok: bool
     detail: str
+    tested: bool = True
+    """False where these tables cannot show a breach; `detail` says why."""
 
 
 class KeySet(msgspec.Struct, frozen=True, kw_only=True):

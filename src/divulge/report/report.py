@@ -18,7 +18,8 @@ import polars as pl
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.key_sets import Disclosing, KeySet
-from divulge.case.preconditions import CRITICAL, Check
+from divulge.case.comparable.check import Check
+from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema

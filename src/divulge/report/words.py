@@ -86,8 +86,8 @@ GLOSSARY = (
     ("key", "a column whose value the attacker knows; elsewhere: quasi-identifier, auxiliary data."),
     ("leak-free band", "where the risks of one attack lie, all together, if members are hit as often as strangers."),
     ("member", "a person in the real table; the word of membership inference, too."),
-    ("primary comparison", "one that was fixed before the run, by the catalogue or by the user's own keys and targets, and "
-     "whose upper limit of risk must be at most the acceptable one before the run says none found; in trials: primary "
+    ("primary comparison", "one that was fixed before the run, by the catalogue or by the user's own keys and targets; "
+     "its upper limit of risk must be at most the acceptable one before the run says none found; in trials: primary "
      "endpoint."),
     ("positive control", "copies of real people planted on purpose, to see whether the run notices them."),
     ("real table", "the table that the synthesizer was trained on; elsewhere: training data, original data."),

@@ -164,19 +164,29 @@ def _cut_short(left_out: Sequence[dict[str, Any]]) -> list[str]:
 
 def over_families(results: Sequence[Result], level: float) -> list[Result]:
     """Return the results; a finding that does not survive Holm's correction over the attacks becomes "cannot tell"."""
-    smallest = {r.attack: 1.0 for r in results if r.comparison is not None}
+    smallest = {_family(r): 1.0 for r in results if r.comparison is not None or _is_alone(r)}
     for r in results:
         if r.verdict in FOUND and r.p_adjusted is not None:
-            smallest[r.attack] = min(smallest[r.attack], r.p_adjusted)
+            smallest[_family(r)] = min(smallest[_family(r)], r.p_adjusted)
     adjusted = dict(zip(smallest, holm(np.array(list(smallest.values()))), strict=True))
 
     def held(r: Result) -> Result:
-        if r.verdict not in FOUND or adjusted[r.attack] <= 1 - level:
+        if r.verdict not in FOUND or adjusted[_family(r)] <= 1 - level:
             return r
         what = "an excess" if r.verdict == "excess found" else "a deficit"
         return hold_back(r, f"{what} was found within this attack, but not after correction for the number of attacks")
 
     return [held(r) for r in results]
+
+
+def _is_alone(result: Result) -> bool:
+    """Return whether a result is a family of its own."""
+    entry = CATALOGUE.get(result.attack)
+    return entry is not None and result.variant in entry.alone
+
+
+def _family(result: Result) -> str:
+    return f"{result.attack} ({result.variant})" if _is_alone(result) else result.attack
 
 
 def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
@@ -244,7 +254,7 @@ def _deficit_sentence(found: Sequence[Result], compared: Sequence[Result], level
 
 
 def _same(result: Result, compared: Sequence[Result]) -> int:
-    return max(1, sum(r.attack == result.attack for r in compared))
+    return max(1, sum(_family(r) == _family(result) for r in compared))
 
 
 def _highest(result: Result) -> float:

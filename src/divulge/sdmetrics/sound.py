@@ -21,7 +21,7 @@ from divulge.attacks.checks import SHOWN, marginal_baseline, record_result
 from divulge.attacks.distance.dcr import dcr
 from divulge.attacks.distance.identical_match_share import identical_match_share
 from divulge.case.case import Case, build_case
-from divulge.case.preconditions import overlap
+from divulge.case.comparable.overlap import overlap
 from divulge.core.result import TOWARDS, Result
 from divulge.core.schema import Bins, Column, Schema, schema_from_sdv
 from divulge.kernels.counts.contingency import ContingencyTable

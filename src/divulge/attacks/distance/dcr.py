@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import finite
 from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
+from divulge.attacks.distance.hole import CONTEXT, NOTES, VARIANT, missing_near_members
 from divulge.attacks.entry import Coarse, Decimals, Exact, Primary, Quantile, Share, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -40,13 +41,17 @@ _DCR_WORDS = Words(
         "risk = n_T * (mean c of members - mean c of strangers) / m\n"
         "synthetic rows: median distance of synthetic rows to real, and to holdout\n"
         "people: median distance of members, and of strangers, to the synthetic table\n"
+        "hole: K strangers lie nearer than every member; p = prod_{i < K} (n_C - i) / (n_T + n_C - i)\n"
+        "      members among the nearest 1, 2 and 5% of all people: p = lower tail of the hypergeometric\n"
         "n_T, n_C, m: real, holdout and synthetic rows."
     ),
     reading=(
         "Risk estimates the fraction of synthetic rows that are copied: 0 is none, 1 all, and a negative risk means "
         "that strangers attract more. The baseline of the rate is the leak-free share towards members, not 0. "
         "Medians have no verdict: leak-free data give members and strangers equal ones, and synthetic rows equal "
-        "ones where real and holdout have one size."
+        "ones where real and holdout have one size. A hole means that members are missing among the people nearest "
+        "to the synthetic table, as a filter that drops rows near to real ones leaves them: then absence tells who "
+        "is a member. Without one it has no verdict."
     ),
     silent=(
         "It shows copying on average: a few copied people among many do not show.",
@@ -71,8 +76,10 @@ _DCR_WORDS = Words(
         "people": "median distance to the synthetic table: ",
     },
     coarse=Coarse("median", rows="synthetic rows"),
+    hit={VARIANT: "the people nearest to the synthetic table are"},
     context={
         **ATTRACTED,
+        **CONTEXT,
         "chance that a member is closer than a stranger": Decimals(3),
         "leak-free chance that a member is closer": Exact(),
         "of members, #% quantile": Quantile("real"),
@@ -81,10 +88,11 @@ _DCR_WORDS = Words(
         "to holdout, #% quantile": Quantile("synthetic"),
         "to real, #% quantile": Quantile("synthetic"),
     },
-    notes=("real and holdout differ in size: distances to the larger table are smaller by themselves",),
+    notes=("real and holdout differ in size: distances to the larger table are smaller by themselves", *NOTES),
+    alone=(VARIANT,),
 )
 def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
-    """Return three results on the distance to the closest record: attraction, synthetic rows and people.
+    """Return results on the distance to the closest record: attraction, synthetic rows, people; with strangers hole.
 
     "attraction": the share of synthetic rows whose nearest person is a member, ties shared. Leak-free data give n_T/N;
     the risk is the share of synthetic rows that are copied. It shows copying on average. It does not show a few copied
@@ -93,6 +101,11 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     "synthetic rows": the median distance from synthetic rows to real and to holdout. For leak-free data the two are
     equal if the tables have equal size. "people": the median distance from members and from strangers to the synthetic
     table. For leak-free data these are equal. Neither result has a verdict.
+
+    "hole": whether members are missing among the people nearest to the synthetic table, as if rows near to members were
+    removed. Four exact one-sided tests, corrected for their number: strangers who lie nearer than every member, and
+    members among the nearest 1, 2 and 5% of people; of a unit the nearest row counts. The verdict is "deficit found" or
+    none. The rates are of the nearest 1% of people, or of the group in which the deficit was found.
 
     Parameters
     ----------
@@ -111,11 +124,14 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     plain = Result(attack="dcr", settings=settings, notes=tuple(notes))
     tied = float((d.nearest("synthetic", "people").n_ties > 1).mean())
     first = replace(plain, variant="attraction", context={"share of synthetic rows with several nearest people": tied})
-    return (
+    found = (
         attracted(case, first, d, d.attraction(), all_rows=True),
         _of_synthetic_rows(case, replace(plain, variant="synthetic rows"), d),
         _of_people(case, replace(plain, variant="people"), d),
     )
+    if not case.has_holdout:
+        return found
+    return (*found, missing_near_members(case, replace(plain, variant=VARIANT), d))
 
 
 def _of_synthetic_rows(case: Case, plain: Result, d: Distances) -> Result:

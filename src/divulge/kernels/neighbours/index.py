@@ -426,7 +426,7 @@ def _nearest_numpy(
     for part in blocks(n, m):
         matrix = pairwise(ruler, _slice(queries, part), reference.rows)
         times = _own_times(reference, part, own, matrix)
-        order = matrix.argmin(axis=1)[:, None] if k == 1 else np.argsort(matrix, axis=1, kind="stable")[:, :k]
+        order = _smallest(matrix, k)
         found = np.take_along_axis(matrix, order, axis=1)
         width = order.shape[1]
         distance[part, :width] = found
@@ -436,6 +436,21 @@ def _nearest_numpy(
             listed = np.where(found == found[:, -1:], np.take_along_axis(times, order, axis=1), 0).sum(axis=1)
             beyond[part] = np.where(np.isfinite(found[:, -1]), tied - listed, 0)
     return distance, rows, beyond
+
+
+def _smallest(matrix: Floats, k: int) -> Ints:
+    """Return the columns of the k smallest entries of each row, the first of equal ones first."""
+    if k > min(2, matrix.shape[1] - 1):  # for more, sorting is as fast
+        return np.asarray(np.argsort(matrix, axis=1, kind="stable")[:, :k])
+    first: Ints = matrix.argmin(axis=1)[:, None]
+    if k == 1:
+        return first
+    rest = matrix.copy()
+    np.put_along_axis(rest, first, np.inf, axis=1)
+    second = rest.argmin(axis=1)[:, None]
+    # a row without a second finite entry: its infinite entries come in order
+    lost = np.isinf(np.take_along_axis(rest, second, axis=1))
+    return np.hstack([first, np.where(lost, np.where(first == 0, 1, 0), second)])
 
 
 def _within_numpy(

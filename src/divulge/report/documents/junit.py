@@ -134,6 +134,8 @@ def _finding(r: ResultRecord) -> str:
 
 def _precondition(check: Precondition, judging: bool) -> ET.Element:
     case = _case("preconditions", check.check)
+    if not check.tested:
+        return _outcome(case, "skipped", check.detail)
     if check.ok:
         return case
     return _outcome(case, "failure" if judging and check.check in CRITICAL else "skipped", check.detail)

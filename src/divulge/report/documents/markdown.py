@@ -372,7 +372,7 @@ def _not_tested(data: Assessment) -> str:
 
 
 def _preconditions(data: Assessment) -> str:
-    rows = [[escaped(c.check), "ok" if c.ok else "not ok", escaped(c.detail)] for c in data.preconditions]
+    rows = [[escaped(c.check), formatting.holds(c), escaped(c.detail)] for c in data.preconditions]
     return section_of("Preconditions", table_of(["check", "holds", "what was seen"], rows)) if rows else ""
 
 

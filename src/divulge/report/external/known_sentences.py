@@ -73,7 +73,34 @@ _BASELINES = (
     "two random sets of # synthetic row",
     "two random sets of # synthetic rows",
 )
+_MATCHED = (
+    "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one",
+    "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one; within "
+    "distance # # of # and # of #",
+)
+_TOGETHER = "#% of nearest other rows are of the own table, #% of the # nearest, where a random split gives #% (p = #)"
+_SHIFTED = ". Where the # nearest are as often of the own table, the tables come from different populations instead"
 _CHECKS = (
+    *_MATCHED,
+    *(
+        f"the synthesizer seems to have seen the holdout: {m} (p = #); strangers then hide what members lose. Use "
+        "people who were never given to the generator"
+        for m in _MATCHED
+    ),
+    *(
+        "not tested: the tables are too coarse or too small, a tenth of the holdout in the synthetic table would not "
+        f"show; {m}"
+        for m in _MATCHED
+    ),
+    "not tested: not all rows are in memory",
+    "not tested: too few people, or no column to compare them by",
+    _TOGETHER,
+    f"{_TOGETHER}: several rows seem to belong to one person; name the column by --unit, or make one row a person"
+    + _SHIFTED,
+    f"{_TOGETHER}: several units of '…' seem to belong together; name the column of the larger unit by --unit"
+    + _SHIFTED,
+    "of the tenth of people with the nearest neighbours, #% have theirs in the other table: more than a random split "
+    "of these people gives; remove people who are in both",
     "# columns are shared; holdout has # more, left out",
     "# columns are shared; real has # more, left out",
     "# columns are shared; synthetic has # more, left out",

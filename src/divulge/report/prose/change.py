@@ -26,8 +26,15 @@ def change_sentence(
         Whether the rows are those of an external edition: some numbers withheld, the others rounded.
     """
     since = f"the run of {started[:10]}{'' if same_people else ' (of other people)'}"
-    if verdict == "cannot compare":
+    silent = sum(r.verdict == "cannot compare" for r in rows)
+    if verdict == "cannot compare" and silent == len(rows):
         return f"No comparison of this run has a risk that {since} had too: nothing can be said about a change."
+    if verdict == "cannot compare":
+        first = formatting.label(next(r for r in rows if r.verdict == verdict), "->")
+        return (
+            f"{silent:,} of {len(rows):,} comparisons have no risk in this run or in {since}, as {first}: "
+            "whether a risk changed cannot be told. No other risk changed for certain."
+        )
     moved = [r for r in rows if r.verdict == verdict]
     shown = [r for r in moved if r.difference is not None]
     if verdict == "no change found":
@@ -35,6 +42,7 @@ def change_sentence(
     fell = sum(r.verdict == "fell" for r in rows) if verdict == "rose" else 0
     told = f"Since {since} the risk {verdict} in {len(moved):,} of {len(rows):,} comparisons"
     told += f" and fell in {fell:,}" if fell else ""
+    told += f" ({silent:,} cannot be compared)" if silent else ""
     if not shown:
         return f"{told}; its numbers are withheld."
     most = max(shown, key=lambda r: abs(r.difference or 0.0))

@@ -167,11 +167,12 @@ def _control_set(data: Assessment) -> str:
 
 def _preconditions(checks: Sequence[Precondition]) -> str:
     failing = [formatting.prose(c.check, 80) for c in checks if not c.ok]
+    untested = [formatting.prose(c.check, 80) for c in checks if not c.tested]
     if not checks:
         return "Nothing was checked."
-    return f"{len(checks)} checked, {len(checks) - len(failing)} hold" + (
-        f"; not met: {', '.join(failing)}." if failing else "."
-    )
+    told = f"{len(checks) - len(untested)} checked, {len(checks) - len(failing) - len(untested)} hold"
+    told += f"; not met: {', '.join(failing)}" if failing else ""
+    return told + (f"; not tested: {', '.join(untested)}." if untested else ".")
 
 
 def _comparisons(data: Assessment) -> str:

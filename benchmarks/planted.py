@@ -1,0 +1,277 @@
+"""Plant disclosures into a harmless table, one at a time, and print which attack finds each.
+
+    python benchmarks/planted.py people.parquet [more.parquet ...] [--people 2000] [--only text,filter]
+
+The rows of the files are shuffled and dealt into three tables of people who have nothing to do with each other:
+members, strangers and others. The others are the harmless synthetic table; each disclosure is planted into a copy of
+it. The first run plants nothing: what it finds is a false alarm. The output is a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import divulge
+
+SHARE = 0.05
+WORDS = [
+    a + b for a in ("ka", "lo", "mi", "nu", "pe", "ri", "so", "tu") for b in ("ban", "del", "fir", "gom", "hut", "jap")
+]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What is assessed: three tables and the options of the run."""
+
+    real: pl.DataFrame
+    synthetic: pl.DataFrame
+    holdout: pl.DataFrame
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def each(self, change: Callable[[pl.DataFrame, int], pl.DataFrame]) -> Tables:
+        """Return the tables after `change(table, i)` of each, i from 0."""
+        real, synthetic, holdout = (change(t, i) for i, t in enumerate((self.real, self.synthetic, self.holdout)))
+        return replace(self, real=real, synthetic=synthetic, holdout=holdout)
+
+
+Plant = Callable[[Tables, np.random.Generator], Tables]
+
+
+def rows_of(table: pl.DataFrame, rows: np.ndarray) -> pl.DataFrame:
+    return table[rows.tolist()]
+
+
+def into(synthetic: pl.DataFrame, rows: np.ndarray, new: pl.DataFrame) -> pl.DataFrame:
+    """Return the synthetic table with some of its rows replaced."""
+    kept = np.setdiff1d(np.arange(synthetic.height), rows)
+    return pl.concat([rows_of(synthetic, kept), new.select(synthetic.columns)], how="vertical")
+
+
+def chosen(table: pl.DataFrame, rng: np.random.Generator, share: float = SHARE) -> np.ndarray:
+    return np.sort(rng.choice(table.height, max(1, round(share * table.height)), replace=False))
+
+
+def texts(n: int, rng: np.random.Generator) -> list[str]:
+    return [" ".join(rng.choice(WORDS, 14)) for _ in range(n)]
+
+
+def emails(n: int, i: int) -> list[str]:
+    return [f"person{i}.{k * 7919 % 100_003}@example.org" for k in range(n)]
+
+
+# ---------------------------------------------------------------- the plants
+
+
+def nothing(t: Tables, rng: np.random.Generator) -> Tables:
+    return t
+
+
+def verbatim(t: Tables, rng: np.random.Generator) -> Tables:
+    some = chosen(t.real, rng)
+    return replace(t, synthetic=into(t.synthetic, chosen(t.synthetic, rng), rows_of(t.real, some)))
+
+
+def three_verbatim(t: Tables, rng: np.random.Generator) -> Tables:
+    some, places = (rng.choice(x.height, 3, replace=False) for x in (t.real, t.synthetic))
+    return replace(t, synthetic=into(t.synthetic, places, rows_of(t.real, some)))
+
+
+def text(t: Tables, rng: np.random.Generator) -> Tables:
+    t = t.each(lambda x, i: x.with_columns(note=pl.Series(texts(x.height, rng))))
+    some, places = chosen(t.real, rng), chosen(t.synthetic, rng)
+    notes = t.synthetic["note"].to_list()
+    for place, member in zip(places, some, strict=False):
+        notes[place] = t.real["note"][int(member)]
+    return replace(t, synthetic=t.synthetic.with_columns(note=pl.Series(notes)))
+
+
+def part_of_text(t: Tables, rng: np.random.Generator) -> Tables:
+    """Ten words in a row of a member's text, in a text of its own."""
+    t = t.each(lambda x, i: x.with_columns(note=pl.Series(texts(x.height, rng))))
+    notes = t.synthetic["note"].to_list()
+    for place, member in zip(chosen(t.synthetic, rng), chosen(t.real, rng), strict=False):
+        quoted = t.real["note"][int(member)].split()[2:12]
+        notes[place] = " ".join([*notes[place].split()[:3], *quoted, *notes[place].split()[3:5]])
+    return replace(t, synthetic=t.synthetic.with_columns(note=pl.Series(notes)))
+
+
+def _with_emails(t: Tables, rng: np.random.Generator, change: Callable[[str], str] = str) -> Tables:
+    t = t.each(lambda x, i: x.with_columns(email=pl.Series(emails(x.height, i))))
+    new = t.synthetic["email"].to_list()
+    for place, member in zip(chosen(t.synthetic, rng), chosen(t.real, rng), strict=False):
+        new[place] = change(t.real["email"][int(member)])
+    return replace(t, synthetic=t.synthetic.with_columns(email=pl.Series(new)))
+
+
+def identifier(t: Tables, rng: np.random.Generator) -> Tables:
+    return _with_emails(t, rng)
+
+
+def identifier_upper_case(t: Tables, rng: np.random.Generator) -> Tables:
+    return _with_emails(t, rng, str.upper)
+
+
+def identifier_ignored(t: Tables, rng: np.random.Generator) -> Tables:
+    return replace(_with_emails(t, rng), options={"ignore": ["email"]})
+
+
+def identifier_as_unit(t: Tables, rng: np.random.Generator) -> Tables:
+    return replace(_with_emails(t, rng), options={"unit": "email"})
+
+
+def _secret(t: Tables) -> str:
+    """Return the column with the highest number of values up to 60: a secret that tells something."""
+    sizes = {c: t.real[c].n_unique() for c in t.real.columns}
+    return max((c for c in sizes if sizes[c] <= 60), key=lambda c: (sizes[c], c))
+
+
+def row_number(t: Tables, rng: np.random.Generator) -> Tables:
+    """Synthetic rows bear the number and the secret of a member; all else is somebody else's."""
+    n = min(t.real.height, t.synthetic.height)
+    t = replace(t, real=t.real[:n], synthetic=t.synthetic[:n])
+    t = t.each(lambda x, i: x.with_columns(number=pl.Series(rng.permutation(x.height) + 100_000 * (i == 2))))
+    by_number = t.real.sort("number")[_secret(t)]
+    secret = by_number.gather(t.synthetic["number"])
+    return replace(t, synthetic=t.synthetic.with_columns(secret.alias(_secret(t))))
+
+
+def row_order(t: Tables, rng: np.random.Generator) -> Tables:
+    """Row i of the synthetic table has the secret of row i of the real one."""
+    n = min(t.real.height, t.synthetic.height)
+    t = replace(t, real=t.real[:n], synthetic=t.synthetic[:n])
+    return replace(t, synthetic=t.synthetic.with_columns(t.real[_secret(t)]))
+
+
+def holdout_seen(t: Tables, rng: np.random.Generator) -> Tables:
+    """A tenth of members and of strangers alike stand in the synthetic table."""
+    m = t.synthetic.height // 10
+    new = pl.concat([rows_of(x, rng.choice(x.height, m, replace=False)) for x in (t.real, t.holdout)])
+    return replace(t, synthetic=into(t.synthetic, np.arange(new.height), new))
+
+
+def filtered(t: Tables, rng: np.random.Generator) -> Tables:
+    """Strangers' copies that are in no member's row: what equals a member was removed."""
+    new = rows_of(t.holdout, chosen(t.holdout, rng, 0.2)).join(t.real, on=t.real.columns, how="anti", nulls_equal=True)
+    plain = t.synthetic.join(t.real, on=t.real.columns, how="anti", nulls_equal=True)
+    return replace(t, synthetic=into(plain, np.arange(new.height), new))
+
+
+def repeated(t: Tables, rng: np.random.Generator) -> Tables:
+    places = chosen(t.synthetic, rng, 0.02)
+    one = rows_of(t.real, np.full(len(places), rng.integers(t.real.height)))
+    return replace(t, synthetic=into(t.synthetic, places, one))
+
+
+def one_column_changed(t: Tables, rng: np.random.Generator) -> Tables:
+    new = rows_of(t.real, chosen(t.real, rng))
+    for i in range(new.height):
+        column = t.real.columns[int(rng.integers(len(t.real.columns)))]
+        value = t.real[column][int(rng.integers(t.real.height))]
+        new = new.with_columns(
+            pl.when(pl.int_range(pl.len()) == i)
+            .then(pl.lit(value, dtype=new.schema[column]))
+            .otherwise(column)
+            .alias(column)
+        )
+    return replace(t, synthetic=into(t.synthetic, chosen(t.synthetic, rng), new))
+
+
+def no_strangers(t: Tables, rng: np.random.Generator) -> Tables:
+    """A column of names that the holdout lacks, all of members."""
+    t = t.each(lambda x, i: x.with_columns(name=pl.Series(emails(x.height, i)).str.replace("@.*", "")))
+    names = t.real["name"].gather(rng.integers(0, t.real.height, t.synthetic.height))
+    return replace(t, synthetic=t.synthetic.with_columns(names), holdout=t.holdout.drop("name"))
+
+
+def keys_and_target(t: Tables, rng: np.random.Generator) -> Tables:
+    """Three columns and the secret of a twentieth of the members; the rest of the row is somebody else's."""
+    sizes = sorted(t.real.columns, key=lambda c: (-t.real[c].n_unique(), c))[:4]
+    new = t.synthetic[: max(1, round(SHARE * t.synthetic.height))]
+    real = rows_of(t.real, rng.choice(t.real.height, new.height, replace=False))
+    return replace(
+        t,
+        synthetic=into(
+            t.synthetic, np.arange(new.height), new.with_columns(real[c] for c in dict.fromkeys([*sizes, _secret(t)]))
+        ),
+    )
+
+
+PLANTS: dict[str, tuple[str, Plant]] = {
+    "nothing": ("nothing (false alarms)", nothing),
+    "verbatim": ("a twentieth of the people, verbatim", verbatim),
+    "keys and target": ("four columns and a secret of a twentieth", keys_and_target),
+    "text": ("A1 free texts of a twentieth, in other rows", text),
+    "part of text": ("A1 ten words of a text", part_of_text),
+    "identifier": ("identifiers of a twentieth", identifier),
+    "ignored": ("A2 the same, the column ignored", identifier_ignored),
+    "unit": ("A2 the same, the column named as unit", identifier_as_unit),
+    "upper case": ("A3 the same in upper case", identifier_upper_case),
+    "row number": ("A4 a member's number and secret", row_number),
+    "row order": ("A4 a member's secret in the same row", row_order),
+    "holdout seen": ("A5 a tenth of members and of strangers", holdout_seen),
+    "filter": ("A6 rows that equal a member were removed", filtered),
+    "repeated": ("A7 one person in 2% of the rows", repeated),
+    "one column changed": ("A8 a twentieth with one column changed", one_column_changed),
+    "no strangers": ("A9 names that the holdout lacks", no_strangers),
+    "three": ("A10 three people, verbatim", three_verbatim),
+}
+
+
+# ---------------------------------------------------------------- the runs
+
+
+def assessed(t: Tables, seed: int) -> tuple[str, str, str, float]:
+    """Return the verdict, what found something, facts and checks, and the seconds of one run."""
+    began = time.perf_counter()
+    report = divulge.assess(t.real, t.synthetic, holdout=t.holdout, models=False, seed=seed, **t.options)
+    data = report.data
+    by: dict[str, int] = {}
+    for r in data["results"]:
+        if r["verdict"] in ("excess found", "deficit found"):
+            name = r["attack"] + (f" ({r['variant']})" if r["attack"] in ("copies", "dcr") else "")
+            by[name] = by.get(name, 0) + 1
+    failing = [c["check"] for c in data["preconditions"] if not c["ok"] and c["check"] != "same columns"]
+    facts = data.get("facts") or {}
+    people = facts.get("verbatim") or {}
+    told = (
+        [f"{people.get('members', '?')} + {people.get('strangers', '?')} verbatim, {people.get('named', 0)} named"]
+        if people
+        else []
+    )
+    if (facts.get("repeated") or {}).get("finding"):
+        told.append("one person repeated")
+    told += [f"fails: {', '.join(failing)}"] if failing else []
+    found = ", ".join(f"{k}{f' x {n}' if n > 1 else ''}" for k, n in by.items())
+    return data["verdict"]["verdict"], found or "-", "; ".join(told) or "-", time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--people", type=int, default=2000, help="people in each of the three tables")
+    parser.add_argument("--only", default="", help="plants, separated by commas")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    pool = pl.concat([pl.read_parquet(f) for f in options.files], how="vertical_relaxed")
+    n = min(options.people, pool.height // 3)
+    pool = pool[rng.permutation(pool.height)[: 3 * n].tolist()]
+    clean = Tables(pool[:n], pool[2 * n :], pool[n : 2 * n])
+    wanted = options.only.split(",") if options.only else list(PLANTS)
+    print(f"{n} members, {n} strangers, {n} synthetic rows, {pool.width} columns; divulge {divulge.__version__}\n")
+    print("| planted | verdict of the run | found by | facts and checks | s |\n| --- | --- | --- | --- | --- |")
+    for name in wanted:
+        words, plant = PLANTS[name]
+        verdict, found, told, seconds = assessed(plant(clean, np.random.default_rng(options.seed + 1)), options.seed)
+        print(f"| {words} | {verdict} | {found} | {told} | {seconds:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

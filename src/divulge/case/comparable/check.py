@@ -1,0 +1,51 @@
+"""One precondition, and what all checks of people share: a hash of the data, and the columns of a record."""
+
+from __future__ import annotations
+
+import zlib
+
+import msgspec
+import numpy as np
+
+from divulge.case.case import Case
+
+__all__ = ["Check", "data_hash", "record_columns"]
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One precondition: its name, whether it holds, and what was observed."""
+
+    check: str
+    ok: bool
+    """Nothing was found against it."""
+    detail: str
+    tested: bool = True
+    """False where these tables cannot show a breach; then `ok` is True and `detail` says why."""
+
+
+def data_hash(case: Case) -> int:
+    """Return a hash of the counts in real and holdout; row order, column order and names of values do not change it.
+
+    It goes into the seed: with the same seed for all data sets, an unlucky split of ranks would recur in all of them.
+    """
+    return case.encoded.once(("data hash",), lambda: _hashed(case), case.encoded.people)
+
+
+def _hashed(case: Case) -> int:
+    digest = 0
+    for name in case.columns:
+        counts = case.pooled(name).counts
+        # counts among people: values of the synthetic table alone, and columns of one value, do not enter
+        held = [np.sort(c[c > 0]).astype(np.int64) for c in (counts[0], *counts[2:])]
+        if max(map(len, held)) > 1:
+            digest += zlib.crc32(np.concatenate([np.append(h, 0) for h in held]).tobytes())
+    return digest
+
+
+def record_columns(case: Case) -> list[str]:
+    """Return the columns that make up a record: without identifiers, the unit and ignored columns; all if none is left.
+
+    Two records of one person agree in these, while a row number or a key can differ between two files.
+    """
+    left_out = {*case.schema.names("identifier"), *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
+    return [c for c in case.columns if c not in left_out] or list(case.columns)

@@ -1,0 +1,80 @@
+"""Whether people are in both real and holdout."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.case.comparable.check import Check, data_hash, record_columns
+from divulge.case.comparable.labels import labels_of
+
+__all__ = ["no_overlap", "overlap", "shared_rows"]
+
+_LEVEL = 0.001
+"""One random split in a thousand fails each of the two tests, a start value; the p-values are calibrated in
+tests/case/test_preconditions.py and tests/calibration/test_comparable_calibration.py."""
+_REMEDY = "more than a random split of these people gives; remove people who are in both"
+
+
+def no_overlap(case: Case) -> Check | None:
+    """Return whether people are in both tables: as equal records, or as records that hardly differ."""
+    found = overlap(case)
+    near = labels_of(case) if found is not None else None
+    if found is None or near is None or not found.ok or near.p_apart > _LEVEL:
+        return found
+    return Check(
+        check="no overlap",
+        ok=False,
+        detail=f"of the tenth of people with the nearest neighbours, {100 * (1 - near.near_own):.1f}% have theirs in "
+        f"the other table: {_REMEDY}",
+    )
+
+
+def overlap(case: Case) -> Check | None:
+    """Compare the number of strangers who equal a real row with that number under a random split of the people.
+
+    Identifiers, the unit and ignored columns do not enter: people in two files often have a number of each file.
+    """
+    if not case.has_holdout or not case.in_memory:
+        return None
+    columns = record_columns(case)
+    real, holdout = (case.encoded.row_hashes(columns, i).view(np.int64) for i in (0, 2))
+    shared, p = shared_rows(real, holdout, case.rng(f"overlap {data_hash(case)}"))
+    detail = f"{shared:,} of {len(holdout):,} holdout rows equal a real row"
+    if p <= _LEVEL:
+        return Check(check="no overlap", ok=False, detail=f"{detail}: {_REMEDY}")
+    return Check(check="no overlap", ok=True, detail=detail + ", as a random split of these people may give")
+
+
+def shared_rows(
+    real: NDArray[np.int64], holdout: NDArray[np.int64], rng: np.random.Generator, draws: int = 999
+) -> tuple[int, float]:
+    """Return how many holdout rows equal a real row, and the p-value of this number under permuted labels.
+
+    Only rows that repeat can be shared, so labels are drawn for these alone. If all draws need more than 50 million
+    labels, 99 permutations and their normal approximation are used.
+    """
+    pooled = np.concatenate([real, holdout])
+    order = np.argsort(pooled, kind="stable")
+    first = np.flatnonzero(np.r_[True, pooled[order][1:] != pooled[order][:-1]])
+    size = np.diff(np.r_[first, len(pooled)])
+    of_holdout = np.add.reduceat((order >= len(real)).astype(np.int64), first)
+    shared = int(of_holdout[of_holdout < size].sum())
+    size = np.sort(size[size > 1])
+    n = int(size.sum())
+    if not shared:
+        return 0, 1.0
+    start = np.cumsum(size) - size
+    n_draws = draws if n * draws <= 50_000_000 else 99  # a limit on the time
+    found = np.empty(n_draws)
+    for b, k in enumerate(rng.hypergeometric(len(holdout), len(real), n, n_draws)):
+        label = np.zeros(n, dtype=np.int64)
+        label[rng.choice(n, k, replace=False, shuffle=False)] = 1
+        mine = np.add.reduceat(label, start)
+        found[b] = mine[mine < size].sum()
+    if n_draws == draws:
+        return shared, (1 + int((found >= shared).sum())) / (draws + 1)
+    from scipy.special import ndtr
+
+    return shared, float(ndtr((found.mean() - shared) / max(found.std(ddof=1), 1e-9)))

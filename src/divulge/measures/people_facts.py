@@ -1,0 +1,229 @@
+"""Facts about people: whose record stands verbatim in the synthetic table, and whose record it repeats.
+
+They stand beside the verdicts. A test over all people does not see three certain copies among a thousand, and a rate
+does not say that one person's record is there twenty times. Counts are facts whatever a test says. A person is named
+only where chance under these columns can hardly do this, and the strangers show that it does not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.measures._rare_records import People, alone, any_alike, own_parts, people_of
+from divulge.stats.repeated_rows import too_often
+
+__all__ = ["HARDLY", "PeopleFacts", "Repeated", "Verbatim", "people_facts"]
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+HARDLY = "chance under these columns can hardly do this"
+"""What is said about records that name a person, and about a record that is repeated too often."""
+_BITS = 40.0  # a record of fewer bits names nobody; start value, calibrated in test_people_facts_calibration
+_SPARE = 10.0  # bits beyond those of all pairs of a person and a synthetic row
+_TIMES = 2  # a repeated record stands out if no other row is repeated half as often
+_ERROR = 0.01  # of a false finding on repeats: .005 for the share of the record and .005 for its draws
+
+_NO_HOLDOUT = "there are no strangers, who would show how many such records chance makes"
+_SMALLER = (
+    "the holdout is smaller than the real table, so that too few strangers show how many such records chance makes"
+)
+_STRANGERS = "records as rare, of strangers, stand verbatim too, so that something other than copying makes them"
+_ALIKE = "two people are as alike without any synthetic table, so that chance or kinship makes such records"
+_COMMON = "each of these records is common enough for chance, or another person has all of it or all but one column"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verbatim:
+    """The people whose whole record stands in the synthetic table."""
+
+    members: Bools
+    """Shape (n_real,): every column but identifiers, the unit and ignored ones equals those of a synthetic row."""
+    strangers: Bools | None
+    """Shape (n_holdout,); None without a holdout."""
+    telling: Bools
+    """Shape (n_real,): of these, the records that chance under these columns can hardly make."""
+    named: Bools
+    """Shape (n_real,): `telling`, or nobody where `why_not_named` says so."""
+    why_not_named: str | None
+    """The reason why nobody is named although members stand verbatim."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeated:
+    """Synthetic rows that repeat. A table in which every row is repeated alike counts once."""
+
+    member: int
+    """How often the commonest synthetic row is there that equals exactly one person, a member; 0 without one."""
+    stranger: int | None
+    """The same for a stranger; None without a holdout."""
+    nobody: int
+    """The same for rows that equal nobody."""
+    p_value: float | None
+    """Of the commonest row of a member, corrected for the number of rows that repeat; None where it does not repeat, or
+    without a holdout."""
+    found: Bools
+    """Shape (n_real,): members whose row stands out and is repeated more often than chance can hardly explain."""
+
+    @property
+    def elsewhere(self) -> int:
+        """How often the commonest row is there that equals nobody, or one stranger."""
+        return max(self.nobody, self.stranger or 0)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the commonest row of a member repeats, and more than twice as often as any that is no member's."""
+        return _stands_out(self.member, self.elsewhere)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeopleFacts:
+    """What is known about single people, beside the verdicts."""
+
+    verbatim: Verbatim
+    repeated: Repeated
+
+    def to_facts(self) -> dict[str, Any]:
+        """Return the counts as plain numbers and words, as in assessment.json; no row number and no value."""
+        v, r = self.verbatim, self.repeated
+        stranger = r.stranger or 0
+        of = [who for who, times in (("member", r.member), ("stranger", stranger)) if times == max(r.member, stranger)]
+        return {
+            "verbatim": {
+                "members": int(v.members.sum()),
+                "strangers": None if v.strangers is None else int(v.strangers.sum()),
+                "telling": int(v.telling.sum()),
+                "named": int(v.named.sum()),
+                "why_not_named": v.why_not_named,
+            },
+            "repeated": {
+                "times": max(r.member, stranger),
+                "of": " and ".join(of) if r.member or stranger else None,
+                "elsewhere": r.elsewhere,
+                "stands_out": r.stands_out,
+                "p_value": r.p_value,
+                "found": bool(r.found.any()),
+                "named": int(r.found.sum()),
+            },
+        }
+
+
+def people_facts(case: Case) -> PeopleFacts | None:
+    """Return whose record stands verbatim in the synthetic table, whose is repeated, and who is named by it.
+
+    A member whose record stands verbatim is named if all of this holds. The record has at least max(40, log2(n m) + 10)
+    bits, were its columns independent with the frequencies that they have among members and strangers, and still
+    log2(n m) + 10 bits if a column counts only for what it adds to any single other one (n and m are real and
+    synthetic rows). Nobody else has all of it, or all but one column. No stranger's record that is as lonely and has
+    log2(n m) + 10 bits stands verbatim, and no two people agree in columns of so many bits, all or all but one. There
+    are as many strangers as members.
+
+    A record is found repeated if its row equals exactly one person, a member; it is there more than twice as often as
+    any row that equals nobody or only one stranger; and its p-value (`stats.repeated_rows`) is at most 0.01.
+
+    Returns
+    -------
+    PeopleFacts or None
+        Unchanged by row order, column order and names. None where rows are not in memory, or no column is left.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from divulge.case.case import build_case
+    >>> real, holdout = pl.DataFrame({"age": [20.5, 30.5]}), pl.DataFrame({"age": [40.5, 50.5]})
+    >>> synthetic = pl.DataFrame({"age": [20.5, 20.5, 60.5]})
+    >>> facts = people_facts(build_case(real, synthetic, holdout)).to_facts()
+    >>> facts["verbatim"]["members"], facts["verbatim"]["strangers"], facts["verbatim"]["named"]
+    (1, 0, 0)
+    >>> facts["repeated"]["times"], facts["repeated"]["of"], facts["repeated"]["elsewhere"]
+    (2, 'member', 1)
+    """
+    columns = _whole_record(case)
+    if not case.in_memory or not columns:
+        return None
+    table = case.contingency(columns, (), binned=False)
+    people = people_of(case, columns, table)
+    times = table.s // (int(np.gcd.reduce(table.s)) or 1)
+    return PeopleFacts(_verbatim(case, people, times), _repeated(case, people, times))
+
+
+def _whole_record(case: Case) -> list[str]:
+    """Return the columns that exact copies compare, sorted by name."""
+    away = {*case.schema.names("identifier"), *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
+    return sorted(c for c in case.columns if c not in away)
+
+
+# ---------------------------------------------------------------- verbatim
+
+
+def _verbatim(case: Case, people: People, times: Ints) -> Verbatim:
+    n = people.n_members
+    there = times[people.record] > 0
+    least = math.log2(max(1, n) * max(1, int(times.sum()))) + _SPARE
+    is_member, parts = np.arange(len(there)) < n, dict.fromkeys(people.columns, 1.0)
+    # of a stranger's record less is asked, so that strangers speak up first
+    rare = there & (people.bits() >= np.where(is_member, max(_BITS, least), least))
+    if rare[:n].any():
+        parts = own_parts(case, people)
+        rare &= ~is_member | (people.bits(parts) >= least)
+    candidates = np.flatnonzero(rare)
+    rare[candidates] = alone(people, candidates)
+    members, telling = there[:n], rare[:n]
+    why = None
+    if not case.has_holdout:
+        why = _NO_HOLDOUT
+    elif rare[n:].any():
+        why = _STRANGERS
+    elif people.n_persons(slice(n, None)) < people.n_persons(slice(n)):
+        why = _SMALLER
+    elif not telling.any():
+        why = _COMMON
+    elif any_alike(people, parts, least):
+        why = _ALIKE
+    return Verbatim(
+        members=members,
+        strangers=there[n:] if case.has_holdout else None,
+        telling=telling,
+        named=telling if why is None else np.zeros(n, dtype=bool),
+        why_not_named=why if members.any() else None,
+    )
+
+
+# ---------------------------------------------------------------- repeated
+
+
+def _repeated(case: Case, people: People, times: Ints) -> Repeated:
+    n = people.n_members
+    holders = people.holders(people.record, len(times))
+    by_members = np.bincount(people.record[:n], minlength=len(times)) > 0
+    by_strangers = np.bincount(people.record[n:], minlength=len(times)) > 0
+    one = holders == 1
+    of_member = one & by_members & ~by_strangers
+    member, stranger, nobody = (
+        int(times[which].max(initial=0)) for which in (of_member, one & by_strangers & ~by_members, holders == 0)
+    )
+    n_repeats = int((times > 1).sum())
+    found, p_value = np.zeros(n, dtype=bool), None
+    if case.has_holdout and member > 1:
+        n_people = people.n_persons()
+
+        def chance(k: int) -> float:
+            return too_often(k, int(times.sum()), n_people, n_repeats)
+
+        p_value = chance(member)
+        # fewer repeats are likelier: the findings are the rows from some number on
+        high = np.unique(times[of_member & (times > 1)])
+        enough = [k for k in high.tolist() if _stands_out(k, max(stranger, nobody)) and chance(k) <= _ERROR]
+        if enough:
+            found = (of_member & (times >= enough[0]))[people.record[:n]]
+    return Repeated(member, stranger if case.has_holdout else None, nobody, p_value, found)
+
+
+def _stands_out(times: int, elsewhere: int) -> bool:
+    return times > 1 and times > _TIMES * elsewhere

@@ -1,0 +1,67 @@
+"""How small a risk a run of this size can find, known before it begins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from divulge.case.case import Case
+from divulge.stats.power import smallest_detectable
+
+__all__ = ["people_needed", "reach_in_words", "smallest_risk"]
+
+_STRANGERS_HIT = 0.3
+"""Rate of strangers for which the reach is stated. Rarer hits are found at smaller risks, commoner ones at larger."""
+_MOST = 10**9
+
+
+def smallest_risk(n_members: int, n_strangers: int, n_attacks: int, level: float) -> float:
+    """Return the smallest risk that one comparison finds with 80% power after correction for the number of attacks.
+
+    Strangers are taken to be hit in 30% of cases. nan where no risk would be found.
+
+    Examples
+    --------
+    >>> round(smallest_risk(250, 250, 15, 0.95), 2), round(smallest_risk(10_000, 10_000, 15, 0.95), 3)
+    (0.24, 0.036)
+    """
+    each = 1 - (1 - level) / max(1, n_attacks)
+    return smallest_detectable(_STRANGERS_HIT, n_members, n_strangers, level=each) / (1 - _STRANGERS_HIT)
+
+
+def people_needed(risk: float, n_attacks: int, level: float) -> int:
+    """Return how many members, and as many strangers, make `smallest_risk` at most `risk`; two digits, upward.
+
+    Examples
+    --------
+    >>> people_needed(0.05, 15, 0.95)
+    5200
+    """
+    few, many = 1, _MOST
+    while few < many:
+        n = (few + many) // 2
+        if smallest_risk(n, n, n_attacks, level) <= risk:
+            many = n
+        else:
+            few = n + 1
+    step = int(10 ** max(0, len(str(few)) - 2))
+    return -(-few // step) * step
+
+
+def reach_in_words(case: Case, n_attacks: int, acceptable: float) -> str:
+    """Return how small a risk the run can find, and how many people the acceptable one needs; "" without a holdout."""
+    if not case.has_holdout:
+        return ""
+    n, m = (_people(case, role) for role in ("real", "holdout"))
+    least = smallest_risk(n, m, n_attacks, case.level) if min(n, m) else float("nan")
+    needed = people_needed(acceptable, n_attacks, case.level)
+    what = "members and strangers" if case.unit is None else "units of members and of strangers"
+    head = f"with {n:,} and {m:,} {what} "
+    if not least < 1:
+        return head + f"no risk can be found; {acceptable:g} needs about {needed:,} of each"
+    also = "" if least <= acceptable else f"; {acceptable:g} needs about {needed:,} of each"
+    return head + f"a risk below about {least:.2g} will hardly be found (where strangers are hit in 30% of cases){also}"
+
+
+def _people(case: Case, role: str) -> int:
+    units = case.units(role)
+    return case.n_rows(role) if units is None else len(np.unique(units))

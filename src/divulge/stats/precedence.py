@@ -1,0 +1,165 @@
+"""Tests of a hole: are members missing among the people who lie nearest to the synthetic table?
+
+A filter that removes synthetic rows near to members leaves a hole around each of them. Strangers then fill the front of
+the order by distance, and whoever has a synthetic row close by is known not to be a member. If members and strangers
+are a random split of the same people, the order says nothing about who is who, so that the chances below are exact.
+Nothing is fitted or drawn.
+
+The first test needs no group size: it counts the strangers who lie nearer than every member, and works where rows just
+outside the holes still leak. The others count the members among the nearest people, and work where a filter missed
+some. People at the same distance are taken together or not at all, which depends on distances alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from divulge.core.errors import SettingError
+from divulge.stats.outcomes import Floats, Ints
+
+__all__ = ["NEAREST", "Hole", "few_members", "hole", "strangers_first"]
+
+Bools = NDArray[np.bool_]
+
+NEAREST = (10, 20, 50)
+"""Sizes of the groups of nearest people, per mille of all people: 1, 2 and 5%, fixed before any data."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hole:
+    """Members and strangers among the people nearest to the synthetic table, and how likely so few members are."""
+
+    members: Ints
+    strangers: Ints
+    """Shape (1 + n_groups,): people in each group. The first group are the strangers nearer than every member."""
+    p_values: Floats
+    """Shape (1 + n_groups,): the chance of so few members in each group, one-sided and exact, not corrected."""
+    p_value: float
+    """The smallest of these, times their number (Bonferroni); at most 1."""
+    n_members: int
+    n_strangers: int
+
+    @property
+    def decides(self) -> int:
+        """Number of the group with the smallest p-value; the first one in ties."""
+        return int(np.argmin(self.p_values))
+
+
+def strangers_first(k: int, n_members: int, n_strangers: int) -> float:
+    """Return the chance that at least the first k people in a random order are strangers.
+
+    ``prod_{i < k} (n_C - i) / (n_T + n_C - i)``
+
+    Parameters
+    ----------
+    k
+        Strangers before the first member.
+    n_members, n_strangers
+        n_T and n_C.
+
+    References
+    ----------
+    Rosenbaum (1954), Tables for a nonparametric test of location; Balakrishnan and Ng (2006), Precedence-type tests.
+
+    Examples
+    --------
+    >>> strangers_first(2, 2, 2) == 1 / 6
+    True
+    >>> print(f"{strangers_first(41, 2000, 1000):.0e}")
+    2e-20
+    """
+    _check(k, n_members, n_strangers, k)
+    if k > n_strangers:
+        raise SettingError(f"k: {k} of {n_strangers} strangers. hint: count only strangers.")
+    i = np.arange(k)
+    return _chance(float(np.prod((n_strangers - i) / (n_members + n_strangers - i))))
+
+
+def few_members(hits: int, size: int, n_members: int, n_strangers: int) -> float:
+    """Return the chance that a random group of people has at most so many members (hypergeometric).
+
+    Parameters
+    ----------
+    hits
+        Members in the group.
+    size
+        People in the group.
+    n_members, n_strangers
+        n_T and n_C.
+
+    Examples
+    --------
+    >>> round(few_members(0, 2, 2, 2), 9)
+    0.166666667
+    >>> print(f"{few_members(0, 30, 2000, 1000):.0e}", f"{few_members(18, 30, 2000, 1000):.1f}")
+    4e-15 0.3
+    """
+    _check(hits, n_members, n_strangers, size)
+    if hits >= min(size, n_members):
+        return 1.0
+    x = np.arange(max(0, size - n_strangers), hits + 1, dtype=np.float64)
+    logs = _choose(n_members, x) + _choose(n_strangers, size - x) - _choose(n_members + n_strangers, np.array([size]))
+    return _chance(math.fsum(np.exp(logs).tolist()))
+
+
+def hole(members: Floats, strangers: Floats, nearest: Sequence[int] = NEAREST) -> Hole:
+    """Return whether members are missing among the people nearest to the synthetic table.
+
+    Parameters
+    ----------
+    members, strangers
+        Distance of each person to the nearest synthetic row, shapes (n_T,) and (n_C,); of a household the smallest.
+    nearest
+        Sizes of the groups, per mille of all people, rounded up. Who lies as far as the last one is in the group too.
+
+    Returns
+    -------
+    Hole
+        Unchanged by row order, and by any change of distances that keeps their order. With nobody on a side p is 1.
+
+    Examples
+    --------
+    >>> found = hole(np.array([0.3, 0.4, 0.5]), np.array([0.1, 0.2, 0.3]), nearest=[500])
+    >>> found.strangers.tolist(), found.members.tolist(), found.p_values.round(3).tolist()
+    ([2, 3], [0, 1], [0.2, 0.2])
+    """
+    if np.isnan(members).any() or np.isnan(strangers).any():
+        raise SettingError("hole: a distance is missing.")
+    n, k = len(members), len(strangers)
+    pooled = np.sort(np.concatenate([members, strangers]))
+    cuts = [pooled[-(-p * len(pooled) // 1000) - 1] for p in nearest] if len(pooled) else [0.0] * len(nearest)
+    inside = [[int(np.count_nonzero(side <= cut)) for cut in cuts] for side in (members, strangers)]
+    first, p_values = 0, np.ones(1 + len(cuts))
+    if n and k:
+        first = int(np.count_nonzero(strangers < members.min()))
+        few = [few_members(a, a + b, n, k) for a, b in zip(*inside, strict=True)]
+        p_values = np.array([strangers_first(first, n, k), *few])
+    return Hole(
+        members=np.array([0, *inside[0]]),
+        strangers=np.array([first, *inside[1]]),
+        p_values=p_values,
+        p_value=min(1.0, len(p_values) * float(p_values.min())),
+        n_members=n,
+        n_strangers=k,
+    )
+
+
+def _choose(n: int, k: Floats | Ints) -> Floats:
+    """Return the logarithm of n choose k."""
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def _chance(p: float) -> float:
+    """Return a probability that rounding leaves above 0 and at most 1."""
+    return min(1.0, max(p, math.ulp(0.0)))
+
+
+def _check(hits: int, n_members: int, n_strangers: int, size: int) -> None:
+    if not (0 <= hits <= size <= n_members + n_strangers and min(n_members, n_strangers) >= 0):
+        raise SettingError("hole: hits must lie between 0 and the size of the group, and the group among the people.")

@@ -1,0 +1,87 @@
+"""Is a hole around members found, and only where somebody made one?
+
+The four tests are exact and corrected by Bonferroni, so clean tables are rejected in at most 5% of runs.
+"""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from worlds import WORLDS
+
+from divulge.attacks import CATALOGUE
+from divulge.case.case import build_case
+from divulge.case.distances import distances_of
+
+
+def runs(quick, full):
+    return pytest.mark.parametrize(
+        ("runs", "errors"),
+        [pytest.param(quick, 3.0, id="quick"), pytest.param(full, 1.96, id="full", marks=pytest.mark.full)],
+    )
+
+
+def hole(*tables, seed=0, **more):
+    return CATALOGUE["dcr"].run(build_case(*tables, seed=seed, **more))[-1]
+
+
+@runs(40, 400)
+@pytest.mark.parametrize("sizes", [(300, 300, 300), (500, 300, 200)])
+@pytest.mark.parametrize("world", WORLDS)
+def test_clean_tables_have_no_hole(world, sizes, runs, errors):
+    wrong = 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 31])
+        found = hole(*(WORLDS[world](rng, n) for n in sizes), seed=i)
+        wrong += found.p_value <= 0.05
+        assert found.verdict is None or found.p_value <= 0.05
+    assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+
+
+@runs(40, 400)
+def test_clean_households_have_no_hole_and_rows_alone_would(runs, errors):
+    """Households of four equal rows: counted as rows they would give a hole far too often."""
+    wrong, naive = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 32])
+        tables = [
+            WORLDS["continuous"](rng, 60)[np.repeat(np.arange(60), 4)].with_columns(
+                home=pl.Series([f"{h}{j // 4}" for j in range(240)])
+            )
+            for h in "rsh"
+        ]
+        wrong += hole(*tables, seed=i, unit="home").p_value <= 0.05
+        naive += hole(*(t.drop("home") for t in tables), seed=i).p_value <= 0.05
+    assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+    assert naive / runs > 0.1
+
+
+@runs(3, 40)
+@pytest.mark.parametrize("world", ["mixed", "skewed", "continuous"])
+def test_a_filter_on_a_clean_table_is_found(world, runs, errors):
+    """Rows nearer to a member than one in twenty rows is to a stranger are removed."""
+    for i in range(runs):
+        rng = np.random.default_rng([i, 33])
+        real, synthetic, holdout = (WORLDS[world](rng, n) for n in (2000, 2000, 1000))
+        whole = build_case(real, synthetic, holdout)
+        d = distances_of(whole)
+        radius = np.quantile(d.nearest("synthetic", "holdout").distances[:, 0], 0.05)
+        far = d.nearest("synthetic", "real").distances[:, 0] > radius
+        found = hole(real, synthetic.filter(pl.Series(far)), holdout, seed=i)
+        assert found.verdict == "deficit found"
+        assert found.p_value < 1e-6
+        assert found.real.hits == 0
+        assert found.holdout.hits >= 20
+
+
+@runs(3, 40)
+def test_a_generator_that_rejects_copies_is_found_on_coarse_codes(runs, errors):
+    """Half of all strangers have the record of a synthetic row, and no member has."""
+    for i in range(runs):
+        rng = np.random.default_rng([i, 34])
+        real, synthetic, holdout = (WORLDS["codes"](rng, n) for n in (2000, 2000, 1000))
+        left = synthetic.join(real.unique(), on=real.columns, how="anti")
+        found = hole(real, left, holdout, seed=i)
+        assert found.verdict == "deficit found"
+        assert found.p_value < 1e-10
