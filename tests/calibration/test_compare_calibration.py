@@ -30,17 +30,27 @@ def planted(rng, leaks, n, m, of_tables=None, blunt=0.3):
 
 
 def covered(leaks, repeats, n, m, seed, draws=799):
-    """How often some claim is false, some rank interval misses, some limit misses; and the mean width of ranks."""
+    """How often some claim is false, some rank interval misses, some limit misses; and the mean width of ranks.
+
+    Every second candidate stands behind the others, whatever its risk.
+    """
     rng = np.random.default_rng(seed)
     leaks = np.asarray(leaks, dtype=float)
     truth = leaks[None] / (1 + np.arange(ATTACKS)[:, None] / 4)
     lowest = 1 + (truth[:, None, :] < truth[:, :, None] - 1e-12).sum(axis=2)
     highest = len(leaks) - (truth[:, None, :] > truth[:, :, None] + 1e-12).sum(axis=2)
+    behind = np.arange(len(leaks)) % 2 == 1
+    order = leaks + 2 * behind
+    before = (
+        (order[None, :] < order[:, None] - 1e-12).sum(axis=1),
+        (order[None, :] > order[:, None] + 1e-12).sum(axis=1),
+    )
     false, ranks, limits, width = 0, 0, 0, 0.0
     for _ in range(repeats):
         found = rank(
             planted(rng, leaks, n, m),
             tables=[[i] for i in range(len(leaks))],
+            behind=behind.tolist(),
             rng=np.random.default_rng(1),
             draws=draws,
         )
@@ -48,7 +58,8 @@ def covered(leaks, repeats, n, m, seed, draws=799):
         wrong = claimed & ~(truth[:, :, None] > truth[:, None, :] + 1e-12)
         over = found.riskier & ~(leaks[:, None] > leaks[None, :] + 1e-12)
         false += bool(wrong.any() or over.any())
-        ranks += bool(((found.first > lowest) | (found.last < highest)).any())
+        missed = (found.worst_first > 1 + before[0]) | (found.worst_last < len(leaks) - before[1])
+        ranks += bool(((found.first > lowest) | (found.last < highest)).any() or missed.any())
         worst = (found.worst_low > leaks) | (found.worst_high < leaks)
         limits += bool(((found.low > truth) | (found.high < truth)).any() or worst.any())
         width += float((found.last - found.first).mean())

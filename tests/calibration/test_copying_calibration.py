@@ -171,6 +171,19 @@ def homes(rng, n):
     return whole.with_columns(*own.get_columns(), home=pl.Series(np.repeat(names, 3)))
 
 
+TEMPLATE = "the patient was seen on the ward and sent home with"
+
+
+def told(rng, n):
+    """Row numbers, addresses, and texts that share a sentence; rows are sorted by two columns."""
+    table = mixed(rng, n).sort("c0", "age")
+    words = [" ".join(f"w{v}" for v in row) for row in rng.integers(0, 40, (n, 6)) ** 2]
+    note = [f"{TEMPLATE} {w}" for w in words]
+    return table.with_columns(
+        nr=np.arange(n), mail=pl.Series(rng.integers(0, 20 * n, n).astype(str)) + "@x", note=pl.Series(note)
+    )
+
+
 def poor(rng, n):
     """What a poor generator makes: each column right, nothing in common."""
     table = mixed(rng, n)
@@ -185,6 +198,7 @@ HONEST = {
     "few members": (coarse, coarse, (60, 400, 500)),
     "homes": (homes, homes, (240, 240, 240)),
     "poor": (mixed, poor, (300, 300, 300)),
+    "told": (told, told, (300, 300, 300)),
 }
 
 
@@ -206,3 +220,57 @@ def test_honest_tables_have_no_leak(monkeypatch, kind, recurs, runs, errors):
         n_sets += sum(bool(r.keys) for r in results)
     assert wrong / runs <= most(0.05, runs, errors)
     assert recurs > 0 or n_sets >= runs  # coarse tables have few sets that tell enough, the others many
+
+
+# ---------------------------------------------------------------- single columns, and rows with one column changed
+
+
+@runs(200, 2000)
+@pytest.mark.parametrize("shared", [0.02, 0.1])
+def test_values_that_recur_by_chance_are_no_leak(shared, runs, errors):
+    """Numbers of which 90 % of people have one of their own; strangers' values recur as often as members'."""
+    wrong, hits = 0, 0.0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 11])
+        size = round(150 / shared)
+        tables = [pl.DataFrame({"x": rng.integers(0, size, 100) * 0.5, "c": rng.integers(0, 3, 100)}) for _ in range(3)]
+        schema = Schema((Column("x", "identifier"), Column("c", "categorical")))
+        (own,) = divulge.copies.run(build_case(*tables, schema=schema, seed=i), variants=["one column"])
+        wrong += own.p_value <= 0.05
+        hits += own.holdout.rate / runs
+    assert hits > shared / 3
+    assert wrong / runs <= most(0.05, runs, errors)
+
+
+def few_values(rng, n, d=9, levels=4, dependent=0.3):
+    latent = rng.integers(0, 3, (n, 1))
+    return np.where(rng.random((n, d)) < dependent, latent % levels, rng.integers(0, levels, (n, d)))
+
+
+@runs(60, 400)
+@pytest.mark.parametrize("n", [200, 600])
+def test_the_smallest_share_with_one_column_changed_is_found(n, runs, errors):
+    """No more than one leak-free table in twenty is called a leak; the share that is named is found in four of five."""
+    wrong, found, shares = 0, 0, []
+    for i in range(runs):
+        rng = np.random.default_rng([i, n, 12])
+        real, synthetic, holdout = (few_values(rng, n) for _ in range(3))
+
+        def asked(synthetic, real=real, holdout=holdout, i=i):
+            tables = [
+                pl.DataFrame(t.astype(str), schema=[f"c{j}" for j in range(9)]) for t in (real, synthetic, holdout)
+            ]
+            return divulge.copies.run(build_case(*tables, seed=i), variants=["all but one"])[0]
+
+        clean = asked(synthetic)
+        wrong += clean.p_value <= 0.05
+        shares.append(clean.context["smallest share of copied people that would be found"])
+        k = math.ceil(shares[-1] * n)
+        synthetic[:k] = real[:k]
+        column = rng.integers(0, 9, k)
+        synthetic[np.arange(k), column] += rng.integers(1, 4, k)
+        synthetic %= 4
+        found += asked(synthetic).p_value <= 0.05
+    assert max(shares) < 0.2
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.8 - errors * math.sqrt(0.8 * 0.2 / runs)

@@ -7,7 +7,9 @@ from scipy.stats import binom
 
 from divulge.case.case import build_case
 from divulge.case.comparable.labels import labels_of
-from divulge.case.comparable.unseen import Matches, matches
+from divulge.case.comparable.overlap import no_overlap
+from divulge.case.comparable.together import rows_together
+from divulge.case.comparable.unseen import Matches, holdout_unseen, matches
 from divulge.case.preconditions import CRITICAL, INVALIDATING, check_all
 from divulge.report.external.known_sentences import is_ours
 
@@ -43,21 +45,21 @@ def test_a_random_split_that_nobody_saw_passes():
 
 def test_a_synthesizer_that_saw_the_holdout_is_told():
     real, synthetic, holdout = three()
-    found = checks(real, pl.concat([synthetic[:270], holdout[:30]]), holdout)["holdout unseen"]
+    found = holdout_unseen(build_case(real, pl.concat([synthetic[:270], holdout[:30]]), holdout))
     assert (found.ok, found.tested) == (False, True)
     assert found.detail.startswith("the synthesizer seems to have seen the holdout: 3")
     assert "strangers then hide what members lose. Use people who were never given to the generator" in found.detail
     # and beside what it copied of the real people
     both = pl.concat([synthetic[:240], holdout[:30], real[:30]])
-    assert not checks(real, both, holdout)["holdout unseen"].ok
-    assert checks(real, pl.concat([synthetic[:240], real[:60]]), holdout)["holdout unseen"].ok
+    assert not holdout_unseen(build_case(real, both, holdout)).ok
+    assert holdout_unseen(build_case(real, pl.concat([synthetic[:240], real[:60]]), holdout)).ok
 
 
 def test_what_it_saw_is_found_with_noise_on_it():
     real, synthetic, holdout = three(1, 400)
     rng = np.random.default_rng(1)
     noisy = holdout[:80].with_columns(pl.col(c) + pl.Series(rng.normal(0, 0.01, 80)) for c in "xy")
-    found = checks(real, pl.concat([synthetic[:320], noisy]), holdout)["holdout unseen"]
+    found = holdout_unseen(build_case(real, pl.concat([synthetic[:320], noisy]), holdout))
     assert not found.ok
     equal, near = matches(build_case(real, pl.concat([synthetic[:320], noisy]), holdout))
     assert equal.synthetic < 5
@@ -68,10 +70,10 @@ def test_on_coarse_tables_and_with_few_strangers_it_is_not_tested():
     rng = np.random.default_rng(2)
     coarse = [pl.DataFrame({c: rng.integers(0, 4, 300) for c in "abc"}) for _ in range(3)]
     for tables in (coarse, three(3, 100)):
-        found = checks(*tables)["holdout unseen"]
+        found = holdout_unseen(build_case(*tables))
         assert (found.ok, found.tested) == (True, False)
         assert found.detail.startswith("not tested: the tables are too coarse or too small")
-    assert checks(*three(3, 300))["holdout unseen"].tested
+    assert holdout_unseen(build_case(*three(3, 300))).tested
 
 
 def test_without_a_holdout_nothing_is_checked():
@@ -137,7 +139,7 @@ def test_a_tenth_of_the_holdout_in_the_training_data_is_found(noise):
     real, synthetic, holdout = three(6)
     rng = np.random.default_rng(6)
     both = holdout[:30].with_columns(pl.col(c) + pl.Series(rng.normal(0, noise, 30)) for c in "xy")
-    found = checks(pl.concat([real[:270], both]), synthetic, holdout)["no overlap"]
+    found = no_overlap(build_case(pl.concat([real[:270], both]), synthetic, holdout))
     assert not found.ok
     assert found.detail.endswith("more than a random split of these people gives; remove people who are in both")
     assert noise == 0 or found.detail.startswith("of the tenth of people with the nearest neighbours, ")
@@ -147,7 +149,7 @@ def test_a_number_of_the_file_does_not_hide_people_in_both():
     real, synthetic, holdout = three(7)
     tables = [pl.concat([real[:270], holdout[:30]]), synthetic, holdout]
     numbered = [t.with_columns(row_id=pl.int_range(300) + 1000 * i) for i, t in enumerate(tables)]
-    assert not checks(*numbered)["no overlap"].ok
+    assert not no_overlap(build_case(*numbered)).ok
 
 
 # ---------------------------------------------------------------- rows of one person
@@ -164,11 +166,11 @@ def persons(rng, n, first):
 def test_several_rows_a_person_are_told_unless_the_person_is_named():
     rng = np.random.default_rng(8)
     real, synthetic, holdout = (persons(rng, 200, 1000 * i) for i in range(3))
-    found = checks(*(t.drop("person") for t in (real, synthetic, holdout)))["rows belong together"]
+    found = rows_together(build_case(*(t.drop("person") for t in (real, synthetic, holdout))))
     assert not found.ok
     assert "name the column by --unit, or make one row a person" in found.detail
     assert found.detail.startswith("92.5% of nearest other rows are of the own table, 49.0% of the 20th nearest, where")
-    assert checks(real, synthetic, holdout, unit="person")["rows belong together"].ok
+    assert rows_together(build_case(real, synthetic, holdout, unit="person")).ok
 
 
 def plain_share(rows, is_real, k=1):
@@ -214,11 +216,12 @@ def test_neighbours_agree_with_a_plain_search(levels):
 
 def test_few_people_are_not_compared():
     rng = np.random.default_rng(9)
-    found = checks(people(rng, 19), people(rng, 50), people(rng, 50))["rows belong together"]
+    found = rows_together(build_case(people(rng, 19), people(rng, 50), people(rng, 50)))
     assert (found.ok, found.tested) == (True, False)
     assert is_ours(found.detail)
 
 
+@pytest.mark.slow
 def test_an_external_edition_may_repeat_what_the_checks_say():
     rng = np.random.default_rng(10)
     real, synthetic, holdout = (persons(rng, 200, 1000 * i) for i in range(3))

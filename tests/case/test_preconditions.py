@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from divulge.case.case import build_case
 from divulge.case.comparable.check import data_hash
-from divulge.case.comparable.exchangeable import exchangeability
+from divulge.case.comparable.exchangeable import exchangeability, exchangeable
 from divulge.case.comparable.overlap import shared_rows
 from divulge.case.preconditions import check_all
 
@@ -96,7 +96,7 @@ def test_a_shifted_holdout_is_found(shares, units):
         draw = households if units else people
         n = 1200 if units else 400
         real, holdout = draw(rng, n), draw(rng, n, shares)
-        found = checks(real, real, holdout, unit="home" if units else None, seed=seed)["exchangeable"]
+        found = exchangeable(build_case(real, real, holdout, unit="home" if units else None, seed=seed))
         missed += found.ok
         if not found.ok:
             assert "every excess below is suspect" in found.detail
@@ -258,8 +258,31 @@ def test_types_that_disagree_are_told():
     real, synthetic, holdout = three()
     found = checks(real, synthetic.with_columns(x=pl.lit("unknown")), holdout)["same types"]
     assert not found.ok
-    assert found.detail == "'x' is number in one table and text in another: compared as text"
+    assert found.detail == (
+        "'x' holds numbers in real; 300 of 300 values in synthetic (text) cannot be read so and are taken as missing"
+    )
     assert "same types" not in checks(real, synthetic, holdout)
+
+
+def test_a_date_stays_a_date_when_the_synthetic_table_writes_it_otherwise():
+    days = pl.date_range(pl.date(2021, 1, 1), pl.date(2021, 10, 27), eager=True)
+    real, synthetic, holdout = (t.with_columns(day=days.dt.to_string("%Y-%m-%d")) for t in three())
+    other = synthetic.with_columns(day=days.dt.to_string("%d/%m/%Y"))
+    case = build_case(real, other, holdout)
+    assert case.schema["day"].kind == "datetime"
+    assert (case.codes("day", binned=False)[0] == case.codes("day", binned=False)[1]).all()
+    found = checks(real, other, holdout)["same types"]
+    assert found.ok
+    assert found.detail == (
+        "'day' is written YYYY-MM-DD in real and DD/MM/YYYY in synthetic and YYYY-MM-DD in holdout: read as the same "
+        "dates"
+    )
+    unclear = synthetic.with_columns(day=pl.lit("04/03/2021"), x=pl.lit("secret"))
+    assert build_case(real, unclear, holdout).schema["day"].kind == "datetime"
+    found = checks(real, unclear, holdout)["same types"]
+    assert not found.ok
+    assert "(DD/MM/YYYY or MM/DD/YYYY, and no value tells which)" in found.detail
+    assert not any(value in found.detail for value in ("04/03", "secret"))
 
 
 def test_identifiers_and_constants_are_told():

@@ -82,7 +82,7 @@ def test_every_attack_of_the_catalogue_ran(demo):
 def test_records_name_rows_and_scores_only(demo):
     records = demo.records()
     assert records.columns == [
-        "row", "copied", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
+        "row", "copied", "named", "repeated", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
         "singled_out", "linked", "n_inferred", "exposure", "exposure_rank", "distance_to_synthetic", "distance_to_person", "hit_score", "p_value", "flagged",
         "nearest_synthetic", "attraction", "reasons",
     ]  # fmt: skip

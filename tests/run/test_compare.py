@@ -16,8 +16,7 @@ from divulge.core.errors import SettingError, TableError
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.report import ComparisonReport, folder_names
 from divulge.report.comparison.schema import comparison_schema, comparison_schema_text
-from divulge.stats.intervals import Interval
-from divulge.stats.rank_intervals import Scores, level_apart, rank
+from divulge.stats.rank_intervals import Scores, rank
 
 EVIL = "<script>alert(1)</script>|`x` =cmd"
 
@@ -156,17 +155,18 @@ def test_the_worst_attack_decides_and_every_attack_of_the_other_must_be_below():
     assert both.worst_last.tolist() == [2, 2]
 
 
-def test_attacks_without_person_scores_are_told_apart_by_intervals_that_do_not_meet():
-    apart = [[Interval(0.1, 0.0, 0.2), Interval(0.3, 0.25, 0.4), Interval(0.2, 0.1, 0.3)]]
-    found = rank([], tables=[[0], [1], [2]], apart=apart, rng=np.random.default_rng(0))
-    assert found.first.tolist() == [[1, 2, 1]]
-    assert found.last.tolist() == [[2, 3, 3]]
-    assert found.worst.tolist() == [0.1, 0.3, 0.2]
-    mean = rank([], tables=[[0, 1, 2]], apart=apart, rng=np.random.default_rng(0))
-    between = 4.302653 * 0.1 / np.sqrt(3)  # t with 2 degrees of freedom
-    assert mean.risk[0, 0] == pytest.approx(0.2)
-    assert mean.low[0, 0] == pytest.approx(0.2 - np.hypot(0.2 - 0.35 / 3, between), abs=1e-6)
-    assert level_apart(0.95, 3, 1, 5) == pytest.approx(1 - 0.05 / 20)
+def test_candidates_behind_rank_last_whatever_their_risk_and_are_ordered_among_themselves():
+    given = [scores([0.9, 0.0, 0.5, 0.0, 0.52])]
+    found = rank(
+        given, tables=[[i] for i in range(5)], behind=[False, True, True, False, True], rng=np.random.default_rng(0)
+    )
+    assert list(zip(found.worst_first.tolist(), found.worst_last.tolist(), strict=True)) == [
+        (2, 2), (3, 3), (4, 5), (1, 1), (4, 5),
+    ]  # fmt: skip
+    # the ranks by attack, the risks and the claims about them are those without it
+    plain = rank(given, tables=[[i] for i in range(5)], rng=np.random.default_rng(0))
+    for name in ("risk", "low", "first", "last", "riskier", "worst", "difference_low"):
+        assert (getattr(found, name) == getattr(plain, name)).all(), name
 
 
 def test_a_generator_has_the_spread_of_its_tables_in_its_limits():
@@ -206,8 +206,8 @@ def test_planted_copies_are_put_in_order(found):
     half = next(c for c in copies["candidates"] if c["label"] == "half")
     assert half["members"] == pytest.approx(0.5, abs=0.02)
     chosen = {a["attack"]: a["comparisons"] for a in found.data["attacks"]}
-    assert chosen == {"copies": 2, "linkability": 2, "inference": 1, "cap": 1, "singling_out": 1}
-    linked = [r for r in found.reports["half"][0].data["results"] if r["variant"].endswith(", k = 1")]
+    assert chosen == {"copies": 2, "linkability": 1, "inference": 1, "cap": 1}
+    linked = [r for r in found.reports["half"][0].data["results"] if r["variant"] == "balanced halves, k = 1"]
     cell = next(
         c
         for a in found.data["attacks"]
@@ -221,7 +221,7 @@ def test_planted_copies_are_put_in_order(found):
 
 def test_pairs_name_the_riskier_one(found):
     pairs = {(p["attack"], p["first"], p["second"]): p for p in found.data["pairs"]}
-    assert len(pairs) == 5 * 3
+    assert len(pairs) == 4 * 3
     pair = pairs["copies", EVIL, "half"]
     assert pair["riskier"] == "half"
     assert pair["low"] < pair["difference"] < pair["high"] < 0
@@ -240,17 +240,6 @@ def test_limits_of_single_comparisons_allow_for_all_tables(found):
             assert band["high"] > alone or alone == 1
 
 
-def test_intervals_of_singling_out_hold_together_with_all_the_rest(found):
-    # four attacks with person scores and this one, four tables
-    level = 1 - 0.05 / ((4 + 1) * 4)
-    ranked = next(a for a in found.data["attacks"] if a["attack"] == "singling_out")
-    shown = {c["label"]: c for c in ranked["candidates"]}
-    for name, table in (("half", copying(1, 0.5)), (EVIL, copying(2, 0.0))):
-        own = divulge.singling_out(REAL, table, holdout=HOLDOUT, level=level)
-        risk = next(r.risk for r in own if r.variant == "3 columns")
-        assert (shown[name]["low"], shown[name]["high"]) == pytest.approx((risk.low, risk.high))
-
-
 @pytest.mark.slow
 def test_an_attack_that_always_hits_strangers_is_left_out_and_the_others_are_ranked():
     everybody = pl.concat([REAL, HOLDOUT])
@@ -258,7 +247,7 @@ def test_an_attack_that_always_hits_strangers_is_left_out_and_the_others_are_ran
     why = {n["what"]: n["why"] for n in ranked.data["not_compared"]}
     assert "strangers are always hit" in why["copies"]
     assert "copies" not in {a["attack"] for a in ranked.data["attacks"]}
-    assert {"linkability", "singling_out"} <= {a["attack"] for a in ranked.data["attacks"]}
+    assert {"linkability", "inference"} <= {a["attack"] for a in ranked.data["attacks"]}
     assert len(ranked.order) == 2
 
 
@@ -298,6 +287,8 @@ def test_the_picture_has_a_table_of_its_numbers(found):
     assert page.count("<svg") == 4
     assert page.count("Numbers of this chart") == 4
     assert page.count('role="img"') == 4
+    verdicts = [c["verdict"] for c in found.data["candidates"]]
+    assert page.count('class="mark m-excess"') == 4 * verdicts.count("excess found") == 8
 
 
 def test_the_picture_turns_measures_so_that_right_is_better():
@@ -439,7 +430,8 @@ def test_the_command_reports_what_it_can_and_says_what_failed(tmp_path):
                  "--targets", "job", "--no-utility", "--out", str(tmp_path / "out")]  # fmt: skip
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 3, done.output
-    assert "“copy” has the most risk for certain" in " ".join(done.output.split())
+    said = r"“copy” \(excess found; every member stands in it verbatim, and [0-9.]+% of strangers\) ranks last\."
+    assert re.search(said, " ".join(done.output.split()))
     assert "broken could not be attacked" in done.output
     data = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert data["verdict"]["order"] == ["made up", "copy"]

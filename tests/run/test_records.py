@@ -14,7 +14,7 @@ from divulge.report.report import Report, _records_summary
 from divulge.run.records import _highest_cap, per_record
 
 ALWAYS = [
-    "row", "copied", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
+    "row", "copied", "named", "repeated", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
     "singled_out", "linked", "n_inferred",
 ]  # fmt: skip
 OF_EXPOSURE = [

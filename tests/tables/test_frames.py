@@ -1,5 +1,6 @@
 """Room A: the same table gives the same columns, and the same digits, from every kind of frame."""
 
+import dataclasses
 import math
 import subprocess
 import sys
@@ -564,8 +565,9 @@ def test_leading_zeros_that_tell_nothing_apart_match_numbers():
     assert "leading zeros" in result.note
 
 
-def test_numbers_beside_other_text_are_written_alike():
-    result = pooled(pl.Series([1.0, 2.5, NAN]), ["1", "N", "2.5"], [1, 2, 3], ["1.0", "2.50", "1e0"])
+def test_text_in_the_real_table_makes_text_of_all_and_numbers_are_written_alike():
+    result = pooled(["N"], pl.Series([1.0, 2.5, NAN]), ["1", "N", "2.5"], [1, 2, 3], ["1.0", "2.50", "1e0"])
+    result = dataclasses.replace(result, codes=result.codes[1:])
     assert result.levels.to_list() == ["1", "2", "2.5", "3", "N"]
     assert [c.tolist() for c in result.codes] == [[1, 3, 0], [1, 5, 3], [1, 2, 4], [1, 3, 1]]
     assert result.note == "is number in one table and text in another: compared as text"
@@ -631,7 +633,11 @@ def test_booleans_beside_other_numbers_are_numbers():
 
 
 def test_booleans_beside_other_text_are_written_alike():
-    assert codes([True, False], ["True", "unknown"]) == [[2, 1], [2, 3]]
+    assert codes(["True", "unknown"], [True, False]) == [[2, 3], [2, 1]]
+
+
+def test_what_is_no_truth_value_is_missing_beside_real_booleans():
+    assert codes([True, False], ["True", "unknown"], [0, 2]) == [[2, 1], [2, 0], [1, 0]]
 
 
 def test_text_true_and_false_are_booleans():
@@ -720,13 +726,113 @@ def test_what_only_resembles_a_date_is_text_and_not_missing(text):
 
 
 def test_dates_beside_other_text_are_written_alike():
-    result = pooled([date(2020, 1, 1)], ["2020-01-01", "unknown"], [datetime(2020, 1, 1)])
-    assert [c.tolist() for c in result.codes] == [[1], [1, 2], [1]]
+    result = pooled(["2020-01-01", "unknown"], [date(2020, 1, 1)], [datetime(2020, 1, 1)])
+    assert [c.tolist() for c in result.codes] == [[1, 2], [1], [1]]
     assert "compared as text" in result.note
 
 
-def test_dates_beside_numbers_are_compared_as_text():
-    assert pooled([date(2020, 1, 1)], [1]).note == "is datetime in one table and number in another: compared as text"
+# ---------------------------------------------------------------- the real table decides
+
+
+ROLES = ("real", "synthetic", "holdout")
+
+
+def beside(real, *others):
+    return pool([table_of(as_table(c), r) for c, r in zip((real, *others), ROLES, strict=False)], "x")
+
+
+def test_what_is_no_real_date_is_missing_and_counted():
+    result = beside([date(2020, 1, 1)], ["2020-01-01", "unknown", "unknown"], [1])
+    assert result.family == "datetime"
+    assert [c.tolist() for c in result.codes] == [[1], [1, 0, 0], [0]]
+    assert result.note == (
+        "holds dates in real; 2 of 3 values in synthetic (YYYY-MM-DD) cannot be read so, 1 of 1 values in holdout "
+        "(numbers) cannot be read so and are taken as missing"
+    )
+    assert not result.read_alike
+
+
+def test_what_is_no_real_number_is_missing_and_counted():
+    result = beside([1.5, 2.0], ["2", "N", "N", "NaN", None])
+    assert result.levels.to_list() == [1.5, 2.0]
+    assert result.codes[1].tolist() == [2, 0, 0, 0, 0]
+    assert "; 2 of 5 values in synthetic (1234.5) cannot be read so" in result.note
+
+
+def test_a_table_elsewhere_counts_rows_and_codes_them_alike():
+    lazy = pl.LazyFrame({"x": ["31/12/2020", "31/12/2020", "unknown", "unknown", "unknown"]})
+    result = beside(["2020-12-31"], lazy)
+    assert [c.tolist() for c in result.counts] == [[0, 1], [3, 2]]
+    assert "3 of 5 values in synthetic (DD/MM/YYYY)" in result.note
+    assert result.encode(lazy.collect()["x"], 1).tolist() == [1, 1, 0, 0, 0]
+
+
+DAYS = [date(2021, 3, 4), date(2021, 12, 31), date(2021, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("%d/%m/%Y", "DD/MM/YYYY"), ("%m/%d/%Y", "MM/DD/YYYY"), ("%d.%m.%Y", "DD.MM.YYYY"), ("%d-%m-%Y", "DD-MM-YYYY"),
+        ("%Y/%m/%d", "YYYY/MM/DD"), ("%d/%m/%Y 00:00", "DD/MM/YYYY"),
+    ],
+)  # fmt: skip
+def test_dates_in_another_form_are_the_same_dates(form, name):
+    real, other = [d.isoformat() for d in DAYS], [d.strftime(form) for d in DAYS]
+    for tables in ((real, other), (other, real), (DAYS, other)):
+        result = beside(*tables)
+        assert result.family == "datetime"
+        assert result.codes[0].tolist() == result.codes[1].tolist() == [2, 3, 1]
+        assert result.read_alike
+    assert beside(real, other).note == f"is written YYYY-MM-DD in real and {name} in synthetic: read as the same dates"
+    assert beside(other, other).note == ""
+
+
+def test_a_day_of_one_digit_is_read():
+    assert codes(["2021-03-04", "2021-12-31"], ["4/3/2021", "31/12/2021"]) == [[1, 2], [1, 2]]
+
+
+def test_days_that_may_be_months_are_missing_unless_another_table_decides():
+    unclear = ["04/03/2021", "05/06/2021"]
+    result = beside(["2021-03-04", "2021-06-05"], unclear)
+    assert result.family == "datetime"
+    assert result.codes[1].tolist() == [0, 0]
+    assert result.note == (
+        "holds dates written YYYY-MM-DD in real; 2 of 2 values in synthetic (DD/MM/YYYY or MM/DD/YYYY, and no value "
+        "tells which) cannot be read so and are taken as missing"
+    )
+    assert beside(["31/12/2021", "05/06/2021"], unclear).codes[1].tolist() == [1, 2]
+    assert beside(unclear, ["12/31/2021"]).levels.to_list()[0] == datetime(2021, 4, 3)
+    # equal either way, and nobody who could tell
+    assert levels(["05/05/2021"]) == [datetime(2021, 5, 5)]
+    assert pooled(unclear, unclear).family == "text"
+
+
+@pytest.mark.parametrize("text", ["32/12/2021", "1/2/21", "31/12/2021 25:00", "31/12-2021", "a31/12/2021"])
+def test_what_only_resembles_a_date_of_another_form_is_no_date(text):
+    assert pooled([text]).family == "text"
+
+
+@pytest.mark.parametrize(
+    "text", ["1234,5 6", "1,234.5 6", "1.234,5 6", "1 234.5 6,000.5", "1.234.567,25", "-3,25", "1'234'567.5"]
+)
+def test_numbers_in_another_form_are_read_or_missing(text):
+    expected = {
+        "1234,5 6": [0], "1,234.5 6": [0], "1.234,5 6": [0], "1 234.5 6,000.5": [0], "1.234.567,25": [1_234_567.25],
+        "-3,25": [-3.25], "1'234'567.5": [1_234_567.5],
+    }[text]  # fmt: skip
+    result = beside([0.5], [text])
+    found = result.levels.to_list()
+    assert [v for v in found if v != 0.5] == [v for v in expected if v]
+    assert result.read_alike == bool(expected[0])
+
+
+def test_a_comma_that_may_be_either_is_not_guessed():
+    result = beside([0.5], ["1,234", "2,345"])
+    assert result.codes[1].tolist() == [0, 0]
+    assert "(1234,5 or 1,234.5, and no value tells which)" in result.note
+    assert beside([0.5], ["1,234", "2,5"]).levels.to_list() == [0.5, 1.234, 2.5]
+    assert beside([0.5], ["1,234", "1,234,567"]).levels.to_list() == [0.5, 1234, 1_234_567]
 
 
 def test_time_zones_become_utc():

@@ -25,6 +25,7 @@ from divulge.stats import (
 )
 from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
+from divulge.stats.pairing import Paired
 
 Floats = NDArray[np.float64]
 
@@ -370,6 +371,11 @@ def _too_wide(result: Result, risk: Interval, acceptable: float, shown: float | 
         return (
             f"the interval is too wide; about {n:,} guesses as independent as these would bring the "
             f"upper limit to {acceptable:g} where there is no excess; more people give more guesses"
+        )
+    if isinstance(result.comparison, Paired):
+        return (
+            f"{CANNOT_TELL}: the interval is too wide; about {n:,} pairs of rows would bring the upper limit to "
+            f"{acceptable:g} where there is no excess"
         )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (

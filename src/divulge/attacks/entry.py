@@ -141,10 +141,6 @@ class Headline:
     """Whether the results of a variant represent the attack."""
     words: str
     """A description of these results."""
-    ranks: Literal["scores", "intervals", "no"] = "scores"
-    """How they rank candidate tables: by scores of the same people, by intervals that do not overlap, or not at all."""
-    needs_keys: bool = False
-    """Whether candidates are comparable only with given keys; a search chooses other key sets for each table."""
 
 
 def _no(variant: str) -> bool:
@@ -156,7 +152,7 @@ class Primary:
     """The comparisons of an attack that must bound the risk before a run says "none found".
 
     They are fixed before any outcome is seen. All other comparisons are screened: they can find something, and do not
-    hold "none found" back.
+    hold "none found" back. Where they score people, they also rank candidates in `compare`.
     """
 
     words: str

@@ -15,24 +15,33 @@ from divulge.core.result import Result, label
 from divulge.stats import Comparison, Family, holm, max_t, resample
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.isolation import Isolation
+from divulge.stats.pairing import Paired
 
-__all__ = ["correct"]
+__all__ = ["correct", "family_of"]
 
 _WIDEST_FAMILY = 40_000_000  # scores (people times comparisons) up to which a family is permuted jointly: 320 MB
 
 
 def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABLE) -> list[Result]:
-    """Return the results with simultaneous bounds, adjusted p-values and verdicts. Each attack name is one family."""
+    """Return the results with simultaneous bounds, adjusted p-values and verdicts, corrected within each family."""
     out = list(results)
     families: dict[str, list[int]] = {}
     for i, result in enumerate(results):
         if result.comparison is not None:
-            families.setdefault(result.attack, []).append(i)
+            families.setdefault(family_of(result), []).append(i)
     for name, members in families.items():
         family, comparisons = _family(case, name, [results[i] for i in members])
         for j, i in enumerate(members):
             out[i] = _with_family(results[i], comparisons[j], family, j, acceptable, len(families))
     return out
+
+
+def family_of(result: Result) -> str:
+    """Return the family that a comparison is corrected in: its attack, or the attack's comparisons of paired rows.
+
+    Paired rows have no strangers, so that labels cannot be permuted jointly with those of people.
+    """
+    return f"{result.attack}, paired rows" if isinstance(result.comparison, Paired) else result.attack
 
 
 def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[Comparison]]:
@@ -41,6 +50,8 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
     order = sorted(range(len(results)), key=lambda i: label(results[i]))
     if all(isinstance(c, Isolation) for c in comparisons):
         return _permuted_family([cast(Isolation, c) for c in comparisons], case.level), comparisons
+    if all(isinstance(c, Paired) for c in comparisons):
+        return _holm_family(results, case.level), comparisons
     scores = [results[i].individual for i in order]
     rows = case.n_rows("real") + case.n_rows("holdout")
     if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:

@@ -19,7 +19,7 @@ from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import PooledColumn, Table, collect, profiles, table_of
 
-__all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "infer_schema"]
+__all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema"]
 
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "column(s) that not all tables have are left out"
@@ -57,6 +57,14 @@ class Case:
     def has_holdout(self) -> bool:
         """Whether there is a holdout: people that the synthesizer never saw."""
         return len(self.tables) == 3
+
+    @property
+    def without_strangers(self) -> tuple[str, ...]:
+        """Columns that real and synthetic have and the holdout lacks: nothing can be said about them with strangers."""
+        if not self.has_holdout:
+            return ()
+        real, synthetic, holdout = (t.columns for t in self.tables)
+        return tuple(c for c in real if c in synthetic and c not in holdout)
 
     @property
     def in_memory(self) -> bool:
@@ -167,7 +175,7 @@ class Case:
             codes: list[NDArray[np.int32]] = []
             if table.frame is None:
                 raw, weight = profiles(table, names)
-                codes = [self.pooled(n).encode(s) for n, s in zip(names, raw, strict=True)]
+                codes = [self.pooled(n).encode(s, i) for n, s in zip(names, raw, strict=True)]
             else:
                 codes = [c for n in names if (c := self.pooled(n).codes[i]) is not None]
                 weight = np.ones(table.n_rows, dtype=np.int64)

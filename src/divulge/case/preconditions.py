@@ -59,11 +59,13 @@ def _same_columns(case: Case) -> Check:
 
 
 def _same_kinds(case: Case) -> Check | None:
-    odd = [f"{c!r} {case.pooled(c).note}" for c in case.columns if case.pooled(c).note]
-    if not odd:
+    noted = sorted((c for c in case.columns if case.pooled(c).note), key=lambda c: case.pooled(c).read_alike)
+    if not noted:
         return None
-    more = f"; and {len(odd) - 5} more" if len(odd) > 5 else ""
-    return Check(check="same types", ok=False, detail="; ".join(odd[:5]) + more)
+    told = [f"{c!r} {case.pooled(c).note}" for c in noted]
+    more = f"; and {len(told) - 5} more" if len(told) > 5 else ""
+    ok = all(case.pooled(c).read_alike for c in noted)
+    return Check(check="same types", ok=ok, detail="; ".join(told[:5]) + more)
 
 
 def _useful_columns(case: Case) -> Check | None:

@@ -117,6 +117,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
                 **{name: options[name] for name in _PASSED_ON},
             ),
             progress=progress,
+            before=_quiet if options["quiet"] else _say,
             **({"finished": finished_shown} if options["verbose"] else {}),
         )
     report = _completed(report, previous, policy, options["fail_on"])
@@ -136,6 +137,14 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
         sys.exit(1)
     if report.failed:
         sys.exit(3)
+
+
+def _say(told: str) -> None:
+    click.echo(f"divulge: {told}", err=True)
+
+
+def _quiet(told: str) -> None:
+    """Say nothing."""
 
 
 def _completed(report: Report, previous: Assessment | None, policy: Policy | None, fail_on: Sequence[str]) -> Report:

@@ -239,6 +239,8 @@ def tidy(text: object) -> str:
     return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
 
 
+BY_CHANCE = ("rows a few places apart", "rows in random order")
+"""Baselines that are no guess without the synthetic table, but what its own rows give by chance."""
 TOWARDS = "leak-free share towards members"
 """Context key of results whose rates are shares of synthetic rows, by their nearest person, not of people."""
 
@@ -304,7 +306,8 @@ def sentence(result: Result) -> str:
         shown = [(n, getattr(result.value, n)) for n in ("real", "holdout", "synthetic")]
         parts.append(result.measured + ", ".join(f"{n} {number(v)}" for n, v in shown if v is not None))
     if result.baseline and result.baseline.rate is not None:
-        parts.append(f"{percent(result.baseline.rate)} without the synthetic table ({result.baseline.what})")
+        told = "by chance" if result.baseline.what in BY_CHANCE else "without the synthetic table"
+        parts.append(f"{percent(result.baseline.rate)} {told} ({result.baseline.what})")
     if result.verdict:
         parts.append(result.verdict)
     return "; ".join(p for p in parts if p) or "undefined: nothing to attack"

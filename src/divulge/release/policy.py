@@ -111,7 +111,7 @@ preconditions = true
 
 # The smallest excess in rate that the verdict finds in the headline comparison with 80% power is at most this: a run
 # with too few people is not kept. It is corrected for the number of comparisons and of attacks. The headline of
-# singling out is 3 columns, of linkability k = 1, of inference the nearest record of each target, else the first variant.
+# singling out is 3 columns, of linkability k = 1, of inference the nearest record, else the first variant.
 [power]
 copies = 0.1
 linkability = 0.1

@@ -23,6 +23,7 @@ LATER: dict[str, Any] = {
     "edition": "custodian",
     "revealed": [],
     "left_out": [],
+    "facts": None,
     "not_run": [],
     "utility": [],
     "policy": None,

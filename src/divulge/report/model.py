@@ -21,6 +21,7 @@ __all__ = [
     "Changed",
     "Column",
     "Condition",
+    "Facts",
     "Failure",
     "Found",
     "Group",
@@ -38,12 +39,14 @@ __all__ = [
     "Precondition",
     "Rate",
     "Records",
+    "Repeated",
     "ResultRecord",
     "Settings",
     "Smallest",
     "Table",
     "Tables",
     "Utility",
+    "Verbatim",
 ]
 
 ANY_COUNT = "of any count shown like these"
@@ -167,6 +170,37 @@ class Precondition(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     tested: bool = True
     """False where these tables cannot show a breach; `detail` says why."""
+
+
+class Verbatim(msgspec.Struct, frozen=True, kw_only=True):
+    """How many people's whole record stands in the synthetic table, whatever a test says."""
+
+    members: Count
+    strangers: Count | None
+    telling: Annotated[
+        Count, Meta(description="Of the members, those whose record chance under these columns can hardly make.")
+    ]
+    named: Annotated[Count, Meta(description="Of these, those who are named in the records.")]
+    why_not_named: str | None
+
+
+class Repeated(msgspec.Struct, frozen=True, kw_only=True):
+    """The synthetic row that is repeated most often among those that equal exactly one person."""
+
+    times: Count
+    of: Annotated[str | None, Meta(description="Whether the person is a member or a stranger.")]
+    elsewhere: Annotated[Count, Meta(description="How often any row is there that equals nobody, or one stranger.")]
+    stands_out: bool
+    p_value: float | None
+    found: Annotated[bool, Meta(description="Whether this is a finding about one person.")]
+    named: Annotated[Count, Meta(description="Members whose record is repeated more often than chance can explain.")]
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts about single people, beside the verdicts; an external edition has none."""
+
+    verbatim: Verbatim
+    repeated: Repeated
 
 
 class KeySet(msgspec.Struct, frozen=True, kw_only=True):
@@ -450,6 +484,7 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     key_sets: tuple[KeySet, ...]
     minimal_key_sets: tuple[MinimalKeySet, ...]
     records: Records | None
+    facts: Facts | None = None
     positive_control: tuple[PositiveControl, ...]
     failed: tuple[Failure, ...]
     left_out: tuple[LeftOut, ...]

@@ -45,7 +45,7 @@ def _compared(result: ResultRecord) -> bool:
 
 def on_part(result: ResultRecord) -> bool:
     """Return whether a result is about near copies on part of the columns; there can be hundreds of these."""
-    return result.attack == "copies" and bool(result.keys)
+    return result.attack == "copies" and result.variant.startswith("near on ")
 
 
 QUESTIONS = ("singling_out", "linkability", "inference")
@@ -69,7 +69,7 @@ def few_parts(results: Iterable[ResultRecord], most: int) -> list[ResultRecord]:
 
 def shared_keys(results: Iterable[ResultRecord]) -> list[str]:
     """Return the key set that all results with keys share, [] when they differ; columns of copies are not keys."""
-    sets = {tuple(r.keys) for r in results if r.keys and not on_part(r)}
+    sets = {tuple(r.keys) for r in results if r.keys and r.attack != "copies"}
     return list(sets.pop()) if len(sets) == 1 else []
 
 

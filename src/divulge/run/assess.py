@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from divulge.attacks.checks import ACCEPTABLE
@@ -23,7 +24,10 @@ from divulge.core import __version__
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.kernels.neighbours.index import warm_up
+from divulge.measures.people_facts import PeopleFacts, people_facts
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.model import Facts
+from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
@@ -31,10 +35,11 @@ from divulge.run.options import Attacker, Reading, RunOptions, Search, stated
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
+from divulge.run.reach import reach_in_words
 from divulge.run.records import exposed_strangers, per_record
 from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
 from divulge.run.scope import not_compared, summarised
-from divulge.run.verdict import Scope, in_doubt, over_families, overall
+from divulge.run.verdict import Scope, beside_a_hole, in_doubt, over_families, overall
 
 __all__ = ["assess", "assess_with"]
 
@@ -68,6 +73,7 @@ def assess(
     keep: str | Path | None = None,
     resume: bool = False,
     finished: Callable[[Finished], None] = lambda done: None,
+    before: Callable[[str], None] = lambda told: None,
 ) -> Report:
     """Return a report of every attack that the tables allow.
 
@@ -123,6 +129,8 @@ def assess(
         times. Results of other tables or other settings are not used.
     finished
         Called once for each attack, when its last test is done.
+    before
+        Called before the attacks begin with what a run of this size can find, in words.
 
     Raises
     ------
@@ -136,7 +144,9 @@ def assess(
     )
     reading = Reading(schema, unit, tuple(ignore), tuple(missing))
     attacker = Attacker(keys, targets, subgroups)
-    return assess_with(real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished)
+    return assess_with(
+        real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished, before=before
+    )
 
 
 def assess_with(
@@ -149,9 +159,10 @@ def assess_with(
     *,
     progress: Progress = lambda what, done, total: None,
     finished: Callable[[Finished], None] = lambda done: None,
+    before: Callable[[str], None] = lambda told: None,
 ) -> Report:
     """Return the report of `assess`, with the options given as structs."""
-    return _Assessing(attacker, reading, options, progress, finished).report(real, synthetic, holdout)
+    return _Assessing(attacker, reading, options, progress, finished, before).report(real, synthetic, holdout)
 
 
 @dataclass
@@ -163,6 +174,7 @@ class _Assessing:
     options: RunOptions
     progress: Progress
     finished: Callable[[Finished], None]
+    before: Callable[[str], None]
 
     def report(self, real: Any, synthetic: Any, holdout: Any) -> Report:
         """Return the report on three tables."""
@@ -178,6 +190,9 @@ class _Assessing:
         checks = check_all(case)
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
+        reach = reach_in_words(case, len(set(plan.attacks)), options.acceptable)
+        if reach:
+            self.before(reach)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
         runner = Runner(watch, clock, store, self.finished, options.models)
@@ -204,15 +219,22 @@ class _Assessing:
             failed=found.failed,
             key_sets=plan.key_sets,
             minimal=plan.minimal,
-            notes=[*case.notes, *plan.notes, *late, *([] if store is None else store.notes)],
+            notes=[
+                *case.notes,
+                *plan.notes,
+                *([reach] if reach else []),
+                *late,
+                *([] if store is None else store.notes),
+            ],
             verdict=overall(
                 found.results,
                 case.has_holdout,
                 options.level,
                 options.acceptable,
-                self._scope(case, plan, failing, found.left_out),
+                self._scope(case, plan, failing, found.left_out, _typed_facts(found.facts)),
             ),
             records=found.records,
+            facts=None if found.facts is None else found.facts.to_facts(),
             exposed_strangers=found.exposed,
             positive_control=found.control,
             left_out=found.left_out,
@@ -241,18 +263,31 @@ class _Assessing:
         results = self._judged(case, run.results, failing)
         control = self._controlled(case, plan, runner, failing, run, results)
         self.progress("gathering records", n, n)
+        facts = people_facts(case)
         return _Found(
             results=results,
+            facts=facts,
             failed=run.failed,
             left_out=run.left_out,
             control=control,
-            records=per_record(case, results),
+            records=per_record(case, results, facts),
             exposed=exposed_strangers(case, results),
             utility=_utility(case, self.attacker.targets, runner, run) if self.options.utility else [],
         )
 
-    def _scope(self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]]) -> Scope:
-        return Scope(failing, left_out, plan.attacks, self.attacker, case.n_rows("real"), not_compared(case))
+    def _scope(
+        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None
+    ) -> Scope:
+        return Scope(
+            failing=failing,
+            left_out=left_out,
+            planned=plan.attacks,
+            attacker=self.attacker,
+            n_members=case.n_rows("real"),
+            not_compared=not_compared(case),
+            without_strangers=case.without_strangers,
+            person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
+        )
 
     def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
         """Add the minimal key sets to the plan, where they are requested and time is left."""
@@ -265,7 +300,7 @@ class _Assessing:
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options = self.options
         made = correct(case, summarised(case, results), options.acceptable)
-        return in_doubt(over_families(made, options.level), failing)
+        return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
@@ -284,7 +319,7 @@ class _Assessing:
             found = self._judged(
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed()).results, failing
             )
-            scope = self._scope(planted, plan, failing, ())
+            scope = self._scope(planted, plan, failing, (), None)
             told = overall(found, case.has_holdout, self.options.level, self.options.acceptable, scope)
             return found, told.verdict
 
@@ -299,12 +334,17 @@ class _Found:
     """What a run found."""
 
     results: list[Result]
+    facts: PeopleFacts | None
     failed: list[dict[str, str]]
     left_out: list[dict[str, Any]]
     control: list[dict[str, Any]]
     records: pl.DataFrame | None
     exposed: float | None
     utility: list[dict[str, Any]]
+
+
+def _typed_facts(facts: PeopleFacts | None) -> Facts | None:
+    return None if facts is None else msgspec.convert(facts.to_facts(), Facts)
 
 
 def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:

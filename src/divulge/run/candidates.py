@@ -15,33 +15,38 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
-from divulge.attacks.entry import Headline
 from divulge.case.case import build_case
-from divulge.core.result import Result, label
+from divulge.case.preconditions import INVALIDATING
+from divulge.core.result import FOUND, Result, label
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.model import Utility
+from divulge.report.order import ORDER
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.options import Attacker, Reading, RunOptions
-from divulge.stats.intervals import Interval
-from divulge.stats.rank_intervals import Ranking, Scores, level_apart, rank
+from divulge.run.primaries import is_named
+from divulge.stats.rank_intervals import Ranking, Scores, rank
 
 Floats = NDArray[np.float64]
 
 
-def _ranked_by(how: str) -> list[tuple[str, Headline]]:
-    """Return the attacks that rank candidates, with the results that count; both are fixed before any outcome is seen.
+Key = tuple[str, str, tuple[str, ...], str]
+"""Attack, variant, keys and target of a comparison."""
 
-    `how` is "scores" (candidates are compared person by person) or "intervals" (two candidates differ where their
-    intervals do not overlap).
+
+def ranks(result: Result, attacker: Attacker) -> bool:
+    """Return whether a comparison is among those that rank candidates; they are fixed before any outcome is seen.
+
+    These are the primary comparisons. In place of the mean over targets stand the comparisons of single targets, whose
+    mean is taken over the targets that were attacked through every table.
     """
-    return [(name, a.headline) for name, a in CATALOGUE.items() if a.headline is not None and a.headline.ranks == how]
-
-
-def _speaks(result: Result, how: str) -> bool:
-    """Return whether a result is used to rank candidates in this way."""
-    headline = CATALOGUE[result.attack].headline
-    return headline is not None and headline.ranks == how and headline.speaks(result.variant)
+    entry = CATALOGUE[result.attack]
+    if entry.primary is None or entry.counts != "people":
+        return False
+    if entry.primary.by_keys:
+        return is_named(result, entry.primary, attacker)
+    return (entry.primary.named if entry.summary else entry.primary.always)(result.variant)
 
 
 @dataclass
@@ -50,12 +55,22 @@ class Assessed:
 
     label: str
     report: Report
-    scores: dict[tuple[str, str], tuple[Floats, Floats | None]]
-    """Scores of members and strangers in each comparison that may be ranked, by attack and name."""
-    apart: dict[str, Any]
-    """The comparison of each attack that is ranked by intervals."""
+    scores: dict[Key, tuple[Floats, Floats | None]]
+    """Scores of members and strangers in each comparison that may be ranked."""
+    found: tuple[Result, ...]
+    """The results that stand for what was found."""
     bands: list[dict[str, Any]]
     utility: list[dict[str, Any]]
+
+    @property
+    def holds(self) -> bool:
+        """Whether members and strangers can be compared."""
+        return all(c.ok for c in self.report.assessment.preconditions if c.check in INVALIDATING)
+
+    @property
+    def behind(self) -> bool:
+        """Whether the table stands behind others: something was found, or its people cannot be compared."""
+        return self.report.verdict in FOUND or not self.holds
 
 
 @dataclass
@@ -90,17 +105,28 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
     report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
     scores = {
-        (r.attack, label(r)): (r.individual.real, r.individual.holdout)
+        (r.attack, r.variant, r.keys, r.target or ""): (r.individual.real, r.individual.holdout)
         for r in results
-        if r.individual is not None and _speaks(r, "scores")
+        if r.individual is not None and ranks(r, run.attacker)
     }
-    apart = {r.attack: r.comparison for r in reversed(results) if _speaks(r, "intervals")}
     bands = _bands(results, run.options.level, run.n_tables)
     # kept without scores: those of hundreds of comparisons would fill the memory
     light = dataclasses.replace(
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
-    return Assessed(name, light, scores, apart, bands, kept)
+    return Assessed(name, light, scores, findings(light.results, report.verdict), bands, kept)
+
+
+def worst_of(own: Sequence[Assessed]) -> tuple[str, str]:
+    """Return the worst verdict of a candidate's tables, and in words what was found in the worst of these."""
+    worst = min((a.report.verdict for a in own), key=ORDER.__getitem__)
+    unfair = "" if all(a.holds for a in own if a.report.verdict == worst) else "the comparison does not hold"
+    found = [a.found for a in own if a.report.verdict == worst and a.found]
+    if not found:
+        return worst, unfair
+    most = max(found, key=lambda f: (abs(f[0].risk.value or 0.0) if f[0].risk else 0.0, findings_in_words(f)))
+    where = f"in {len(found)} of {len(own)} tables, the worst by " if len(own) > 1 else ""
+    return worst, (f"{unfair}; " if unfair else "") + where + findings_in_words(most)
 
 
 def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[str, Any]]:
@@ -127,62 +153,78 @@ class Ranked:
     """The ranking of the candidates, and the attacks it is based on."""
 
     ranking: Ranking | None
+    behind: list[bool]
+    """For each candidate whether it stands behind the others, whatever its risk."""
     attacks: list[tuple[str, str, int]]
-    """For each attack its name, the results of it that were chosen, and the number of comparisons."""
+    """For each attack its name, the comparisons of it that were chosen, and their number."""
     rates: list[list[tuple[float, float]]]
-    """For each attack with person scores and each candidate the mean score of members and of strangers."""
+    """For each attack and each candidate the mean score of members and of strangers."""
     left_out: list[tuple[str, str]]
 
 
+_NO_PEOPLE = {
+    "rows": "it counts synthetic rows, not people, and candidates are compared person by person",
+    "guesses": "it counts guesses, not people; each table has its own, and candidates are compared person by person",
+}
+
+
 def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str]) -> Ranked:
-    """Return the ranks, based on the comparisons that exist for every table."""
-    level, seed = run.options.level, run.options.seed
+    """Return the ranks, based on the primary comparisons that exist for every table."""
     tables = [[i for i, a in enumerate(assessed) if a.label == name] for name in labels]
-    shared = set.intersection(*(set(a.scores) for a in assessed))
+    behind = [any(assessed[i].behind for i in own) for own in tables]
+    made = _made(assessed)
     scores: list[Scores] = []
     attacks, rates, left_out = [], [], []
-    for attack, headline in _ranked_by("scores"):
-        made = sorted(name for of, name in shared if of == attack)
-        if headline.needs_keys and not run.attacker.keys:
-            left_out.append((attack, "no keys were given, and the key sets that are searched differ between tables"))
+    for attack, entry in CATALOGUE.items():
+        if entry.primary is None:
             continue
-        if not made:
-            left_out.append((attack, "no comparison of it was made for every table"))
+        if entry.counts != "people":
+            left_out.append((attack, _NO_PEOPLE[entry.counts]))
             continue
-        found = Scores(*(mean_scores(assessed, attack, made, side) for side in (0, 1)))
+        if attack not in made:
+            lacking = entry.primary.by_keys and not (run.attacker.keys and run.attacker.targets)
+            named = "only keys and targets that the user names rank candidates, and not both were named"
+            left_out.append((attack, named if lacking else "no comparison of it was made for every table"))
+            continue
+        found = Scores(*(mean_scores(assessed, made[attack], side) for side in (0, 1)))
         means = [[mean_of(s[own].mean(axis=0)) for s in (found.members, found.strangers)] for own in tables]
         if max(q for _, q in means) >= 1 - 1e-12:
             left_out.append((attack, "strangers are always hit, so that the risk of a table is undefined"))
             continue
         scores.append(found)
-        attacks.append((attack, headline.words, len(made)))
+        attacks.append((attack, _in_words(made[attack]), len(made[attack])))
         rates.append([(p, q) for p, q in means])
-    apart = []
-    for attack, headline in _ranked_by("intervals"):
-        found_apart = told_apart(attack, assessed, level, len(scores))
-        if found_apart:
-            apart.append(found_apart)
-            attacks.append(
-                (attack, f"{headline.words}; compared by interval, as each table makes guesses of its own", 1)
-            )
-        else:
-            left_out.append((attack, "too few guesses could be made from one of the tables"))
     if not attacks:
-        return Ranked(None, [], [], left_out)
+        return Ranked(None, behind, [], [], left_out)
     members, strangers = run.units or (None, None)
     ranking = rank(
-        scores, tables=tables, apart=apart, cluster_members=members,
-        cluster_strangers=strangers, level=level,
-        rng=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(zlib.crc32(b"ranking"),))),
+        scores, tables=tables, behind=behind, cluster_members=members,
+        cluster_strangers=strangers, level=run.options.level,
+        rng=np.random.default_rng(np.random.SeedSequence(run.options.seed, spawn_key=(zlib.crc32(b"ranking"),))),
     )  # fmt: skip
-    return Ranked(ranking, attacks, rates, left_out)
+    return Ranked(ranking, behind, attacks, rates, left_out)
 
 
-def mean_scores(assessed: Sequence[Assessed], attack: str, made: Sequence[str], side: int) -> Floats:
+def _made(assessed: Sequence[Assessed]) -> dict[str, list[Key]]:
+    """Return for each attack the comparisons that exist for every table."""
+    made: dict[str, list[Key]] = {}
+    for key in sorted(set.intersection(*(set(a.scores) for a in assessed))):
+        made.setdefault(key[0], []).append(key)
+    return {attack: made[attack] for attack in CATALOGUE if attack in made}
+
+
+def _in_words(made: Sequence[Key]) -> str:
+    """Return which comparisons of an attack were chosen."""
+    variants = ", ".join(dict.fromkeys(variant for _, variant, _, _ in made))
+    n = len({target for *_, target in made if target})
+    return variants + (f", mean over {n} targets" if n > 1 else "")
+
+
+def mean_scores(assessed: Sequence[Assessed], made: Sequence[Key], side: int) -> Floats:
     """Return each person's mean score over the comparisons, shape (n_tables, n_people)."""
     rows = []
     for table in assessed:
-        each = [table.scores[attack, name][side] for name in made]
+        each = [table.scores[key][side] for key in made]
         rows.append(np.mean([e for e in each if e is not None], axis=0))
     return np.stack(rows)
 
@@ -192,24 +234,11 @@ def mean_of(scores: Floats) -> float:
     return fsum(scores.tolist()) / len(scores)
 
 
-def told_apart(attack: str, assessed: Sequence[Assessed], level: float, n_person: int) -> list[Interval]:
-    """Return the interval of an attack on each table; none if a table lacks it."""
-    if any(a.apart.get(attack) is None for a in assessed):
-        return []
-    each = level_apart(level, n_person, len(_ranked_by("intervals")), len(assessed))
-    found = [a.apart[attack].at(each)[1] for a in assessed]
-    return found if all(isfinite(x) for i in found for x in (i.value, i.low, i.high)) else []
-
-
 def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dict[str, Any]]:
     """Return the rates of each attack on each table, for a comparison without strangers."""
     out = []
-    shared = set.intersection(*(set(a.scores) for a in assessed))
-    for attack, headline in _ranked_by("scores"):
-        made = sorted(name for of, name in shared if of == attack)
-        if not made or (headline.needs_keys and any(a.report.assessment.key_sets for a in assessed)):
-            continue
-        rates = [mean_of(row) for row in mean_scores(assessed, attack, made, 0)]
+    for attack, made in _made(assessed).items():
+        rates = [mean_of(row) for row in mean_scores(assessed, made, 0)]
         cells = [
             {
                 "label": name,
@@ -219,13 +248,8 @@ def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dic
             for name in labels
         ]  # fmt: skip
         question = CATALOGUE[attack].question
+        chosen = _in_words(made)
         out.append(
-            {
-                "attack": attack,
-                "question": question,
-                "chosen": headline.words,
-                "comparisons": len(made),
-                "candidates": cells,
-            }
+            {"attack": attack, "question": question, "chosen": chosen, "comparisons": len(made), "candidates": cells}
         )
     return out

@@ -32,6 +32,7 @@ _KNOWN = {
     *(("divulge.stats.two_sample", name) for name in ("Comparison", "Tally", "_Side")),
     *(("divulge.stats.attraction", name) for name in ("Attraction", "_Credits")),
     ("divulge.stats.isolation", "Isolation"),
+    ("divulge.stats.pairing", "Paired"),
     ("divulge.stats.intervals", "Interval"),
     ("msgspec._utils", "rebuild"),  # builds one of our structs from its fields
     *((f"numpy.{core}.multiarray", name) for core in ("_core", "core") for name in ("_reconstruct", "scalar")),

@@ -17,9 +17,18 @@ from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import number
 from divulge.core.schema import Schema
+from divulge.report.comparison.prose import Placed, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.report import Report
-from divulge.run.candidates import Assessed, Assessment, Ranked, assess_candidate, rank_candidates, rates_alone
+from divulge.run.candidates import (
+    Assessed,
+    Assessment,
+    Ranked,
+    assess_candidate,
+    rank_candidates,
+    rates_alone,
+    worst_of,
+)
 from divulge.run.options import Attacker, Reading, RunOptions, stated
 from divulge.tables.frames import table_of
 
@@ -27,9 +36,6 @@ __all__ = ["compare"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
-
-
-_NAMED = 5  # candidates that a sentence names at most
 
 
 def compare(
@@ -52,10 +58,11 @@ def compare(
 ) -> ComparisonReport:
     """Return a comparison of candidate tables by risk and by utility.
 
-    Each table is attacked as in `divulge.assess`, without trained models. The quantities to rank are chosen before any
-    outcome is seen: the score of a person under an attack is the mean over the same comparisons for every table, and
-    the risk of the attack is the residual over strangers of these scores. Candidates are compared person by person;
-    risks, differences and ranks hold simultaneously at `level`. Candidates are ordered by their worst attack.
+    Each table is attacked as in `divulge.assess`, without trained models. Only primary comparisons rank; they are fixed
+    before any outcome is seen. The score of a person under an attack is the mean over the same comparisons for every
+    table, the risk of the attack the residual over strangers of these scores. Candidates are compared person by person;
+    risks, differences and ranks hold simultaneously at `level`. A candidate with a finding, or whose members and
+    strangers cannot be compared, stands behind those without; otherwise candidates are ordered by their worst attack.
 
     Parameters
     ----------
@@ -95,7 +102,7 @@ def compare(
     ['trees', 'copy']
     """
     began, started = time.perf_counter(), datetime.now(UTC)
-    given = _listed(candidates)
+    given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
     tables, failed, left_out = _same_columns(real, holdout, given, ignore)
     options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
     reading = Reading(schema, unit, tuple(ignore), tuple(missing))
@@ -153,12 +160,15 @@ def _compared(
         "candidates": [_candidate(assessed, name, i, ranked) for i, name in enumerate(labels)],
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
-        "not_compared": _not_compared(assessed, ranked, run.attacker.keys),
+        "not_compared": _not_compared(assessed, ranked),
         "failed": run.failed,
         "versions": first.data["versions"],
         "machine": first.data["machine"],
         "notes": left_out + _notes(assessed, labels),
-        "verdict": {"order": _order(labels, ranked), "sentence": _sentence(labels, ranked, run.options.level)},
+        "verdict": {
+            "order": _order(labels, ranked),
+            "sentence": _sentence(assessed, labels, ranked, run.options.level),
+        },
     }
 
 
@@ -226,8 +236,11 @@ def _candidate(assessed: Sequence[Assessed], name: str, i: int, ranked: Ranked |
             "high": finite(ranking.worst_high[i]), "first": int(ranking.worst_first[i]),
             "last": int(ranking.worst_last[i]),
         }  # fmt: skip
+    verdict, why = worst_of(own)
     return {
         "label": name,
+        "verdict": verdict,
+        "why": why,
         "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
         "worst": worst,
         "utility": _mean_utility([a.utility for a in own]),
@@ -306,14 +319,14 @@ def _riskier(first: str, second: str, low: float, high: float) -> str | None:
 
 
 def _order(labels: Sequence[str], ranked: Ranked | None) -> list[str]:
-    """Return the labels ordered by risk, lowest first; none where nothing is ranked."""
+    """Return the labels in their order: those without a finding by risk, then the others; none if nothing is ranked."""
     if ranked is None or ranked.ranking is None:
         return []
-    worst = ranked.ranking.worst
-    return [labels[i] for i in sorted(range(len(labels)), key=lambda i: (worst[i], labels[i]))]
+    worst, behind = ranked.ranking.worst, ranked.behind
+    return [labels[i] for i in sorted(range(len(labels)), key=lambda i: (behind[i], worst[i], labels[i]))]
 
 
-def _sentence(labels: Sequence[str], ranked: Ranked | None, level: float) -> str:
+def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, level: float) -> str:
     if ranked is None:
         return (
             "No holdout was given: inference and disclosure are not separated, so nothing is ranked by risk. Give "
@@ -322,39 +335,16 @@ def _sentence(labels: Sequence[str], ranked: Ranked | None, level: float) -> str
     r = ranked.ranking
     if r is None:
         return "Nothing is ranked: no attack could be compared for every table."
-    n = len(labels)
-    if n == 1:
-        return f"One candidate: risk {number(r.worst[0])} ({number(r.worst_low[0])} to {number(r.worst_high[0])})."
-    order = _order(labels, ranked)
     place = {name: i for i, name in enumerate(labels)}
-    least = [x for x in order if r.worst_first[place[x]] == 1]
-    most = [x for x in reversed(order) if r.worst_last[place[x]] == n]
-    told = int(r.riskier.sum())
-    pairs = n * (n - 1) // 2
-    by = f"by the worst of {len(ranked.attacks)} attack(s), {100 * level:g}% for all statements together"
-    if not told:
-        return (
-            f"The data do not tell the {n} candidates apart ({by}). By estimate, from the least risk: {_list(order)}."
-        )
-    return (
-        f"{_extreme(least, 'least')} {_extreme(most, 'most')} Told apart: {told} of {pairs} pairs ({by}). "
-        f"By estimate, from the least risk: {_list(order)}."
-    )
-
-
-def _extreme(names: Sequence[str], which: str) -> str:
-    if len(names) == 1:
-        return f"{_quoted(names[0])} has the {which} risk for certain."
-    return f"{len(names)} may have the {which} risk: {_list(names)}."
-
-
-def _list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(map(_quoted, names[:_NAMED])) + more
-
-
-def _quoted(name: str) -> str:
-    return f"“{name}”"
+    placed = [
+        Placed(name, *worst_of([a for a in assessed if a.label == name]), int(r.worst_first[i]), int(r.worst_last[i]))
+        for name in _order(labels, ranked)
+        for i in (place[name],)
+    ]
+    if len(placed) == 1:
+        limits = f"{number(r.worst_low[0])} to {number(r.worst_high[0])}"
+        return f"One candidate: {placed[0]}, risk {number(r.worst[0])} ({limits})."
+    return order_in_words(placed, len(ranked.attacks), level)
 
 
 def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:
@@ -363,21 +353,19 @@ def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:
     for a in assessed:
         for c in a.report.data["preconditions"]:
             if not c["ok"] and c["check"] in (*CRITICAL, "sizes", "holdout"):
-                told.setdefault((c["check"], c["detail"]), []).append(a.label)
+                told.setdefault((c["check"], c["detail"]), []).append(f"“{a.label}”")
     return [
-        {"check": check, "detail": detail if len(of) == len(assessed) else f"{_list(sorted(set(of)))}: {detail}"}
+        {"check": check, "detail": detail if len(of) == len(assessed) else f"{some(sorted(set(of)))}: {detail}"}
         for (check, detail), of in told.items()
     ]
 
 
-def _not_compared(
-    assessed: Sequence[Assessed], ranked: Ranked | None, keys: Sequence[str] | None
-) -> list[dict[str, str]]:
+def _not_compared(assessed: Sequence[Assessed], ranked: Ranked | None) -> list[dict[str, str]]:
     """Return the attacks that were made but are not ranked, and why."""
     out = [{"what": a, "why": why} for a, why in (ranked.left_out if ranked else [])]
     done = {a for a, _, _ in ranked.attacks} if ranked else set()
     others = {b["attack"] for a in assessed for b in a.bands} - done - {o["what"] for o in out}
-    why = "not among what is ranked by person scores; its limits for each table are among the single comparisons"
+    why = "only primary comparisons rank; this one is screened, and its limits for each table stand beside the ranks"
     return out + [{"what": name, "why": why} for name in sorted(others)]
 
 
@@ -394,6 +382,10 @@ def _notes(assessed: Sequence[Assessed], labels: Sequence[str]) -> list[str]:
             "Of a candidate with several tables, the statement is about the mean of fresh ones. Its limits assume that "
             "risk varies normally between tables; where a table leaks either much or nothing, limits from two to four "
             "tables miss that mean more often than they say."
+        )
+        notes.append(
+            "The verdict on a candidate with several tables is the worst of theirs. Each is made at the level on its "
+            "own, so that with more tables a false finding is more likely."
         )
     if any(1 < n < 5 for n in sizes.values()):
         notes.append(

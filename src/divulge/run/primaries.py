@@ -12,7 +12,7 @@ from divulge.core.result import Result, is_compared, label
 from divulge.report.model import Bound
 from divulge.run.options import Attacker
 
-__all__ = ["SEES_A_COPY", "bounds_of", "untested"]
+__all__ = ["SEES_A_COPY", "bounds_of", "is_named", "untested"]
 
 SEES_A_COPY = 0.2
 """A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
@@ -66,7 +66,7 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
         for r in own:
             if primary.always(r.variant):
                 yield r, primary.words + (f" ({r.variant})" if _several(own, primary) else ""), True
-            elif _is_named(r, primary, attacker):
+            elif is_named(r, primary, attacker):
                 yield r, label(r), True
         if primary.first:
             enough = (r for v in primary.first for r in own if r.variant == v and r.real and r.real.n >= _GUESSES)
@@ -78,7 +78,7 @@ def _several(own: Sequence[Result], primary: Primary) -> bool:
     return sum(primary.always(r.variant) for r in own) > 1
 
 
-def _is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
+def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
     """Return whether a result is about a target, and keys where it must be, that the user named."""
     if not primary.named(result.variant) or result.target not in (attacker.targets or ()):
         return False

@@ -14,6 +14,7 @@ from divulge.attacks.membership.exposure import People, people_of
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
 from divulge.core.result import Result
+from divulge.measures.people_facts import PeopleFacts
 
 __all__ = ["exposed_strangers", "per_record"]
 
@@ -27,10 +28,12 @@ _SETTINGS = ("k", "fdr", "neighbour")
 _NAMED = 2  # column sets that a reason names at most
 
 
-def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
+def per_record(case: Case, results: Sequence[Result], facts: PeopleFacts | None = None) -> pl.DataFrame | None:
     """Return one row for each real record, most exposed first: its row number and its scores, never a value.
 
-    Columns: `row` (from 0, in the order of the real table); `copied` (a synthetic row equals the whole record);
+    Columns: `row` (from 0, in the order of the real table); `copied` (a synthetic row equals the whole record); `named`
+    (it does, and chance under these columns can hardly do this) and `repeated` (the synthetic table has it more often
+    than chance can explain), see `divulge.measures.people_facts`;
     `replicated_unique` (its key in a tested key set is unique, also among strangers where there are any, and exactly
     one synthetic row has this key); `n_disclosed` and `disclosed` (targets for which the synthetic class of the record
     has one value, and the right one); `highest_cap` and `highest_cap_target`; `singled_out` (a guess of `singling_out`
@@ -45,18 +48,22 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
     and `flagged` (see `divulge.exposure`; null without a holdout); `nearest_synthetic` (number of the nearest synthetic
     row, the lowest in ties); `attraction` (number of synthetic rows whose nearest person this is, ties shared).
 
-    Flagged records come first, then records with graver signs, then records with higher scores.
+    Named and repeated records come first, then flagged ones, then records with graver signs, then records with higher
+    scores.
     """
     if not case.in_memory:
         return None
     n = case.n_rows("real")
     copied, unique, hits = _signs(n, results, "real")
+    nobody = np.zeros(n, dtype=bool)
     n_disclosed = sum((h.astype(np.int64) for h in hits.values()), np.zeros(n, dtype=np.int64))
     best, of = _highest_cap(n, [r for r in results if r.attack == "cap"])
     frame = pl.DataFrame(
         {
             "row": np.arange(n),
             "copied": copied,
+            "named": nobody if facts is None else facts.verbatim.named,
+            "repeated": nobody if facts is None else facts.repeated.found,
             "replicated_unique": unique,
             "n_disclosed": n_disclosed,
             "disclosed": _names(hits, n),
@@ -65,8 +72,12 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
             **_recorded(n, results),
         }
     )
-    order = ["copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
-    told = [_copy_reasons(n, copied, results)]
+    order = ["named", "repeated", "copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
+    told = [
+        _where(frame["named"].to_numpy(), "stands verbatim, and chance under these columns can hardly do this"),
+        _where(frame["repeated"].to_numpy(), "the synthetic table repeats this record"),
+        _copy_reasons(n, copied, results),
+    ]
     found = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
     if found is not None:
         people = people_of(case, columns=found.keys or None, **{s: found.settings[s] for s in _SETTINGS})
@@ -75,7 +86,7 @@ def per_record(case: Case, results: Sequence[Result]) -> pl.DataFrame | None:
         told.append(_distance_reasons(people, copied, found.settings["fdr"]))
         # flagged records are ordered by score, the others by their gravest sign
         frame = frame.with_columns(_score=pl.when("flagged").then("hit_score"))
-        order = ["_score", *order[:-1], "hit_score", "row"]
+        order = ["named", "repeated", "_score", *order[2:-1], "hit_score", "row"]
         unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
         told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
     told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.distance.one_column import own_columns
 from divulge.attacks.registry import worded
 from divulge.case.case import Case
 from divulge.core.result import Result
@@ -26,7 +27,7 @@ def summarised(case: Case, results: Sequence[Result]) -> list[Result]:
 
 def not_compared(case: Case) -> list[NotCompared]:
     """Return the columns that no comparison with strangers looks at, and why."""
-    compared = {c.name for c in case.schema.columns if c.kind == "identifier"}
+    compared = own_columns(case)  # by themselves, whatever their role
     return [
         NotCompared(column=c.name, why=why)
         for c in case.schema.columns

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, hold_back
+from divulge.attacks.multiplicity import family_of
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.result import (
     FOUND,
@@ -32,7 +33,7 @@ from divulge.run.options import Attacker
 from divulge.run.primaries import bounds_of, untested
 from divulge.stats import holm
 
-__all__ = ["Scope", "in_doubt", "over_families", "overall"]
+__all__ = ["Scope", "beside_a_hole", "in_doubt", "over_families", "overall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Scope:
     """Columns that no comparison with strangers looks at."""
     without_strangers: Sequence[str] = ()
     """Columns of real and synthetic that the holdout lacks."""
+    person: str = ""
+    """A finding about one person, in words."""
 
 
 def overall(
@@ -121,6 +124,8 @@ def _told(
         excess = [r for r in found if r.verdict == "excess found"]
         said = _found_sentence(excess, compared, level) if excess else _deficit_sentence(found, compared, level)
         return ("excess found" if excess else "deficit found"), said + doubt
+    if scope.person:
+        return "excess found", f"Excess found: {scope.person[0].lower()}{scope.person[1:]}{doubt}"
     if not compared:
         return "cannot tell", "No attack could be compared with strangers." + _gap(results, scope) + doubt
     reached = bounds_in_words(bounds, acceptable)
@@ -186,7 +191,16 @@ def _is_alone(result: Result) -> bool:
 
 
 def _family(result: Result) -> str:
-    return f"{result.attack} ({result.variant})" if _is_alone(result) else result.attack
+    return f"{result.attack} ({result.variant})" if _is_alone(result) else family_of(result)
+
+
+def beside_a_hole(results: Sequence[Result]) -> list[Result]:
+    """Return the results; where rows near to members are missing, copies and distances cannot say "none found"."""
+    if not any(r.attack == "dcr" and r.variant == "hole" and r.verdict == "deficit found" for r in results):
+        return list(results)
+    why = "rows near to members are missing (dcr, hole), so that what a copy would show was removed with them"
+    near = [CATALOGUE[r.attack].family in ("copying", "distance") and r.verdict == "none found" for r in results]
+    return [hold_back(r, why) if held else r for r, held in zip(results, near, strict=True)]
 
 
 def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:

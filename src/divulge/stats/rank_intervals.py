@@ -30,7 +30,7 @@ from divulge.stats.outcomes import Floats, Ints, Outcomes
 from divulge.stats.resampling import _one_thread
 from divulge.stats.two_sample import compare
 
-__all__ = ["Ranking", "Scores", "level_apart", "rank"]
+__all__ = ["Ranking", "Scores", "rank"]
 
 _DRAWS = 4999
 _CHUNK = 4_000_000  # entries of a block of multipliers: 32 MB
@@ -72,14 +72,14 @@ class Ranking:
     """Shape (n_candidates, n_candidates): the worst risk of the first is above that of the second, beyond chance."""
     worst_first: Ints
     worst_last: Ints
-    """Shape (n_candidates,): the ranks that a candidate may have by its worst risk."""
+    """Shape (n_candidates,): the ranks that a candidate may have by its worst risk; those of `behind` come last."""
 
 
 def rank(
     scores: Sequence[Scores],
     *,
     tables: Sequence[Sequence[int]],
-    apart: Sequence[Sequence[Interval]] = (),
+    behind: Sequence[bool] | None = None,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
     level: float = 0.95,
@@ -95,9 +95,9 @@ def rank(
     tables
         For each candidate the numbers of its tables. Several are syntheses of one generator: the statement is then
         about the mean of fresh ones, else about this table.
-    apart
-        For each further attack an interval of risk for every table, at the level `level_apart` returns: attacks
-        without person scores. Their candidates are told apart where intervals do not meet.
+    behind
+        For each candidate whether it stands behind those of which this is false, whatever its risk. Only
+        `worst_first` and `worst_last` depend on it. None is nobody.
     cluster_members, cluster_strangers
         Person or household of each row, shapes (n_members,) and (n_strangers,); None is each row its own.
     level
@@ -110,7 +110,7 @@ def rank(
     Returns
     -------
     Ranking
-        Attacks of `scores` first, then those of `apart`. Row order and cluster names change no digit.
+        Attacks in the order of `scores`. Row order and cluster names change no digit.
 
     Raises
     ------
@@ -132,32 +132,17 @@ def rank(
     >>> list(zip(ranking.worst_first.tolist(), ranking.worst_last.tolist()))
     [(1, 2), (1, 2), (3, 3)]
     """
-    n_person, n_apart, n = len(scores), len(apart), len(tables)
-    if n == 0 or n_person + n_apart == 0:
+    n = len(tables)
+    if n == 0 or not scores:
         raise SettingError("candidates: nothing to rank. hint: give tables and attacks.")
-    spent = (1 - level) * n_person / (n_person + n_apart)
     cells = _person_cells(scores, tables, cluster_members, cluster_strangers)
-    critical = _critical(cells, n, 1 - spent, rng, draws) if n_person else normal_quantile(level)
-    each = max(1 - spent, 1 - 2 * float(ndtr(-critical))) if n_person else level
+    critical = _critical(cells, n, level, rng, draws)
+    each = max(level, 1 - 2 * float(ndtr(-critical)))
     t = np.array([_t(each, len(own) - 1) for own in tables])
-    bands = [_band(cells, i, t[i % n], each, cluster_members, cluster_strangers) for i in range(n_person * n)]
-    for attack in apart:
-        bands += [_mean_of([attack[k] for k in own], t[j]) for j, own in enumerate(tables)]
+    bands = [_band(cells, i, t[i % n], each, cluster_members, cluster_strangers) for i in range(len(cells.risk))]
     low, high = (np.array([getattr(b, side) for b in bands]) for side in ("low", "high"))
-    risk = np.array([b.value for b in bands])
-    below, above = _contrasts(cells, risk, low, high, critical, t, n)
-    return _ranked(risk, low, high, below, above, n)
-
-
-def level_apart(level: float, n_person: int, n_apart: int, n_tables: int) -> float:
-    """Return the level of each interval of an attack without person scores, so that all hold together with the rest.
-
-    Examples
-    --------
-    >>> round(level_apart(0.95, 4, 1, 5), 6)
-    0.998
-    """
-    return 1 - (1 - level) / ((n_person + n_apart) * n_tables)
+    below, above = _contrasts(cells, critical, t, n)
+    return _ranked(cells.risk, low, high, below, above, np.array(behind or [False] * n))
 
 
 def _t(level: float, df: int) -> float:
@@ -184,9 +169,6 @@ class _Cells:
 def _person_cells(
     scores: Sequence[Scores], tables: Sequence[Sequence[int]], members: Ints | None, strangers: Ints | None
 ) -> _Cells:
-    if not scores:
-        nothing = np.zeros((0, 0))
-        return _Cells(nothing, nothing, np.zeros(0), (np.zeros(0),) * 2, (nothing,) * 2, np.zeros(0))
     sides = [
         np.stack([getattr(s, side)[list(own)].mean(axis=0) for s in scores for own in tables])
         for side in ("members", "strangers")
@@ -247,24 +229,10 @@ def _band(
         draws=0,
     )
     _, risk = found.at(level)
-    return _wider(Interval(float(cells.risk[i]), risk.low, risk.high), t * float(cells.between[i]))
-
-
-def _mean_of(intervals: Sequence[Interval], t: float) -> Interval:
-    """Return the mean risk of a candidate's tables; limits that hold together may be added up."""
-    value, low, high = (float(np.mean([getattr(i, f) for i in intervals])) for f in ("value", "low", "high"))
-    m = len(intervals)
-    between = float(np.std([i.value for i in intervals], ddof=1)) / math.sqrt(m) if m > 1 else 0.0
-    return _wider(Interval(value, low, high), t * between)
-
-
-def _wider(band: Interval, half: float) -> Interval:
-    """Return limits widened by another source of error (Banerjee: the halves add up in square)."""
-    return Interval(
-        band.value,
-        band.value - math.hypot(band.value - band.low, half),
-        min(1.0, band.value + math.hypot(band.high - band.value, half)),
-    )
+    value, half = float(cells.risk[i]), t * float(cells.between[i])
+    # Banerjee: the halves of two sources of error add up in square
+    low, high = value - math.hypot(value - risk.low, half), value + math.hypot(risk.high - value, half)
+    return Interval(value, low, min(1.0, high))
 
 
 # ---------------------------------------------------------------- contrasts
@@ -311,24 +279,18 @@ def _critical(cells: _Cells, n: int, level: float, rng: np.random.Generator, dra
     return max(normal_quantile(level), float(largest[place - 1]))
 
 
-def _contrasts(
-    cells: _Cells, risk: Floats, low: Floats, high: Floats, critical: float, t: Floats, n: int
-) -> tuple[Floats, Floats]:
-    """Return simultaneous limits of the difference of any two cells, shape (n_all, n_all) each.
-
-    Cells with person scores are compared person by person, others by their own limits.
-    """
-    below, above = low[:, None] - high[None, :], high[:, None] - low[None, :]
-    k = len(cells.risk)
-    if k:
-        gap = risk[:k, None] - risk[None, :k]
-        tables = (t[np.arange(k) % n] * cells.between) ** 2
-        half = np.sqrt((critical * _spread(cells, critical)) ** 2 + tables[:, None] + tables[None, :])
-        below[:k, :k], above[:k, :k] = gap - half, gap + half
-    return below, above
+def _contrasts(cells: _Cells, critical: float, t: Floats, n: int) -> tuple[Floats, Floats]:
+    """Return simultaneous limits of the difference of any two cells, shape (n_cells, n_cells) each."""
+    gap = cells.risk[:, None] - cells.risk[None, :]
+    tables = (t[np.arange(len(cells.risk)) % n] * cells.between) ** 2
+    half = np.sqrt((critical * _spread(cells, critical)) ** 2 + tables[:, None] + tables[None, :])
+    return gap - half, gap + half
 
 
-def _ranked(risk: Floats, low: Floats, high: Floats, below: Floats, above: Floats, n: int) -> Ranking:
+def _ranked(
+    risk: Floats, low: Floats, high: Floats, below: Floats, above: Floats, behind: NDArray[np.bool_]
+) -> Ranking:
+    n = len(behind)
     n_attacks = len(risk) // n
     shape = (n_attacks, n)
     of_attack = [slice(a * n, (a + 1) * n) for a in range(n_attacks)]
@@ -337,7 +299,8 @@ def _ranked(risk: Floats, low: Floats, high: Floats, below: Floats, above: Float
     surely = (below > 0).reshape(*shape, *shape)
     over = np.asarray(surely.all(axis=2).any(axis=0))
     first, last = _places(riskier)
-    worst_first, worst_last = _places(over[None])
+    after = np.where(behind[:, None] == behind[None, :], over, behind[:, None])
+    worst_first, worst_last = _places(after[None])
     table, lows, highs = (x.reshape(shape) for x in (risk, low, high))
     return Ranking(
         risk=table, low=lows, high=highs,
@@ -351,6 +314,6 @@ def _ranked(risk: Floats, low: Floats, high: Floats, below: Floats, above: Float
 
 
 def _places(riskier: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return first and last rank of each candidate, from who is riskier than whom, shape (n_attacks, n, n)."""
+    """Return first and last rank of each candidate, from who stands behind whom, shape (n_attacks, n, n)."""
     n = riskier.shape[-1]
     return 1 + riskier.sum(axis=2), n - riskier.sum(axis=1)

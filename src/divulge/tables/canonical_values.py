@@ -7,7 +7,7 @@ family    polars dtype       comes from
 ========  =================  ==========================================================
 boolean   Boolean            booleans; 0 and 1, or "true" and "false", beside booleans
 number    Float64 or Int64   integers, floats, decimals, durations, times of day
-datetime  Datetime("us")     dates and datetimes, ISO 8601 text; time zones become UTC
+datetime  Datetime("us")     dates and datetimes, text of ISO 8601 or with the day or month first; time zones become UTC
 text      String             everything else
 ========  =================  ==========================================================
 
@@ -17,8 +17,9 @@ Missing is null, and only null: NaN, NaT, None, pandas.NA and the empty string a
 One family is chosen for all tables together. So an integer column is the same column in all tables, even if one
 table has it as floats (as pandas does if a value is missing) and another as text. Each table lists the families that
 its values can be read as, and a family that all tables list is chosen. Text is read as numbers only if another table
-has numbers. If the tables have no family in common, they are compared as text, and numbers, dates and booleans are
-written in one way.
+has numbers. If the tables have no family in common, the real table decides: what cannot be read as its numbers, dates
+or booleans is missing in the other tables. If it is text there, all are compared as text, and numbers, dates and
+booleans are written in one way.
 """
 
 from __future__ import annotations

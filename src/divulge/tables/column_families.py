@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from divulge.tables.canonical_values import _NUMBERS, _float_text, _numbers_in, _zero_led
+from divulge.tables.written_forms import ISO_DATE, PLAIN_NUMBER, form_of, is_date_like, read_as, undecided
 
-__all__ = ["Family", "as_family", "is_whole", "needs_int64", "settle", "written"]
+__all__ = ["Family", "Settled", "as_family", "family_of", "is_whole", "needs_int64", "settle", "written"]
 
 Family = Literal["boolean", "number", "datetime", "text"]
 _EXACT = 2**53  # beyond it a float64 no longer tells neighbouring integers apart
-_ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+_PLAIN = {"datetime": ISO_DATE, "number": PLAIN_NUMBER}
 
 
-def _datetimes_in(text: pl.Series) -> pl.Series:
-    """Return ISO 8601 text as datetimes in UTC, null for any other text."""
-    text = text.set(~text.str.contains(_ISO), None)
-    text = text.str.replace("T", " ", literal=True).str.replace(r"Z$", "+00:00")
-    text = text.str.replace(r"^(\S+)$", "$1 00:00:00")
-    text = text.str.replace(r"^(\S+ \d{2}:\d{2})($|[+-])", "$1:00$2")
-    zoned = text.str.contains(r"[+-]\d{2}:?\d{2}$") & text.str.contains(" ", literal=True)
-    naive = text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
-    aware = text.str.replace(r"([+-]\d{2})(\d{2})$", "$1:$2").str.to_datetime(
-        "%Y-%m-%d %H:%M:%S%.f%:z", time_unit="us", strict=False, time_zone="UTC"
-    )
-    return pl.select(pl.when(zoned).then(aware.dt.replace_time_zone(None)).otherwise(naive)).to_series()
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a column is over all tables."""
+
+    family: Family
+    declared: frozenset[Family] = frozenset()
+    """The families that the dtypes of the tables declare."""
+    note: str = ""
+    """What disagrees; "" where nothing does."""
+    forms: tuple[str, ...] = ()
+    """Per table, where dates or numbers are read from text: the form in which they are written, "" for a column that is
+    no text. Empty for other families."""
+
+    def form(self, which: int) -> str:
+        """Return the form of one table."""
+        return self.forms[which] if self.forms else _PLAIN.get(self.family, "")
 
 
 def _booleans_in(text: pl.Series) -> pl.Series:
@@ -46,14 +50,7 @@ def _each_distinct(text: pl.Series, function: Callable[[pl.Series], pl.Series]) 
     return function(distinct).gather(text.cast(pl.Enum(distinct)).to_physical())
 
 
-_READERS: dict[Family, Callable[[pl.Series], pl.Series]] = {
-    "datetime": _datetimes_in,
-    "boolean": _booleans_in,
-    "number": partial(_numbers_in, keep_nan=True),
-}
-
-
-def _native(series: pl.Series) -> Family | None:
+def family_of(series: pl.Series) -> Family | None:
     """Return the family that the dtype of a plain column declares; None if every value is missing."""
     if series.null_count() == series.len():
         return None
@@ -66,7 +63,7 @@ def _native(series: pl.Series) -> Family | None:
 
 def _readings(series: pl.Series) -> set[Family]:
     """Return the families, without text, that every value of a plain column can be read as."""
-    native = _native(series)
+    native = family_of(series)
     if native == "boolean":
         return {"boolean", "number"}
     if native == "number":
@@ -77,17 +74,27 @@ def _readings(series: pl.Series) -> set[Family]:
         return set()  # one value settles it, without a pass over the column
     values = series.unique().drop_nulls()
     found: set[Family] = set()
-    for family, read in _READERS.items():
-        if (values.len() > 50 and read(values.head(50)).has_nulls()) or read(values).has_nulls():
-            continue
-        found.add(family)
-    return found - {"number"} if "number" in found and _loses_zeros(values) else found
+    if not _booleans_in(values).has_nulls():
+        found.add("boolean")
+    if (
+        not _numbers_in(values.head(50), keep_nan=True).has_nulls()
+        and not _numbers_in(values, keep_nan=True).has_nulls()
+    ):
+        found |= set() if _loses_zeros(values) else {"number"}
+    if is_date_like(next(iter(values))) and _is_dates(values):
+        found.add("datetime")
+    return found
+
+
+def _is_dates(values: pl.Series) -> bool:
+    """Return whether each text is a date, all in one form, be it one of two between which no value decides."""
+    return any(not read_as(values, "datetime", form).has_nulls() for form in form_of(values, "datetime").split(" or "))
 
 
 def _may_be_read(text: str) -> bool:
     """Return whether Python reads a text as a number, boolean or date; it accepts more than polars does."""
     text = text.strip()
-    if text.lower() in ("true", "false") or re.match(_ISO, text):
+    if text.lower() in ("true", "false") or is_date_like(text):
         return True
     try:
         float(text)
@@ -103,47 +110,92 @@ def _loses_zeros(values: pl.Series) -> bool:
     return bool(pl.concat([with_zeros, without]).n_unique() < with_zeros.len() + without.len())
 
 
-def settle(columns: Sequence[pl.Series]) -> tuple[Family, frozenset[Family], str]:
-    """Return the family of a column over all tables, the families that dtypes declare, and a note if these differ."""
-    present = [s for s in columns if _native(s)]
-    declared = frozenset(family for s in present if (family := _native(s)))
+def settle(columns: Sequence[pl.Series]) -> Settled:
+    """Return the family of a column over all tables, in the order real, synthetic, holdout.
+
+    A family that every table can be read as is taken. If there is none, the real table decides: the other tables are
+    read as its numbers, dates or booleans, and what cannot be read so is missing. Text in the real table makes text of
+    all.
+    """
+    present = [s for s in columns if family_of(s)]
+    declared = frozenset(family for s in present if (family := family_of(s)))
     if len(declared) == 1 and "text" not in declared:
-        return next(iter(declared)), declared, ""
+        return Settled(next(iter(declared)), declared)
     common = set.intersection(*map(_readings, present)) if present else set()
     if "datetime" in common:
-        return "datetime", declared, ""
+        forms = _forms(columns, "datetime")
+        if not any(map(undecided, forms)):
+            return Settled("datetime", declared, "", forms)
     if "boolean" in common and ("number" not in common or "boolean" in declared):
-        return "boolean", declared, ""
+        return Settled("boolean", declared)
     if "number" in common and declared != {"text"}:
-        padded = any(_zero_led(s).any() for s in present if s.dtype == pl.String)
-        note = "is text with leading zeros in one table and numbers in another: compared as numbers"
-        return "number", declared, note if padded else ""
-    if len(declared) < 2:
-        return "text", declared, ""
-    return "text", declared, f"is {' in one table and '.join(sorted(declared))} in another: compared as text"
+        return Settled("number", declared, _padded(present))
+    if len(declared) < 2 and len(present) < 2:
+        return Settled("text", declared)
+    own = settle(present[:1]).family if len(present) > 1 else "text"
+    if own == "text":
+        note = f"is {' in one table and '.join(sorted(declared))} in another: compared as text"
+        return Settled("text", declared, note if len(declared) > 1 else "")
+    forms = _forms(columns, own) if own in _PLAIN else ()
+    return Settled(own, declared, _padded(present) if own == "number" else "", forms)
 
 
-def as_family(series: pl.Series, family: Family, as_integer: bool, declared: frozenset[Family]) -> pl.Series:
-    """Return a plain column in the dtype of its family."""
+def _padded(columns: Sequence[pl.Series]) -> str:
+    """Return a note where codes with leading zeros become numbers."""
+    if any(_zero_led(s).any() for s in columns if s.dtype == pl.String):
+        return "is text with leading zeros in one table and numbers in another: compared as numbers"
+    return ""
+
+
+def _forms(columns: Sequence[pl.Series], family: Family) -> tuple[str, ...]:
+    """Return the form of each table's text; where its values leave two, one that another table decides for."""
+    forms = [form_of(s, family) if family_of(s) == "text" else "" for s in columns]
+    known = [f for f in dict.fromkeys(forms) if f not in ("", "text") and not undecided(f)]
+    return tuple(form_of(s, family, known) if undecided(form) else form for form, s in zip(forms, columns, strict=True))
+
+
+def as_family(
+    series: pl.Series, family: Family, as_integer: bool, declared: frozenset[Family], form: str = ""
+) -> pl.Series:
+    """Return a plain column in the dtype of its family; null where a value cannot be read so.
+
+    Parameters
+    ----------
+    series, family
+        The column, and the family of all tables.
+    as_integer
+        Whether numbers stay Int64.
+    declared
+        The families that the dtypes of the tables declare.
+    form
+        How dates or numbers of this column are written, if it is text; "" takes ISO 8601 and plain numbers.
+    """
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
     if series.dtype == pl.String:
         if family == "text":
             return _each_distinct(series, lambda t: _rewritten(t, declared)) if len(declared) > 1 else series
-        if family == "datetime":
-            return _each_distinct(series, _datetimes_in)
         if family == "boolean":
             return _each_distinct(series, _booleans_in)
-        if as_integer:
+        if as_integer and form in ("", PLAIN_NUMBER):
             return _each_distinct(series, lambda t: t.str.strip_chars().cast(pl.Int64, strict=False))
-        return _each_distinct(series, _numbers_in)
+        found = _each_distinct(series, lambda t: read_as(t, family, form or _PLAIN[family]))
+        return found.cast(pl.Int64) if as_integer else found
     if family == "text":
         return written(series)
     if family == "boolean":
-        return series.cast(pl.Boolean)
+        if series.dtype == pl.Boolean:
+            return series
+        binary = ((series == 0) | (series == 1)) if series.dtype in _NUMBERS else None
+        return _nothing(series, pl.Boolean()) if binary is None else series.set(~binary, None).cast(pl.Boolean)
     if family == "datetime":
-        return series
-    return series.cast(pl.Int64 if as_integer else pl.Float64)
+        return series if isinstance(series.dtype, pl.Datetime) else _nothing(series, pl.Datetime("us"))
+    dtype = pl.Int64() if as_integer else pl.Float64()
+    return _nothing(series, dtype) if isinstance(series.dtype, pl.Datetime) else series.cast(dtype)
+
+
+def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    return pl.Series([None], dtype=dtype).new_from_index(0, series.len())
 
 
 def written(series: pl.Series) -> pl.Series:
@@ -161,7 +213,7 @@ def _rewritten(text: pl.Series, declared: frozenset[Family]) -> pl.Series:
     if "number" in declared:
         readings.append(written(_numbers_in(text.set(_zero_led(text), None))))
     if "datetime" in declared:
-        readings.append(written(_datetimes_in(text)))
+        readings.append(written(read_as(text, "datetime", ISO_DATE)))
     if "boolean" in declared:
         readings.append(written(_booleans_in(text)))
     return pl.select(pl.coalesce(*readings, text)).to_series()

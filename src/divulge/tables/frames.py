@@ -29,7 +29,8 @@ from divulge.tables.canonical_values import (
     read_numbers,
     without_codes,
 )
-from divulge.tables.column_families import Family, as_family, needs_int64, settle, written
+from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
+from divulge.tables.written_forms import undecided
 
 __all__ = [
     "PooledColumn",
@@ -231,13 +232,19 @@ class PooledColumn:
     """Per table, shape (n_rows,): the code of each row; None if an engine holds the rows."""
     missing: tuple[str, ...]
     note: str
-    declared: frozenset[Family] = frozenset()
-    """The families that the dtypes of the tables declare."""
+    """How the tables differ in it; "" where they do not."""
+    settled: Settled
+    """How it is read from each table."""
+    read_alike: bool = True
+    """False where the difference that `note` names makes the tables hard to compare."""
 
-    def encode(self, raw: pl.Series) -> NDArray[np.int32]:
-        """Return the codes of raw values, all of which must be among the levels."""
+    def encode(self, raw: pl.Series, which: int = 0) -> NDArray[np.int32]:
+        """Return the codes of raw values of one table, all of which must be among its values."""
         clean = without_codes(plain(raw), self.missing)
-        return _codes(as_family(clean, self.family, self.levels.dtype == pl.Int64, self.declared), self.levels)
+        whole = self.levels.dtype == pl.Int64
+        return _codes(
+            as_family(clean, self.family, whole, self.settled.declared, self.settled.form(which)), self.levels
+        )
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the levels as numbers, shape (n_levels,): datetimes in microseconds.
@@ -319,9 +326,10 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     # texts that the reader of a file took out are not looked for again
     left = [tuple(m for m in missing if m not in table.missing) for table in tables]
     clean = [without_codes(plain(values), codes) for (values, _), codes in zip(coded, left, strict=True)]
-    family, declared, note = settle(clean)
+    settled = settle(clean)
+    family, declared = settled.family, settled.declared
     as_integer = family == "number" and needs_int64(clean)
-    cast = [as_family(s, family, as_integer, declared) for s in clean]
+    cast = [as_family(s, family, as_integer, declared, settled.form(i)) for i, s in enumerate(clean)]
     levels = pl.concat(cast).unique().drop_nulls().sort()
     codes = [_codes(s, levels) for s in cast]
     codes = [c if place is None else c.take(place) for c, (_, place) in zip(codes, coded, strict=True)]
@@ -331,9 +339,60 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     )
     whole = as_integer or (family == "number" and (levels.is_finite() & (levels == levels.round())).all())
     kept = tuple(c if w is None else None for c, w in zip(codes, weights, strict=True))
+    lost = [
+        _rows(_lost(was, now), place, w) for was, now, (_, place), w in zip(clean, cast, coded, weights, strict=True)
+    ]
+    unlike = _note_on_lost(tables, settled, clean, lost) or settled.note or _note_on_zones(raw)
     return PooledColumn(
-        column, family, bool(whole), levels, counts, kept, missing, note or _note_on_zones(raw), declared
-    )
+        column, family, bool(whole), levels, counts, kept, missing, unlike or _note_on_forms(tables, settled), settled,
+        not unlike,
+    )  # fmt: skip
+
+
+def _lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
+    """Return which values are null only because they cannot be read; the text NaN is missing anyway."""
+    lost = now.is_null() & was.is_not_null()
+    if was.dtype == pl.String and lost.any():
+        lost &= was.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False).not_()
+    return np.asarray(lost.to_numpy(), dtype=np.bool_)
+
+
+def _rows(marked: NDArray[np.bool_], place: NDArray[Any] | None, weight: NDArray[np.int64] | None) -> int:
+    """Return how many rows have a marked value."""
+    if not marked.any():
+        return 0
+    if place is not None:
+        marked = marked[place]
+    return int(marked.sum() if weight is None else weight[marked].sum())
+
+
+_KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
+
+
+def _note_on_lost(tables: Sequence[Table], settled: Settled, clean: Sequence[pl.Series], lost: Sequence[int]) -> str:
+    """Return in which tables values cannot be read as those of the real table, and how both are written."""
+    parts = []
+    for i, (table, n) in enumerate(zip(tables, lost, strict=True)):
+        if not n:
+            continue
+        form = settled.forms[i] if settled.forms else ""
+        found = form if form not in ("", "text") else _KINDS.get(family_of(clean[i]) or "text", "text")
+        found += ", and no value tells which" if undecided(form) else ""
+        parts.append(f"{n:,} of {table.n_rows:,} values in {table.role} ({found}) cannot be read so")
+    if not parts:
+        return ""
+    form = settled.forms[0] if settled.forms else ""
+    written_so = f" written {form}" if form else ""
+    return f"holds {_KINDS[settled.family]}{written_so} in real; {', '.join(parts)} and are taken as missing"
+
+
+def _note_on_forms(tables: Sequence[Table], settled: Settled) -> str:
+    """Return how dates or numbers are written, where the tables write them differently."""
+    told = {t.role: form for t, form in zip(tables, settled.forms, strict=False) if form}
+    if len(set(told.values())) < 2:
+        return ""
+    listed = " and ".join(f"{form} in {role}" for role, form in told.items())
+    return f"is written {listed}: read as the same {_KINDS[settled.family]}"
 
 
 def _note_on_zones(raw: Sequence[pl.Series]) -> str:

@@ -79,11 +79,7 @@ _CAP_WORDS = Words(
     words=_CAP_WORDS,
     plan=per_pair({"unseen": "zero"}, {"unseen": "skip"}, {"unseen": "nearest"}, searched="all"),
     weight=1,
-    headline=Headline(
-        lambda variant: variant == "zero",
-        "the keys given, every target, unseen keys count 0",
-        needs_keys=True,
-    ),
+    headline=Headline(lambda variant: variant == "zero", "the keys given, every target, unseen keys count 0"),
     primary=Primary("cap", named=lambda variant: variant == "zero", by_keys=True),
     record=Record("highest_cap", "highest"),
     context={

@@ -1,29 +1,32 @@
 """Copies: the share of members and of strangers whose record, or part of it, is in the synthetic table.
 
 "exact" is equality in every column. "near" is a synthetic row within a radius. "near on N columns" is a synthetic row
-within a radius on some of the columns: a distance over all columns does not see such a copy.
+within a radius on some of the columns: a distance over all columns does not see such a copy. Single columns, rows with
+one column changed and rows that belong together by number or place are in files of their own.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import (
-    GRID,
-    Floats,
-    judge,
-    one_of,
-    rate_of,
-    record_result,
-    survival,
-)
+from divulge.attacks.checks import GRID, SHOWN, Floats, judge, one_of, rate_of, record_result, survival
+from divulge.attacks.distance.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
 from divulge.attacks.distance.column_subsets import candidate_subsets
-from divulge.attacks.entry import Headline, Primary, Record, Share, Withheld, Words, per_table
+from divulge.attacks.distance.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
+from divulge.attacks.distance.one_column import (
+    ONE_COLUMN,
+    ONE_COLUMN_NOTES,
+    SHARED_WORDS,
+    one_column,
+    without_strangers,
+)
+from divulge.attacks.entry import Count, Decimals, Headline, Primary, Record, Share, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
@@ -37,7 +40,7 @@ __all__ = ["copies"]
 QUANTILE = 0.01
 """The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
 that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
-_VARIANTS = ("exact", "near", "subsets")
+_VARIANTS = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LINKED, ROW_ORDER)
 _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
 
 
@@ -46,14 +49,21 @@ _COPIES_WORDS = Words(
     knows="The person's record, or some columns of it, and recognises it when he sees it.",
     data=(
         "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
-        "and leave out identifiers, the unit and ignored columns; each identifier is compared by itself. Near "
-        "copies leave out constants and free text as well, and need every row in memory."
+        "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
+        "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without "
+        "regard to capitals and blanks. Near copies leave out constants and free text as well, and need every row in "
+        "memory, as do rows with one column changed, linked rows and row order."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
+        "all but one: the same in all columns or all but one; a match counts .1 / max(c, .1), c its chance\n"
+        "one column: p = share of people whose value is in the synthetic table; of units, each once\n"
+        "one column, shared words: p = share whose text has 8 words in a row that nobody else has, and that\n"
+        "stand in a synthetic text\n"
         "near: p = share of people who have a synthetic row within the radius\n"
         "near on N columns: the same on one set of columns, for each set that a search found\n"
-        "risk = (p_T - p_C) / (1 - p_C)\n"
+        "linked, row order: p = agreement of rows with one number or in one place, b = of rows near by\n"
+        "risk = (p_T - p_C) / (1 - p_C); of linked rows and row order (p - b) / (1 - b)\n"
         "distance = mean over columns of |a - b| / range for numbers (at most 1), 0 or 1 for the rest\n"
         "radius = 1% quantile of the distances of holdout rows to their nearest real row (or, without one,\n"
         "of real rows to their nearest other one), unless given. p_T: members, p_C: strangers."
@@ -61,15 +71,17 @@ _COPIES_WORDS = Words(
     reading=(
         "A rate of 0 means that nobody is matched, 1 that everybody is. Risk 0 means that strangers are matched as "
         "often, which in coarse tables is often; 1 that every member is; a negative risk that strangers are matched "
-        "more often. Strangers are the only baseline. Limits and verdicts of all results hold together (max-T). A "
-        "real identifier in the synthetic table is a leak by itself; one that looks like a row number has no "
-        "verdict."
+        "more often. The baseline are strangers; of linked rows and row order, which strangers do not have, it "
+        "is the agreement of rows near by. Limits and verdicts of the results with strangers hold together (max-T), "
+        "and those of the others (Bonferroni). A column that looks like a row number has no verdict of its own."
     ),
     silent=(
         "Copies with more noise than the radius do not show.",
         "Sets of columns that the search passed over are not tested.",
         "It does not say whether a match tells anything new about the person.",
         "Without a holdout a copy cannot be told from a coincidence.",
+        "Linked rows and row order leave out columns that follow the same order in both tables. Two series of the "
+        "same days agree on each day for that reason alone.",
     ),
 )
 
@@ -85,9 +97,21 @@ _COPIES_WORDS = Words(
     headline=Headline(lambda variant: variant in ("exact", "near"), "exact and near copies on all columns"),
     primary=Primary("copies", lambda variant: variant in ("exact", "near")),
     record=Record("copied", "any", lambda variant: variant == "exact"),
-    hit={"": "a copy of", "near": "a near copy of"},
+    hit={
+        "": "a copy of",
+        "near": "a near copy of",
+        ALL_BUT_ONE: "a copy with at most one column changed (weighted) of",
+        ONE_COLUMN: "the value of",
+        SHARED_WORDS: "eight words in a row of",
+        LINKED: "the other values of",
+        ROW_ORDER: "by its place, the values of",
+    },
     context={
         "radius": Withheld(),
+        "different real values": Count("real"),
+        "of these in the synthetic table": Count("real"),
+        SHOWN: Decimals(2),
+        SMALLEST: Decimals(2),
         "share of real rows that equal another real row": Share("real"),
         "share of synthetic rows that equal a real row": Share("synthetic"),
     },
@@ -99,7 +123,6 @@ _COPIES_WORDS = Words(
         "agree with a person clearly more often than people agree with each other; none does. A set that few "
         "rows copy can be missed",
         "# of these sets match more than #% of all people and were left out",
-        "a real identifier that the synthetic table has",
         "copies of part of a row: near copies were tested on all # sets of # to # columns",
         "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows agree"
         " with a person clearly more often than people agree with each other; # do and were tested. A set that "
@@ -107,6 +130,9 @@ _COPIES_WORDS = Words(
         "identifiers were left out of the comparison: '…'",
         "near: a synthetic row at a small distance, taken from how near people lie to each other",
         "the synthetic table is the real table, row for row",
+        "near copies were not searched: they need every row in memory. hint: collect the tables",
+        "near copies were not searched: no column enters a distance",
+        *(re.sub(r"\d[\d,]*", "#", n) for n in (*ALL_BUT_ONE_NOTES, *ONE_COLUMN_NOTES, *LINKED_NOTES)),
     ),
 )
 def copies(
@@ -119,21 +145,36 @@ def copies(
     """Return the share of records that a synthetic row equals or is near to, for members and for strangers.
 
     "exact": a synthetic row equals the record in every column. Values are compared as they are, not binned; missing
-    equals missing. Identifiers, the unit and ignored columns are left out. Each identifier has a result of its own,
-    because a real identifier in the synthetic table is a leak by itself, unless it is a row number.
+    equals missing. Identifiers, the unit and ignored columns are left out.
 
     "near": a synthetic row lies within a radius of the record, under the mixed distance; free text and constant
     columns are left out. "near on N columns", one result for each set of columns (in `keys`): the same on part of the
-    columns. The sets are searched with members and strangers in one pot ; in small
-    tables of up to 7 columns all sets of 3 or more are tested. Bounds, p-values and verdicts of the results hold
-    together (max-T).
+    columns. The sets are searched with members and strangers in one pot; in small tables of up to 7 columns all sets
+    of 3 or more are tested.
+
+    "all but one": a synthetic row equals the record in every column or in all but one. A match counts the more the
+    less the other people would give one by chance.
+
+    "one column": the person's value in one column (in `keys`) is in the synthetic table. Texts, identifiers, the unit
+    (each counts once) and every column in which at least 90 % of people have a value of their own are compared, ignored
+    or not; texts after Unicode NFKC, without regard to capitals and blanks. Row numbers get no verdict. Columns that
+    the holdout lacks have a rate only. "one column, shared words": the person's text shares eight words in a row, which
+    nobody else has, with a synthetic text.
+
+    "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
+    "row order": the same for rows in the same place; where the tables differ in length, rows that stand once in each
+    follow in the same order. A note says where these were not tested.
+
+    Bounds, p-values and verdicts of the results with strangers hold together (max-T), and so do those of "linked" and
+    "row order" (Bonferroni and Holm), which have no strangers.
 
     Parameters
     ----------
     columns
-        Compare only these columns, for exact and near copies; None takes all that are left and searches subsets.
+        Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
-        Which of "exact", "near" and "subsets" to run. Near copies need every row in memory.
+        Which of "exact", "near", "subsets", "all but one", "one column", "linked" and "row order" to run. All but
+        "exact" and "one column" need every row in memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -149,7 +190,7 @@ def copies(
     >>> import polars as pl
     >>> real = pl.DataFrame({"age": [20.5, 23.5, 40.5], "sex": ["f", "m", "f"]})
     >>> synthetic = pl.DataFrame({"age": [21.0, 23.0], "sex": ["f", "f"]})
-    >>> exact, near = copies(real, synthetic, radius=0.05)
+    >>> exact, near = copies(real, synthetic, radius=0.05, variants=["exact", "near"])
     >>> exact.real.hits, near.real.hits
     (0.0, 1.0)
     """
@@ -163,22 +204,44 @@ def copies(
         raise SettingError(f"radius: {radius} is outside [0, 1]. hint: it is a mean over columns.")
     compared, identifiers = _compared(case, columns)
     found = []
-    if "exact" in variants:
-        if compared:
-            note = f"identifiers were left out of the comparison: {', '.join(map(repr, identifiers))}"
-            found.append(
-                _exact(case, compared, "exact" if columns is None else "columns", [note] if identifiers else [])
-            )
-        found += [_identifier(case, name) for name in identifiers]
+    if "exact" in variants and compared:
+        note = f"identifiers were left out of the comparison: {', '.join(map(repr, identifiers))}"
+        found.append(_exact(case, compared, "exact" if columns is None else "columns", [note] if identifiers else []))
     if set(variants) & {"near", "subsets"}:
         found = _with_near(case, columns, variants, radius, found)
+    if columns is None:
+        found = _with_others(case, compared, variants, found)
     if not found:
         raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
     return tuple(found)
 
 
+def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], found: list[Result]) -> list[Result]:
+    """Return the results and those of the other variants; the first one says what was not tested."""
+    released = any(_RELEASED in r.notes for r in found)
+    others: list[Result | None] = []
+    untested: list[str] = []
+    if ALL_BUT_ONE in variants:
+        changed, why = all_but_one(case, compared)
+        others, untested = [changed], [why]
+    if ONE_COLUMN in variants:
+        alone, left = without_strangers(case)
+        others, untested = [*others, *one_column(case), *alone], [*untested, *left]
+    if LINKED in variants:
+        rows, left = linked(case)
+        others, untested = [*others, *rows], [*untested, *left]
+    if ROW_ORDER in variants:
+        placed, why = row_order(case)
+        others, untested = [*others, placed], [*untested, why]
+    more = [replace(r, notes=(*r.notes, *[_RELEASED] * released)) for r in others if r is not None]
+    out = [*found, *more]
+    for note in untested if out else ():
+        out = _noted(out, note) if note else out
+    return out
+
+
 def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns of an exact comparison, and the identifiers, each of which is compared by itself."""
+    """Return the columns of an exact comparison, and the identifiers, which are left out of it."""
     if columns is not None:
         if isinstance(columns, str):
             raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
@@ -192,17 +255,7 @@ def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tup
 # ---------------------------------------------------------------- exact
 
 
-def _identifier(case: Case, name: str) -> Result:
-    """Return how many real identifiers the synthetic table has. Row numbers recur in any table and get no verdict."""
-    notes, judged = ["a real identifier that the synthetic table has"], True
-    facts = case.facts(name)
-    if facts.integer and facts.span < 1.05 * facts.n_distinct:
-        judged = False
-        notes.append("whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given")
-    return _exact(case, [name], f"identifier {name}", notes, judged)
-
-
-def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str], judged: bool = True) -> Result:
+def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str]) -> Result:
     table = case.contingency(columns, (), binned=False)
     scores = (table.s_key > 0)[table.key].astype(float)
     n_copied = int(table.s[(table.o > 0)].sum())
@@ -215,7 +268,6 @@ def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str
         variant=variant,
         keys=tuple(columns) if variant == "columns" else (),
         target=None,
-        judged=judged,
         settings={"columns": len(columns)},
         context={
             "share of synthetic rows that equal a real row": n_copied / max(table.n_s, 1),
@@ -378,6 +430,3 @@ def _near_result(
     rng = case.rng(f"copies near {'+'.join(near.columns)}")
     comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
     return judge(plain, comparison, case.level)
-
-
-# ---------------------------------------------------------------- one family

@@ -93,7 +93,7 @@ _SINGLING_OUT_WORDS = Words(
     words=_SINGLING_OUT_WORDS,
     plan=per_table(),
     weight=5,
-    headline=Headline(lambda variant: variant == "3 columns", "3 columns", ranks="intervals"),
+    headline=Headline(lambda variant: variant == "3 columns", "3 columns"),
     primary=Primary("singling out", first=("univariate", "4 columns", "3 columns", "2 columns")),
     record=Record("singled_out", "any"),
     counts="guesses",

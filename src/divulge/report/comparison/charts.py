@@ -29,7 +29,7 @@ class Point:
     high: float
     utility: float
     verdict: str
-    """Decides the shape: "excess found", "none found" or "cannot tell"."""
+    """Decides the shape."""
 
 
 def risk_against_utility(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
@@ -9,7 +10,7 @@ from msgspec.structs import asdict
 
 from divulge.report import formatting, words
 from divulge.report.comparison.charts import Point, risk_against_utility
-from divulge.report.comparison.model import Candidate, Comparison
+from divulge.report.comparison.model import Comparison
 from divulge.report.comparison.text import (
     RISK,
     SINGLE,
@@ -42,8 +43,7 @@ def page(data: Comparison) -> str:
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
         "ranked": bool(data.verdict.order),
-        "candidates": [{**asdict(c), "ranks": ranks(c.worst), "limits": limits(c.worst), "verdict": _verdict(data, c)}
-                       for c in candidates],
+        "candidates": [{**asdict(c), "ranks": ranks(c.worst), "limits": limits(c.worst)} for c in candidates],
         "pictures": pictures,
         "attacks": [
             {**asdict(a), "cells": [{**asdict(c), "ranks": ranks(c), "limits": limits(c)} for c in cells(data, a)]}
@@ -59,17 +59,8 @@ def page(data: Comparison) -> str:
         "level": f"{100 * data.settings.level:g}%",
         "limits": words.LIMITS[:4],
     }  # fmt: skip
-    return str(template().environment.get_template("comparison.html.j2").render(context))
-
-
-def _verdict(data: Comparison, candidate: Candidate) -> str:
-    """Return the verdict of the simultaneous limits on a candidate's worst risk; it decides the shape of the point."""
-    worst = candidate.worst
-    if worst is None or worst.low is None or worst.high is None:
-        return "no holdout"
-    if worst.low > 0:
-        return "excess found"
-    return "none found" if worst.high <= data.settings.acceptable else "cannot tell"
+    text = files("divulge.report.comparison").joinpath("comparison.html.j2").read_text(encoding="utf-8")
+    return str(template().environment.from_string(text).render(context))
 
 
 def _pictures(data: Comparison) -> list[dict[str, Any]]:
@@ -79,7 +70,7 @@ def _pictures(data: Comparison) -> list[dict[str, Any]]:
     out = []
     for i, (measure, values) in enumerate(measures):
         points = [
-            Point(formatting.name(c.label), w.value, w.low, w.high, v, _verdict(data, c))
+            Point(formatting.name(c.label), w.value, w.low, w.high, v, c.verdict)
             for c, v in zip(candidates, values, strict=True)
             if v is not None and (w := c.worst) and w.value is not None and w.low is not None and w.high is not None
         ]

@@ -64,7 +64,11 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """The labels by their worst risk, least first, and what that means in words; empty where nothing is ranked."""
+    """The labels in their order, and what that means in words; empty where nothing is ranked.
+
+    Candidates without a finding come first, then those with a finding or whose members and strangers cannot be
+    compared; both by their worst risk, least first.
+    """
 
     order: tuple[str, ...]
     sentence: str
@@ -78,7 +82,10 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Worst(msgspec.Struct, frozen=True, kw_only=True):
-    """The largest risk over the attacks, with limits and ranks that hold for all candidates together."""
+    """The largest risk over the attacks, with limits and ranks that hold for all candidates together.
+
+    `first` and `last` are the ranks that the candidate may have in the order of `verdict.order`, given the verdicts.
+    """
 
     attack: str
     value: float | None
@@ -113,9 +120,14 @@ class CandidateTable(GivenTable, frozen=True, kw_only=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A table, or a generator with several; `about` says which the statement is about."""
+    """A table, or a generator with several; `about` says which the statement is about.
+
+    `verdict` is the worst of its tables; `why` says what a finding rests on, or that the comparison does not hold.
+    """
 
     label: str
+    verdict: Verdict
+    why: str
     about: str
     worst: Worst | None
     utility: tuple[Utility, ...]
@@ -123,7 +135,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """One attack on one candidate. Rates are mean scores of people; null for attacks that score guesses.
+    """One attack on one candidate. Rates are mean scores of people.
 
     Limits and ranks hold together over all attacks and candidates; null without a holdout.
     """

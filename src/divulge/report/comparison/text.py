@@ -14,12 +14,25 @@ from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
 from divulge.report.model import Utility
 
-__all__ = ["by_order", "cells", "limits", "markdown", "ranks", "reasons", "single_rows", "summary", "utility_rows"]
+__all__ = [
+    "by_order",
+    "cells",
+    "limits",
+    "markdown",
+    "ranks",
+    "reasons",
+    "single_rows",
+    "summary",
+    "utility_rows",
+]
 
 RISK = (
     "The risk of an attack is (members - strangers) / (1 - strangers) of its mean score per person, over the same "
-    "comparisons for every candidate. Limits and ranks hold together, over all attacks and candidates; rank 1 is the "
-    "least risk. A candidate may have any rank of its range."
+    "primary comparisons for every candidate; they are fixed before any outcome is seen. A candidate with a finding, "
+    "or whose members and strangers cannot be compared, ranks behind the others whatever its risk: a finding may lie "
+    "in any comparison, not only in those ranked, and a deficit makes the risk negative. Otherwise the worst risk "
+    "decides, and rank 1 is the least. Limits and ranks hold together, over all attacks and candidates, given the "
+    "verdicts; each verdict is made at the level on its own. A candidate may have any rank of its range."
 )
 """What the numbers in the tables mean."""
 
@@ -32,7 +45,7 @@ SINGLE = (
 
 
 def by_order(data: Comparison) -> list[Candidate]:
-    """Return the candidates, least risk first; by label where nothing is ranked."""
+    """Return the candidates in their order; by label where nothing is ranked."""
     place = {label: i for i, label in enumerate(data.verdict.order)}
     return sorted(data.candidates, key=lambda c: (place.get(c.label, 0), c.label))
 
@@ -84,7 +97,7 @@ class Single:
 
 
 def single_rows(data: Comparison) -> list[Single]:
-    """Return one row for each table: its own verdict and the largest limits of its single comparisons."""
+    """Return one row for each table: its verdict and the largest limits of its single comparisons."""
     rows = []
     for c in by_order(data):
         for i, t in enumerate(c.tables):
@@ -105,7 +118,7 @@ def markdown(data: Comparison) -> str:
     parts = [
         f"# Candidate tables compared\n\n{escaped(data.verdict.sentence)}",
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
-        section_of("Order", _order(candidates), RISK) if ranked else "",
+        section_of("Order", _order(candidates), RISK) if ranked else section_of("Verdicts", _verdicts(candidates)),
         section_of("Risk by attack", *_by_attack(data, labels, ranked)),
         section_of("Single comparisons", _singles(data), SINGLE) if ranked else "",
         section_of("Utility", *_utility(data, labels)) if utility_rows(data) else "",
@@ -128,16 +141,26 @@ def _warned(data: Comparison) -> list[str]:
 
 
 def _order(candidates: Sequence[Candidate]) -> str:
-    heads = ["candidate", "rank", "risk", "limits", "worst attack", "tables"]
+    heads = ["candidate", "rank", "verdict", "risk", "limits", "worst attack", "tables"]
     rows = [
         [
-            escaped(formatting.name(c.label)), ranks(c.worst), number(c.worst.value), limits(c.worst),
-            escaped(c.worst.attack), str(len(c.tables)),
+            escaped(formatting.name(c.label)), ranks(c.worst), escaped(_in_words(c)), number(c.worst.value),
+            limits(c.worst), escaped(c.worst.attack), str(len(c.tables)),
         ]
         for c in candidates
         if c.worst
     ]  # fmt: skip
-    return table_of(heads, rows, (2, 5))
+    return table_of(heads, rows, (3, 6))
+
+
+def _verdicts(candidates: Sequence[Candidate]) -> str:
+    rows = [[escaped(formatting.name(c.label)), escaped(_in_words(c)), str(len(c.tables))] for c in candidates]
+    return table_of(["candidate", "verdict", "tables"], rows, (2,))
+
+
+def _in_words(candidate: Candidate) -> str:
+    """Return the verdict on a candidate, and what it rests on."""
+    return candidate.verdict + (f": {formatting.brief(candidate.why, 120)}" if candidate.why else "")
 
 
 def cells(data: Comparison, attack: Attack) -> list[Cell]:
@@ -167,7 +190,7 @@ def _singles(data: Comparison) -> str:
         at_least = "-" if low is None else f"{number(low.low)} ({escaped(formatting.brief(low.where, 90))})"
         up_to = "-" if high is None else f"{number(high.high)} ({escaped(high.attack)})"
         rows.append([escaped(formatting.name(row.name)), row.table.verdict, at_least, up_to])
-    return table_of(["table", "verdict of its own", "at least", "at most"], rows)
+    return table_of(["table", "verdict", "at least", "at most"], rows)
 
 
 def _utility(data: Comparison, labels: Sequence[str]) -> list[str]:
@@ -214,13 +237,13 @@ def _parts(data: Comparison) -> list[Any]:
 
 def _grid(data: Comparison) -> Any:
     ranked = bool(data.verdict.order)
-    heads = ["candidate", *(["rank", "risk, simultaneous", "worst attack"] if ranked else []), "verdict of its own"]
+    heads = ["candidate", *(["rank", "risk, simultaneous", "worst attack"] if ranked else []), "verdict"]
     rows = []
     for c in by_order(data):
         row = [clean(formatting.name(c.label))]
         if c.worst:
             row += [ranks(c.worst), f"{number(c.worst.value)} ({limits(c.worst)})", c.worst.attack]
-        rows.append([*row, ", ".join(sorted({t.verdict for t in c.tables}))])
+        rows.append([*row, c.verdict])
     return _ruled(heads, rows, ())
 
 

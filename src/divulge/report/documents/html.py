@@ -21,7 +21,7 @@ from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.documents import html_charts, html_figures
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.prose import distances, statement, wp216
+from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.answer import Answer
 
 __all__ = ["page"]
@@ -216,6 +216,7 @@ def _banner(data: Assessment) -> dict[str, Any]:
         "sentence": formatting.sentence(data),
         "meaning": formatting.meaning(data),
         "counts": [c for c in order.verdict_counts(data.results) if c[0] != "no holdout"],
+        "facts": people.facts_in_words(data),
         "single": formatting.unchanged_verdicts(data),
         "warnings": [c for c in data.preconditions if not c.ok],
     }

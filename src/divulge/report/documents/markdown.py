@@ -9,7 +9,7 @@ from divulge.core.result import Risk, counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
-from divulge.report.prose import distances, statement, wp216
+from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.answer import Answer
 
 __all__ = ["markdown"]
@@ -84,6 +84,7 @@ def _head(data: Assessment) -> str:
         _edition(data),
         f"**{_sign(verdict)}.** {escaped(formatting.sentence(data))}",
         escaped(formatting.meaning(data)),
+        *map(escaped, people.facts_in_words(data)),
         f"Comparisons: {', '.join(counts)}." if counts else "",
         escaped(formatting.unchanged_verdicts(data)),
         f"Assessed {started}, divulge {escaped(data.divulge)}.",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from divulge.core.result import FOUND, Risk, counts_rows, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.prose import statement, wp216
+from divulge.report.prose import people, statement, wp216
 
 __all__ = ["clean", "summary"]
 
@@ -67,6 +67,7 @@ def _head(data: Assessment) -> list[Any]:
     parts += [
         Text(f"divulge: {data.verdict.verdict}", style="bold"),
         Text(clean(formatting.spoken(data, data.verdict.sentence))),
+        *(Text(clean(fact)) for fact in people.facts_in_words(data)),
         Text(""),
     ]
     bad = [f"! {c.check}: {c.detail}" for c in data.preconditions if not c.ok]

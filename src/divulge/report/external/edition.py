@@ -48,7 +48,7 @@ from divulge.report.external.results import result
 from divulge.report.external.risks import Coarse
 from divulge.report.external.rounding import count, digits, few_hidden, grid, rounded, share
 from divulge.report.external.sentences import read_why
-from divulge.report.external.source import IDENTIFIER, Compared, Source, named, numbers
+from divulge.report.external.source import Compared, Source, named, numbers
 from divulge.report.external.verdict import overall
 from divulge.report.formatting import limits_of
 from divulge.report.model import (
@@ -165,11 +165,10 @@ class _Order:
 
     def ordered(self, rows: Sequence[Row]) -> list[Row]:
         attacks = {a: i for i, a in enumerate(dict.fromkeys(r.attack for r in rows))}
-        kinds = {v: i for i, v in enumerate(dict.fromkeys(_kind(r.variant) for r in rows))}
+        kinds = {v: i for i, v in enumerate(dict.fromkeys(r.variant for r in rows))}
 
         def key(r: Row) -> tuple[Any, ...]:
-            of_column = self.place.get(r.variant.removeprefix(IDENTIFIER), len(self.place))
-            return attacks[r.attack], self.where(r.keys, r.target), kinds[_kind(r.variant)], of_column
+            return attacks[r.attack], self.where(r.keys, r.target), kinds[r.variant]
 
         return sorted(rows, key=key)
 
@@ -179,10 +178,6 @@ class _Order:
             return r
         names = Names.of(self.place, reveal=False)
         return replace(r, groups=tuple(sorted(r.groups, key=lambda g: numbers(names.joined(g.name) or ""))))
-
-
-def _kind(variant: str) -> str:
-    return IDENTIFIER if variant.startswith(IDENTIFIER) else variant
 
 
 def checked_reveal(reveal: Sequence[str]) -> list[str]:
@@ -220,6 +215,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         ),
         minimal_key_sets=tuple(_minimal(s, m) for m in d.minimal_key_sets),
         records=None,
+        facts=None,
         positive_control=controls,
         failed=tuple(Failure(attack=f.attack, why=_failure(s, f.why)) for f in d.failed),
         left_out=tuple(replace(o, why=s.sentence(o.why)) for o in d.left_out),

@@ -70,6 +70,8 @@ _BASELINES = (
     "naming one value for everybody, the best one",
     "naming one value for everybody, the best one of each target",
     "naming the commonest value",
+    "rows a few places apart",
+    "rows in random order",
     "two random sets of # synthetic row",
     "two random sets of # synthetic rows",
 )

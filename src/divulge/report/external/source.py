@@ -16,10 +16,7 @@ from divulge.report.external.masking import HIDDEN, Names
 from divulge.report.external.rounding import count, few_hidden
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 
-__all__ = ["IDENTIFIER", "Compared", "Source", "Whose", "hidden", "named", "numbers"]
-
-IDENTIFIER = "identifier "
-"""Prefix of a variant that names a column."""
+__all__ = ["Compared", "Source", "Whose", "hidden", "named", "numbers"]
 
 Compared = ResultRecord | Changed
 """A record with the fields that identify a comparison: attack, variant, keys and target."""
@@ -78,9 +75,7 @@ class Source:
         return None if target is None else self.names.name(target)
 
     def variant(self, r: Compared) -> str:
-        """Return a variant, with the name of its column in this edition where it names one."""
-        if r.variant.startswith(IDENTIFIER):
-            return IDENTIFIER + self.names.name(r.variant.removeprefix(IDENTIFIER))
+        """Return a variant; one of an attack that is not known is text, which may hold names."""
         return self.names.text(r.variant) if r.variant and r.attack not in CATALOGUE else r.variant
 
     def sentence(self, text: str) -> str:
@@ -107,7 +102,7 @@ class Source:
         head, colon, rest = text.partition(": ")
         head, arrow, target = head.partition(" -> ") if not colon else (head, "", "")
         attack = re.match(r"\w*", head)
-        head = head if attack and attack[0] in CATALOGUE and IDENTIFIER not in head else HIDDEN
+        head = head if attack and attack[0] in CATALOGUE else HIDDEN
         if colon:
             return f"{head}: {self._keys_and_target(rest)}"
         return head + (f" -> {self.names.name(target)}" if arrow else "")

@@ -1,0 +1,203 @@
+"""Rows that belong together: does a synthetic row with a member's number, or in a member's place, tell about him?
+
+Whoever knows the number of a member, or the member's place in the table, then reads the rest off the synthetic row. No
+stranger has a place in the real table, so that rows a few places apart are the comparison: see `divulge.stats.pairing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import judge
+from divulge.attacks.distance.one_column import folded_codes, own_columns
+from divulge.case.case import Case
+from divulge.core.hashing import once, value_hashes
+from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
+from divulge.stats import Comparison
+from divulge.stats.pairing import LEAST, Paired, ascents, follows_order, lagged
+
+__all__ = ["LINKED", "LINKED_NOTES", "ROW_ORDER", "linked", "row_order"]
+
+Ints = NDArray[np.int64]
+
+LINKED, ROW_ORDER = "linked", "row order"
+_MATCHED = 20  # rows in both tables below which their order says little; start value
+
+_LINKED_NOTE = (
+    "linked: rows with the same value in this column, once in each table, agree in the other columns this often; "
+    "categories agree or not, numbers by their ranks"
+)
+_PLACE_NOTE = (
+    "row order: the synthetic row in the same place agrees with the real row this often; categories agree or not, "
+    "numbers by their ranks"
+)
+_ORDER_NOTE = (
+    "row order: of rows that stand once in each table, how often the next one in the synthetic table stands later in "
+    "the real table, too"
+)
+_NEARBY, _EITHER = BY_CHANCE
+
+
+_NO_ROWS = "it needs every row in memory"
+_FOLLOW = "every column follows the order of the rows in both tables"
+_NO_COLUMN = "linked: not tested, no column has a value of its own for nearly everybody"
+_FEW_VALUES = f"linked: not tested, fewer than {LEAST} values recur once, or nothing else is compared"
+_FEW_ROWS = f"row order: not tested, fewer than {LEAST} rows"
+_FEW_MATCHED = f"row order: not tested, the tables differ in length and fewer than {_MATCHED} rows stand once in each"
+LINKED_NOTES = (
+    _LINKED_NOTE,
+    _PLACE_NOTE,
+    _ORDER_NOTE,
+    *(f"{variant}: not tested, {_NO_ROWS}" for variant in (LINKED, ROW_ORDER)),
+    f"{ROW_ORDER}: not tested, {_FOLLOW}",
+    _NO_COLUMN,
+    _FEW_VALUES + ": '…'",
+    _FEW_ROWS,
+    _FEW_MATCHED,
+)
+"""Notes for the entry; "'…'" stands for quoted names."""
+
+
+def linked(case: Case) -> tuple[list[Result], list[str]]:
+    """Return for each column of own values whether rows with the same value agree in the other columns, and notes."""
+    if not case.in_memory:
+        return [], [f"{LINKED}: not tested, {_NO_ROWS}"]
+    columns = sorted(own_columns(case))
+    if not columns:
+        return [], [_NO_COLUMN]
+    found, few = [], []
+    kept = once(case.encoded.row_ids()[1])  # a synthetic table written twice says no more
+    for column in columns:
+        pairs = _pairs(folded_codes(case, column), case.codes(column, binned=False), kept)
+        others = [c for c in case.schema.usable() if c != column]
+        comparison = _compared(case, others, *pairs) if len(pairs[0]) >= LEAST else None
+        if comparison is None:
+            few.append(column)
+        else:
+            found.append(_result(case, LINKED, (column,), comparison, _NEARBY, [_LINKED_NOTE]))
+    return found, [f"{_FEW_VALUES}: {', '.join(map(repr, few))}"] if few else []
+
+
+def _pairs(values: Ints, codes: Sequence[NDArray[np.int32]], kept: Ints) -> tuple[Ints, Ints]:
+    """Return the rows of real and synthetic that have the same value and are alone with it, in the order of values."""
+    real, synthetic = values[codes[0]], values[codes[1][kept]]
+    n = int(values.max(initial=0)) + 1
+    alone = (np.bincount(real, minlength=n) == 1) & (np.bincount(synthetic, minlength=n) == 1)
+    alone[0] = False
+    place = np.zeros((2, n), dtype=np.int64)
+    place[0, real], place[1, synthetic] = np.arange(len(real)), kept
+    return place[0, alone], place[1, alone]
+
+
+def row_order(case: Case) -> tuple[Result | None, str]:
+    """Return whether the order of the synthetic rows tells who is who; without a result, a note says why."""
+    if not case.in_memory:
+        return None, f"{ROW_ORDER}: not tested, {_NO_ROWS}"
+    n, m = case.n_rows("real"), case.n_rows("synthetic")
+    if n != m:
+        return _order_of_matched(case)
+    if n < LEAST:
+        return None, _FEW_ROWS
+    comparison = _compared(case, case.schema.usable(), np.arange(n), np.arange(n))
+    if comparison is None:
+        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
+    return _result(case, ROW_ORDER, (), comparison, _NEARBY, [_PLACE_NOTE]), ""
+
+
+def _order_of_matched(case: Case) -> tuple[Result | None, str]:
+    columns = sorted(case.schema.usable())
+    if not columns:
+        return None, _FEW_MATCHED
+    rows = [_hashes(case, columns, i) for i in (0, 1)]
+    both = np.unique(np.concatenate(rows), return_inverse=True)[1]
+    values = np.split(both, [len(rows[0])])
+    n = int(both.max()) + 1
+    alone = (np.bincount(values[0], minlength=n) == 1) & (np.bincount(values[1], minlength=n) == 1)
+    place = np.zeros(n, dtype=np.int64)
+    place[values[0]] = np.arange(len(values[0]))
+    mine = values[1][alone[values[1]]]  # in the order of the synthetic rows
+    if len(mine) < _MATCHED:
+        return None, _FEW_MATCHED
+    # rows that differ in a column which both tables follow are in order without any leak
+    follow = [c for c in columns if _both_follow(case, c, None, None)]
+    real = place[mine]
+    group = np.unique(_hashes(case, follow, 0)[real], return_inverse=True)[1].astype(np.int64)
+    comparison = ascents(real, group, level=case.level)
+    if comparison is None or comparison.real.n < _MATCHED:
+        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
+    return _result(case, ROW_ORDER, (), comparison, _EITHER, [_ORDER_NOTE]), ""
+
+
+def _hashes(case: Case, columns: Sequence[str], which: int) -> NDArray[np.uint64]:
+    out = np.zeros(case.tables[which].n_rows, dtype=np.uint64)
+    for column in columns:
+        codes = case.codes(column, binned=False)[which].astype(np.uint64)
+        out += value_hashes(codes, case.columns.index(column))
+    return out
+
+
+def _compared(case: Case, columns: Sequence[str], real: Ints, synthetic: Ints) -> Paired | None:
+    """Return the agreement of pairs of rows; None where no column is left that does not follow their order."""
+    used = [c for c in sorted(columns) if not _both_follow(case, c, real, synthetic)]
+    if not used:
+        return None
+    values = [_values(case, c) for c in used]
+    one = [v[case.codes(c, binned=False)[0][real]] for c, (v, _) in zip(used, values, strict=True)]
+    other = [v[case.codes(c, binned=False)[1][synthetic]] for c, (v, _) in zip(used, values, strict=True)]
+    return lagged(one, other, [scale for _, scale in values], level=case.level)
+
+
+def _both_follow(case: Case, column: str, real: Ints | None, synthetic: Ints | None) -> bool:
+    values, scale = _values(case, column)
+    codes = case.codes(column, binned=False)
+    rows = [codes[0] if real is None else codes[0][real], codes[1] if synthetic is None else codes[1][synthetic]]
+    return all(follows_order(values[r], scale) for r in rows)
+
+
+def _values(case: Case, column: str) -> tuple[Ints, int]:
+    """Return a whole number for each code and the difference from which two do not agree at all.
+
+    A number has its rank among the real rows, so that neither its unit nor outliers matter; whatever is no number lies
+    further away from all others than the scale.
+    """
+    return case.encoded.once(("paired values", column), lambda: _ranked(case, column), [0])
+
+
+def _ranked(case: Case, column: str) -> tuple[Ints, int]:
+    marks = case.encoded.marks(column).astype(np.int64)
+    if not case.encoded.is_number(column):
+        return marks, 1
+    numbers, counts = case.numbers(column), case.pooled(column).counts[0]
+    known = np.flatnonzero(marks == 0)
+    order = known[np.argsort(numbers[known], kind="stable")]
+    level = np.cumsum(np.r_[0, numbers[order][1:] > numbers[order][:-1]]) if len(order) else order
+    times = np.bincount(level, weights=counts[order]).astype(np.int64)
+    ranks = (2 * np.cumsum(times) - times)[level] if len(order) else order
+    scale = 2 * max(1, int(counts.sum()))
+    out = 2 * scale * (1 + marks)
+    out[order] = ranks
+    return out, scale
+
+
+def _result(
+    case: Case, variant: str, keys: tuple[str, ...], comparison: Paired, chance: str, notes: Sequence[str]
+) -> Result:
+    seen = comparison.real
+    plain = Result(
+        attack="copies",
+        variant=variant,
+        keys=keys,
+        settings={"rows": seen.n},
+        real=Rate(hits=seen.hits, n=seen.n, rate=seen.rate),
+        baseline=Baseline(rate=comparison.holdout.rate, what=chance),
+        notes=tuple(notes),
+        verdict="no holdout",
+    )
+    # as in every attack: without people whom the synthesizer never saw rates are shown and nothing is said of a leak
+    if not case.has_holdout:
+        return plain
+    return judge(plain, cast(Comparison, comparison), case.level)

@@ -1,0 +1,279 @@
+"""Copies of one column: values, or runs of words, that hardly anybody shares and that recur in the synthetic table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import GRID, judge, rate_of, survival
+from divulge.case.case import Case, facts_of
+from divulge.core.result import Individual, Result
+from divulge.core.schema import infer
+from divulge.kernels.word_runs import RUN, own_runs
+from divulge.stats import Outcomes, compare
+from divulge.tables.frames import PooledColumn, pool
+from divulge.tables.texts import folded, words
+
+__all__ = [
+    "ONE_COLUMN",
+    "ONE_COLUMN_NOTES",
+    "SHARED_WORDS",
+    "folded_codes",
+    "one_column",
+    "own_columns",
+    "without_strangers",
+]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ONE_COLUMN = "one column"
+SHARED_WORDS = "one column, shared words"
+_OWN = 0.9
+"""Part of the people who have a value of their own, from which a column is compared by itself: the issue's choice."""
+_PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
+_WORDS = 60_000_000  # words of all distinct texts up to which runs are compared: about 4 GB, half a minute
+
+_TEXTS = (
+    "a person's value stands in the synthetic table; texts are compared folded: Unicode NFKC, no capitals, single "
+    "blanks"
+)
+_VALUES = "a person's value stands in the synthetic table, exactly"
+_ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
+_UNITS = "each unit counts once"
+_RUNS = (
+    f"a run of {RUN} words that only one person of real and holdout together has stands in a synthetic text; "
+    f"texts of fewer words are left out"
+)
+_MANY_WORDS = f"shared runs of words were not compared: more than {_WORDS:,} words"
+
+
+ONE_COLUMN_NOTES = (
+    _TEXTS,
+    _VALUES,
+    _ROW_NUMBERS,
+    _UNITS,
+    _RUNS,
+    _MANY_WORDS,
+    "# of # values of this column recur; no strangers to compare with",
+    "the holdout lacks columns that were not compared: '…'",
+)
+"""Notes for the entry; "#" stands for a number and "'…'" for quoted names."""
+
+
+def own_columns(case: Case) -> tuple[str, ...]:
+    """Return the columns that are compared by themselves.
+
+    These are texts, identifiers, the unit, and every column in which at least 90 % of people, real and holdout
+    together, have a value that nobody else has. Ignored columns count like others.
+    """
+    return case.encoded.once(("own columns", case.unit), lambda: tuple(c for c in case.columns if _is_own(case, c)))
+
+
+def _is_own(case: Case, column: str) -> bool:
+    kind = case.schema[column].kind
+    if kind == "constant":
+        return False
+    if kind in ("text", "identifier") or column == case.unit:
+        return True
+    return _share_alone(case, column) >= _OWN
+
+
+def _share_alone(case: Case, column: str) -> float:
+    """Return the part of the people who have a value that nobody else has; 0 where there are too few people."""
+    tables = case.encoded.people
+    if case.unit is None:
+        people = np.sum([case.pooled(column).counts[i] for i in tables], axis=0)
+        n, alone = int(people.sum()), int((people[1:] == 1).sum())
+        return alone / n if n >= _PEOPLE else 0.0
+    codes = np.concatenate([case.codes(column, binned=False)[i] for i in tables]).astype(np.int64)
+    unit = _units_of_people(case)
+    n = int(unit.max()) + 1
+    pairs = np.unique(np.stack([codes, unit], axis=1)[codes > 0], axis=0)
+    times = np.bincount(pairs[:, 0], minlength=1)
+    return len(np.unique(pairs[times[pairs[:, 0]] == 1, 1])) / n if n >= _PEOPLE else 0.0
+
+
+def _units_of_people(case: Case) -> Ints:
+    """Return a number for the unit of each row of real and holdout; a row without a unit is its own."""
+    assert case.unit is not None
+    codes = case.codes(case.unit, binned=False)
+    unit = np.concatenate([codes[i] for i in case.encoded.people]).astype(np.int64)
+    alone = unit == 0
+    unit[alone] = -1 - np.arange(int(alone.sum()))
+    return np.unique(unit, return_inverse=True)[1].astype(np.int64)
+
+
+def folded_codes(case: Case, column: str) -> Ints:
+    """Return a number for each code of a column, equal for texts that are equal once folded; 0 is missing.
+
+    Numbers ascend with the folded values.
+    """
+    return _kept(case, column)
+
+
+def _kept(case: Case, column: str, texts: pl.Series | None = None) -> Ints:
+    """Return the folded codes, which the case caches; `texts` are the folded levels where they are known."""
+    pooled = case.pooled(column)
+    return case.encoded.once(
+        ("folded codes", column), lambda: _numbered(pooled, _folded(pooled) if texts is None else texts)
+    )
+
+
+def _folded(pooled: PooledColumn) -> pl.Series | None:
+    return folded(pooled.levels) if pooled.family == "text" and pooled.levels.len() else None
+
+
+def _numbered(pooled: PooledColumn, texts: pl.Series | None) -> Ints:
+    if texts is None:
+        return np.arange(pooled.levels.len() + 1)
+    return np.concatenate([[0], texts.rank("dense").cast(int).to_numpy()]).astype(np.int64)
+
+
+def _recurs(codes: Ints, released: Ints) -> Floats:
+    """Return for each code of a column 1 if its folded value is in the synthetic table, else 0; nan for missing."""
+    there = np.zeros(int(codes.max(initial=0)) + 1)
+    there[codes[released > 0]] = 1.0
+    out = there[codes]
+    out[0] = np.nan
+    return out
+
+
+def one_column(case: Case) -> list[Result]:
+    """Return how many members and strangers have a value, or a run of words, that the synthetic table has."""
+    out = []
+    for column in sorted(own_columns(case)):
+        pooled, kind = case.pooled(column), case.schema[column].kind
+        texts = _folded(pooled)
+        codes = _kept(case, column, texts)
+        scores = _recurs(codes, pooled.counts[1])
+        notes = [_TEXTS if pooled.family == "text" else _VALUES, *([_UNITS] if column == case.unit else [])]
+        facts = case.facts(column)
+        judged = not (facts.integer and facts.span < 1.05 * facts.n_distinct)
+        notes += [] if judged else [_ROW_NUMBERS]
+        if kind != "text" or texts is None:
+            out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
+            continue
+        runs = _runs_of(case, column, texts)
+        out.append(_result(case, ONE_COLUMN, column, scores, notes + [_MANY_WORDS] * (runs is None), judged))
+        if runs is not None:
+            out.append(_result(case, SHARED_WORDS, column, runs, [_RUNS], judged=True))
+    return out
+
+
+def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:
+    """Return for each code whether a run of words of its own is in a synthetic text; None where they are too many."""
+    hashes, start = words(texts)
+    if len(hashes) > _WORDS:
+        return None
+    found = own_runs(hashes, start, _person_of(case, column)[1:], case.pooled(column).counts[1][1:] > 0)
+    return np.concatenate([[np.nan], found])
+
+
+def _person_of(case: Case, column: str) -> Ints:
+    """Return the number of the person who has each code; -1 where several have it, -2 where nobody has."""
+    counts = np.sum([case.pooled(column).counts[i] for i in case.encoded.people], axis=0)
+    if case.unit is None:
+        return np.where(counts == 1, np.arange(len(counts)), np.where(counts > 1, -1, -2))
+    codes = np.concatenate([case.codes(column, binned=False)[i] for i in case.encoded.people])
+    unit = _units_of_people(case)
+    least, most = np.full(len(counts), len(unit)), np.full(len(counts), -1)
+    np.minimum.at(least, codes, unit)
+    np.maximum.at(most, codes, unit)
+    return np.where(counts == 0, -2, np.where(least == most, most, -1))
+
+
+def _outcomes(case: Case, column: str, scores: Floats, role: str) -> Outcomes:
+    which = {"real": 0, "holdout": 2}[role]
+    counts = case.pooled(column).counts[which]
+    if column == case.unit:  # each unit once, however many rows it has
+        return Outcomes(scores[counts > 0])
+    units = case.units(role)
+    if units is None:
+        return Outcomes(scores[counts > 0], counts[counts > 0])
+    return Outcomes(scores[case.codes(column, binned=False)[which]], cluster=units)
+
+
+def _result(case: Case, variant: str, column: str, scores: Floats, notes: Sequence[str], judged: bool) -> Result:
+    members = _outcomes(case, column, scores, "real")
+    individual = None
+    if case.in_memory:
+        codes = case.codes(column, binned=False)
+        individual = Individual(real=scores[codes[0]], holdout=scores[codes[2]] if case.has_holdout else None)
+    plain = Result(
+        attack="copies",
+        variant=variant,
+        keys=(column,),
+        real=rate_of(members),
+        context=_counted(case.pooled(column), folded_codes(case, column)) if variant == ONE_COLUMN else {},
+        curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
+        notes=tuple(notes),
+        individual=individual,
+        verdict="no holdout" if judged else None,
+    )
+    if not case.has_holdout:
+        return plain
+    strangers = _outcomes(case, column, scores, "holdout")
+    curves = plain.curves | {"strangers": survival(strangers)}
+    plain = replace(plain, holdout=rate_of(strangers), curves=curves, verdict=None)
+    if not judged:
+        return plain
+    rng = case.rng(f"copies {variant} {column}")
+    return judge(plain, compare(members, strangers, level=case.level, rng=rng, draws=case.draws), case.level)
+
+
+def _counted(pooled: PooledColumn, codes: Ints) -> dict[str, float | None]:
+    """Return how many different values the real table has, and how many of them the synthetic table has."""
+    theirs, released = np.zeros((2, int(codes.max(initial=0)) + 1), dtype=bool)
+    theirs[codes[1:][pooled.counts[0][1:] > 0]] = True
+    released[codes[1:][pooled.counts[1][1:] > 0]] = True
+    return {
+        "different real values": float(theirs.sum()),
+        "of these in the synthetic table": float((theirs & released).sum()),
+    }
+
+
+# ---------------------------------------------------------------- columns that the holdout lacks
+
+
+def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
+    """Return the rates of columns that the holdout lacks, and a note on those that are not compared.
+
+    A column of few values recurs in any synthetic table, so only texts, identifiers and columns in which nearly all
+    real people have a value of their own are told.
+    """
+    found, left = [], []
+    for column in sorted(case.without_strangers):
+        pooled = pool(case.tables[:2], column, case.missing)
+        facts = facts_of(pooled, 0)
+        kind = infer(facts).kind
+        alone, n = int((pooled.counts[0][1:] == 1).sum()), facts.n_rows
+        if kind == "constant" or not (kind in ("text", "identifier") or (n >= _PEOPLE and alone >= _OWN * n)):
+            left.append(column)
+            continue
+        codes = _numbered(pooled, _folded(pooled))
+        context = _counted(pooled, codes)
+        told = [f"{context['of these in the synthetic table']:,.0f} of {context['different real values']:,.0f} values "
+                "of this column recur; no strangers to compare with"]  # fmt: skip
+        told.append(_TEXTS if pooled.family == "text" else _VALUES)
+        scores, counts = _recurs(codes, pooled.counts[1]), pooled.counts[0]
+        members, own = Outcomes(scores[counts > 0], counts[counts > 0]), pooled.codes[0]
+        found.append(
+            Result(
+                attack="copies",
+                variant=ONE_COLUMN,
+                keys=(column,),
+                real=rate_of(members),
+                context=context,
+                curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
+                notes=tuple(told),
+                individual=None if own is None else Individual(real=scores[own]),
+                verdict="no holdout",
+            )
+        )
+    return found, [f"the holdout lacks columns that were not compared: {', '.join(map(repr, left))}"] if left else []

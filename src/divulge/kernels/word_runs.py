@@ -1,0 +1,85 @@
+"""Runs of words that one person alone has, and that stand in other texts too.
+
+A run of n words is a hash of n word hashes. Each occurrence is one 64-bit number, so that finding the people who share
+a run is sorting numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.hashing import value_hashes
+
+__all__ = ["RUN", "own_runs"]
+
+Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+RUN = 8
+"""Words of a run, a power of two."""
+_BITS = 24
+
+
+def own_runs(words: Hashes, start: Ints, person: Ints, released: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return for each text whether a run of eight words that one person alone has stands in a released text.
+
+    Parameters
+    ----------
+    words, start
+        Hashes of the words, shape (n_words,), and the first word of each text, shape (n_texts + 1,).
+    person
+        Shape (n_texts,): the number of the person who has the text; -1 where several have it, -2 where nobody has.
+    released
+        Shape (n_texts,): whether the text is in the synthetic table.
+
+    Returns
+    -------
+    ndarray
+        Shape (n_texts,): 1 or 0; nan for texts of fewer than eight words.
+
+    Examples
+    --------
+    >>> words = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8], dtype=np.uint64)
+    >>> start = np.array([0, 9, 18])
+    >>> own_runs(words, start, np.array([0, -2]), np.array([False, True])).tolist()
+    [1.0, 0.0]
+    """
+    runs, text = _runs(words, start)
+    out = np.where(np.diff(start) < RUN, np.nan, 0.0)
+    theirs = person[text] > -2
+    kept = _among(runs[theirs], runs[released[text]])
+    run, whose = runs[theirs][kept], text[theirs][kept]
+    if not len(run):
+        return out
+    order = np.argsort(run, kind="stable")
+    run, whose = run[order], whose[order]
+    who = person[whose]
+    first = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
+    least, most = np.minimum.reduceat(who, first), np.maximum.reduceat(who, first)
+    out[whose[np.repeat((least == most) & (least >= 0), np.diff(np.r_[first, len(run)]))]] = 1.0
+    return out
+
+
+def _among(values: Hashes, known: Hashes) -> NDArray[np.bool_]:
+    """Return which hashes are among the known ones; a table of their first bits spares most a search."""
+    seen = np.zeros(2**_BITS, dtype=np.bool_)
+    seen[known >> np.uint64(64 - _BITS)] = True
+    found = seen[values >> np.uint64(64 - _BITS)]
+    known, left = np.sort(known), values[found]
+    if len(known):
+        found[found] = known[np.minimum(np.searchsorted(known, left), len(known) - 1)] == left
+    return np.asarray(found)
+
+
+def _runs(words: Hashes, start: Ints) -> tuple[Hashes, Ints]:
+    """Return the hash of each run of words, and the text that it is in."""
+    if len(words) < RUN:
+        return words[:0], start[:0]
+    runs, n = words, 1
+    while n < RUN:  # a run of 2 n words from the two of n words in it
+        runs = value_hashes(value_hashes(runs[:-n], n) + runs[n:], n + 1)
+        n *= 2
+    text = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    whole = text[: len(runs)] == text[RUN - 1 :]
+    return runs[whole], text[: len(runs)][whole]

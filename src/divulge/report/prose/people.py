@@ -1,0 +1,40 @@
+"""Facts about single people, in words."""
+
+from __future__ import annotations
+
+from divulge.report.model import Assessment, Facts
+
+__all__ = ["facts_in_words", "repeated_in_words"]
+
+
+def facts_in_words(data: Assessment) -> list[str]:
+    """Return what is known about single people, whatever the tests say; [] where it is not known."""
+    if data.facts is None:
+        return []
+    v, n = data.facts.verbatim, data.tables.real.rows
+    strangers = (
+        "" if data.tables.holdout is None else f" and of {v.strangers or 0:,} of {data.tables.holdout.rows:,} strangers"
+    )
+    told = [f"The whole record of {v.members:,} of {n:,} members{strangers} stands in the synthetic table."]
+    if v.named:
+        told[0] += (
+            f" {v.named:,} of these members {'are' if v.named > 1 else 'is'} named in the records: chance under these "
+            "columns can hardly make such a record."
+        )
+    elif v.members and v.why_not_named:
+        told[0] += f" Nobody is named: {v.why_not_named}."
+    return told + ([repeated_in_words(data.facts)] if data.facts.repeated.stands_out else [])
+
+
+def repeated_in_words(facts: Facts) -> str:
+    """Return how often the record of one person is repeated, and whether chance explains it."""
+    r = facts.repeated
+    end = (
+        "chance can hardly do this, and the records name the person"
+        if r.found
+        else "whether chance does this is open, so it is a fact and no finding"
+    )
+    return (
+        f"The record of one person, a {r.of}, stands {r.times:,} times in the synthetic table, and any row that is no "
+        f"member's at most {r.elsewhere:,} times: {end}."
+    )

@@ -1,0 +1,266 @@
+"""Copies of one column: values and runs of words, against plain Python; the leaks that nothing else sees."""
+
+import re
+import unicodedata
+
+import numpy as np
+import polars as pl
+import pytest
+from amount import tries
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import divulge
+from divulge.case.case import build_case
+from divulge.core.schema import Column, Schema
+from divulge.tables.texts import folded
+
+VOCABULARY = np.array([f"wort{i}" for i in range(2000)])
+
+
+def texts(rng, n, words=12):
+    return [" ".join(row) for row in VOCABULARY[rng.integers(0, len(VOCABULARY), (n, words))]]
+
+
+def coarse(rng, n, **columns):
+    return pl.DataFrame({"a": rng.integers(0, 4, n).astype(str), "b": rng.integers(0, 3, n).astype(str)} | columns)
+
+
+def only(results, variant, *keys):
+    (found,) = [r for r in results if (r.variant, r.keys) == (variant, keys)]
+    return found
+
+
+def asked(real, synthetic, holdout=None, **options):
+    return divulge.copies(real, synthetic, holdout=holdout, variants=["one column"], **options)
+
+
+# ---------------------------------------------------------------- the leaks
+
+
+def test_texts_alone_are_found():
+    rng = np.random.default_rng(0)
+    real, synthetic, holdout = (coarse(rng, 120, note=texts(rng, 120)) for _ in range(3))
+    synthetic = synthetic.with_columns(note=pl.concat([real["note"][:60], synthetic["note"][60:]]).shuffle(seed=1))
+    results = divulge.copies(real, synthetic, holdout=holdout)
+    found = {(r.variant, r.keys) for r in results if r.verdict == "excess found"}
+    assert found == {("one column", ("note",)), ("one column, shared words", ("note",))}
+    own = only(results, "one column", "note")
+    assert (own.real.hits, own.holdout.hits, own.risk.value) == (60, 0, 0.5)
+    assert own.context == {"different real values": 120, "of these in the synthetic table": 60}
+
+
+def test_a_part_of_a_text_is_found_by_its_words():
+    rng = np.random.default_rng(1)
+    real, synthetic, holdout = (coarse(rng, 100, note=texts(rng, 100)) for _ in range(3))
+    parts = [f"anders {' '.join(r.split()[2:10])}" if i < 15 else s
+             for i, (r, s) in enumerate(zip(real["note"], synthetic["note"], strict=True))]  # fmt: skip
+    results = asked(real, synthetic.with_columns(note=pl.Series(parts)), holdout)
+    assert only(results, "one column", "note").real.hits == 0
+    words = only(results, "one column, shared words", "note")
+    assert (words.real.hits, words.holdout.hits, words.verdict) == (15, 0, "excess found")
+    assert words.individual.real.tolist() == [1.0] * 15 + [0.0] * 85
+
+
+def test_addresses_in_capitals_are_found():
+    rng = np.random.default_rng(2)
+    real, synthetic, holdout = (
+        coarse(rng, 80, mail=[f"straße{v}@web.de" for v in rng.integers(0, 2**40, 80)]) for _ in range(3)
+    )
+    loud = pl.concat([real["mail"].str.to_uppercase()[:20], synthetic["mail"][20:]])
+    own = only(asked(real, synthetic.with_columns(mail=loud), holdout), "one column", "mail")
+    assert (own.real.hits, own.holdout.hits, own.verdict) == (20, 0, "excess found")
+    assert any("compared folded" in n for n in own.notes)
+
+
+@pytest.mark.parametrize("role", ["unit", "ignore"])
+def test_an_identifier_that_is_the_unit_or_ignored_is_compared(role):
+    rng = np.random.default_rng(3)
+    real, synthetic, holdout = (coarse(rng, 90, who=rng.integers(0, 2**40, 90).astype(str)) for _ in range(3))
+    synthetic = synthetic.with_columns(who=real["who"].shuffle(seed=1))
+    if role == "unit":
+        results = divulge.copies(real, synthetic, holdout=holdout, unit="who")
+    else:
+        results = divulge.copies.run(build_case(real, synthetic, holdout, ignore=["who"]))
+    own = only(results, "one column", "who")
+    assert (own.real.hits, own.holdout.hits, own.verdict) == (90, 0, "excess found")
+    assert {r.variant for r in results if r.verdict == "excess found"} == {"one column"}
+
+
+def test_a_unit_counts_once():
+    """Homes r0 to r9 of 1 to 10 rows; the synthetic table has r0 and r9, so 2 of 10, not 11 of 55 rows."""
+    sizes = np.arange(1, 11)
+    real = pl.DataFrame({"home": np.repeat([f"r{i}" for i in range(10)], sizes), "x": ["u", "v", "w", "u", "v"] * 11})
+    holdout = real.with_columns(home=pl.col("home").str.replace("r", "h"))
+    synthetic = pl.DataFrame({"home": ["r0", "r9", "s1"], "x": ["u", "v", "w"]})
+    own = only(asked(real, synthetic, holdout, unit="home"), "one column", "home")
+    assert (own.real.hits, own.real.n, own.holdout.hits, own.holdout.n) == (2, 10, 0, 10)
+    assert own.individual.real.tolist() == [1.0] + [0.0] * 44 + [1.0] * 10
+    assert "each unit counts once" in own.notes
+
+
+def test_dates_to_the_second_and_long_decimals_are_compared():
+    rng = np.random.default_rng(4)
+    stamp = pl.Series(rng.integers(0, 10**9, 120) * 10**6).cast(pl.Datetime("us"))
+    table = pl.DataFrame({"a": rng.integers(0, 3, 120).astype(str), "at": stamp, "x": rng.random(120), "age": rng.integers(18, 90, 120)})  # fmt: skip
+    real, holdout = table[:60], table[60:]
+    synthetic = real.with_columns(at=real["at"].shuffle(seed=1), x=pl.col("x") + 1e-9)
+    results = asked(real, synthetic, holdout)
+    assert {(r.keys, r.verdict) for r in results} == {(("at",), "excess found"), (("x",), "cannot tell")}
+
+
+def test_nine_of_ten_must_have_a_value_of_their_own():
+    def table(n_alone):
+        return pl.DataFrame({"x": [i + 0.5 for i in range(n_alone)] + [999.5] * (40 - n_alone), "c": ["u", "v"] * 20})
+
+    for n_alone, there in ((36, True), (35, False)):
+        whole = table(n_alone)
+        case = build_case(whole[::2], whole[::2], whole[1::2])
+        assert [r.keys for r in divulge.copies.run(case, variants=["exact", "one column"])[1:]] == [("x",)] * there
+
+
+# ---------------------------------------------------------------- plain python
+
+WORDS = st.sampled_from(["ab", "Ab", "ÀB", "a\u0300b", "ß", "SS", "ﬁ", "fi", "\uff21B"])
+TEXT = st.one_of(st.none(), st.lists(WORDS, max_size=3).map(" ".join), st.lists(WORDS, max_size=3).map("  \t".join))
+
+
+def fold(text):
+    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return re.sub(r"\s+", " ", once).strip()
+
+
+def missing(text):
+    return text is None or not text.strip()
+
+
+@settings(
+    max_examples=tries(200, 20), deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
+@given(*[st.lists(TEXT, min_size=1, max_size=10)] * 3)
+def test_values_are_compared_as_plain_python_does(real, synthetic, holdout):
+    tables = [pl.DataFrame({"t": t}, schema={"t": pl.String}) for t in (real, synthetic, holdout)]
+    schema = Schema((Column("t", "identifier"),))
+    (found,) = asked(*tables, schema=schema)
+    there = {fold(t) for t in synthetic if not missing(t)}
+    for people, seen, rate in (
+        (real, found.individual.real, found.real),
+        (holdout, found.individual.holdout, found.holdout),
+    ):
+        expected = [float("nan") if missing(t) else float(fold(t) in there) for t in people]
+        np.testing.assert_array_equal(seen, expected)
+        assert (rate.hits, rate.n) == (np.nansum(expected), np.sum(~np.isnan(expected)))
+
+
+def test_folding_is_that_of_unicode():
+    odd = ["  Ann\tLEE ", "ANN LEE", "Straße", "STRASSE", "ﬁn", "\uff21", "İ", "ΣΑΣ", "", " ", "a\u00a0b", "e\u0301É"]
+    assert folded(pl.Series(odd)).to_list() == [fold(t) for t in odd]
+
+
+def run_of_words(people, synthetic, person, n=8):
+    def runs(text):
+        words = re.findall(r"\w+", fold(text))
+        return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
+
+    released = set().union(*(runs(t) for t in synthetic))
+    holders = {}
+    for text, who in zip(people, person, strict=True):
+        for run in runs(text):
+            holders.setdefault(run, set()).add(who)
+    return [
+        float("nan") if len(re.findall(r"\w+", fold(t))) < n
+        else float(any(r in released and len(holders[r]) == 1 for r in runs(t)))
+        for t in people
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_of_words_are_counted_as_plain_python_does(seed, units):
+    rng = np.random.default_rng([seed, 5])
+    # six sentences of six words: runs of eight are shared by some texts, and by some people of one home
+    parts = [" ".join(row) + "." for row in VOCABULARY[rng.integers(0, 50, (6, 6))]]
+    tables = [[" ".join(parts[k] for k in rng.integers(0, 6, rng.integers(1, 4))) for _ in range(25)] for _ in range(3)]
+    homes = [[f"{role}{h}" for h in rng.integers(0, 12, 25)] for role in "rsh"]
+    frames = [
+        pl.DataFrame({"t": t, "home": h, "x": ["u", "v", "w", "u", "u"] * 5})
+        for t, h in zip(tables, homes, strict=True)
+    ]
+    schema = Schema((Column("t", "text"), Column("home", "categorical")))
+    results = asked(*frames, schema=schema, unit="home" if units else None)
+    own = only(results, "one column, shared words", "t")
+    people = tables[0] + tables[2]
+    who = homes[0] + homes[2] if units else range(50)
+    expected = run_of_words(people, tables[1], who)
+    np.testing.assert_array_equal(np.concatenate([own.individual.real, own.individual.holdout]), expected)
+    assert 0 < np.nansum(expected) < len(people)
+
+
+# ---------------------------------------------------------------- laws and messy input
+
+
+def test_order_of_rows_and_columns_changes_nothing():
+    rng = np.random.default_rng(6)
+    tables = [
+        coarse(rng, 60, note=texts(rng, 60), x=rng.random(60), mail=rng.integers(0, 200, 60).astype(str))
+        for _ in range(3)
+    ]
+    tables[1] = pl.concat([tables[0][:20], tables[1][:30]])
+    orders = [rng.permutation(len(t)) for t in tables]
+    before = asked(*tables)
+    moved = [t[o].select(reversed(t.columns)) for t, o in zip(tables, orders, strict=True)]
+    after = asked(*moved)
+    assert len(before) == 3
+    for one, other in zip(before, after, strict=True):
+        assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
+        np.testing.assert_array_equal(one.individual.real[orders[0]], other.individual.real)
+        np.testing.assert_array_equal(one.individual.holdout[orders[2]], other.individual.holdout)
+
+
+@pytest.mark.parametrize("values", [[None] * 30, ["a b"] + [None] * 29, [1, "1", 2.5, None, True, "x"] * 5])
+def test_messy_columns_have_an_answer(values):
+    import pandas as pd
+
+    frame = pd.DataFrame({"t": pd.Series(values, dtype=object), "c": ["u", "v", "w"] * 10})
+    schema = Schema((Column("t", "text"),))
+    for tables in ((frame, frame, frame), (frame[:1], frame[:1], frame[:1]), (frame, frame, None)):
+        results = divulge.copies(*tables[:2], holdout=tables[2], schema=schema)
+        for r in results:
+            if r.keys == ("t",) and r.variant == "one column":
+                assert r.real.hits == r.real.n  # every value that is there recurs in the same table
+                assert np.isnan(r.individual.real).sum() == len(tables[0]) - r.real.n
+
+
+def test_tables_elsewhere_give_the_same_rates():
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(7)
+    real, synthetic, holdout = (coarse(rng, 60, note=texts(rng, 60)) for _ in range(3))
+    synthetic = pl.concat([real[:30], synthetic[:30]])
+    here = asked(real, synthetic, holdout)
+    there = asked(*(duckdb.from_arrow(t.to_arrow()) for t in (real, synthetic, holdout)))
+    assert [(r.variant, r.real, r.holdout, r.p_value) for r in here] != []
+    for one, other in zip(here, there, strict=True):
+        assert (one.variant, one.real, one.holdout, one.difference.value) == (
+            other.variant, other.real, other.holdout, other.difference.value
+        )  # fmt: skip
+        assert other.individual is None
+
+
+# ---------------------------------------------------------------- columns that the holdout lacks
+
+
+def test_columns_that_the_holdout_lacks_are_told():
+    rng = np.random.default_rng(8)
+    real, synthetic, holdout = (coarse(rng, 60, name=texts(rng, 60, 3)) for _ in range(3))
+    synthetic = synthetic.with_columns(name=pl.concat([real["name"][:45], synthetic["name"][:15]]))
+    case = build_case(real, synthetic, holdout.drop("name", "b"))
+    assert case.without_strangers == ("b", "name")
+    results = divulge.copies.run(case)
+    own = only(results, "one column", "name")
+    assert (own.real.hits, own.real.n, own.holdout, own.risk, own.verdict) == (45, 60, None, None, "no holdout")
+    assert own.notes[0] == "45 of 60 values of this column recur; no strangers to compare with"
+    assert "the holdout lacks columns that were not compared: 'b'" in results[0].notes
+    assert build_case(real, synthetic.drop("b"), holdout.drop("name", "b")).without_strangers == ("name",)
+    assert build_case(real, synthetic, holdout).without_strangers == ()
+    assert build_case(real, synthetic).without_strangers == ()

@@ -1,0 +1,93 @@
+"""Facts about single people in a run: on the first screen, in the JSON and in the records."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.case.case import build_case
+from divulge.report.external.edition import external
+from divulge.run.reach import people_needed, reach_in_words, smallest_risk
+
+
+def people(n, seed):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame({f"x{i}": rng.normal(size=n).round(6) for i in range(5)} | {"c": rng.integers(0, 3, n)})
+
+
+def assessed(planted, n=200, **options):
+    real, holdout, synthetic = people(n, 1), people(n, 2), people(n, 3)
+    synthetic = pl.concat([planted(real), synthetic])[:n]
+    return divulge.assess(real, synthetic, holdout=holdout, models=False, search="off", **options)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return assessed(lambda real: real[:3])
+
+
+def test_three_verbatim_members_are_facts_and_are_named(three):
+    assert three.data["facts"]["verbatim"] == {
+        "members": 3, "strangers": 0, "telling": 3, "named": 3, "why_not_named": None,
+    }  # fmt: skip
+    told = (
+        "The whole record of 3 of 200 members and of 0 of 200 strangers stands in the synthetic table. 3 of these members "
+        "are named in the records: chance under these columns can hardly make such a record."
+    )
+    assert told in three.to_markdown() and told in three.to_html() and told in " ".join(str(three).split())
+    records = three.records()
+    assert records["row"].head(3).sort().to_list() == [0, 1, 2]
+    assert records["named"].to_list() == [True] * 3 + [False] * 197
+    assert records["reasons"][0].startswith("stands verbatim, and chance under these columns can hardly do this")
+
+
+def test_an_external_edition_has_no_facts_about_people(three):
+    away = external(three.assessment)
+    assert away.facts is None
+    assert "named in the records" not in str(away)
+
+
+def test_one_person_s_repeated_record_is_a_finding_of_the_run():
+    found = assessed(lambda real: real[[7] * 20], n=1000)
+    facts = found.data["facts"]["repeated"]
+    assert (facts["times"], facts["of"], facts["elsewhere"], facts["found"]) == (20, "member", 1, True)
+    assert found.verdict == "excess found"
+    assert found.records().filter("repeated")["row"].to_list() == [7]
+    assert (
+        "stands 20 times in the synthetic table, and any row that is no member's at most 1 times"
+        in str(found.data["verdict"]["sentence"]) + found.to_markdown()
+    )
+
+
+# ---------------------------------------------------------------- how small a risk can be found
+
+
+def test_more_people_find_smaller_risks_and_more_attacks_larger_ones():
+    risks = [smallest_risk(n, n, 15, 0.95) for n in (50, 250, 1000, 10_000)]
+    assert risks == sorted(risks, reverse=True)
+    assert smallest_risk(250, 250, 30, 0.95) > smallest_risk(250, 250, 15, 0.95)
+    n = people_needed(0.05, 15, 0.95)
+    assert smallest_risk(n, n, 15, 0.95) <= 0.05 < smallest_risk(0.95 * n, 0.95 * n, 15, 0.95)
+
+
+def test_a_run_says_before_it_begins_what_it_can_find():
+    told, steps = [], []
+    real, synthetic, holdout = people(60, 1), people(60, 2), people(60, 3)
+    report = divulge.assess(
+        real, synthetic, holdout=holdout, models=False, search="off", before=lambda t: told.append((t, len(steps))),
+        progress=lambda what, done, total: steps.append(what),
+    )  # fmt: skip
+    ((sentence, so_far),) = told
+    assert (
+        sentence.startswith("with 60 and 60 members and strangers a risk below about 0.") and "0.05 needs" in sentence
+    )
+    assert not any("copies" in s for s in steps[:so_far])
+    assert sentence in report.data["notes"]
+
+
+def test_the_reach_counts_units_and_needs_strangers():
+    real = people(60, 1).with_columns(who=pl.Series(np.arange(60) // 20))
+    holdout = people(60, 2).with_columns(who=pl.Series(100 + np.arange(60) // 20))
+    few = reach_in_words(build_case(real, real, holdout, unit="who"), 15, 0.05)
+    assert few.startswith("with 3 and 3 units of members and of strangers no risk can be found")
+    assert reach_in_words(build_case(real, real), 15, 0.05) == ""
