@@ -10,7 +10,12 @@ from divulge.attacks.entry import Coarse
 from divulge.core.result import TOWARDS, Result
 from divulge.report.external.known_sentences import is_ours
 
-REWRITTEN = ("near: ", "cannot tell: the interval is too wide")
+REWRITTEN = (
+    "near: ",
+    "cannot tell: the interval is too wide",
+    "cannot tell: limits and p-value disagree",
+    "cannot tell: too few",
+)
 """Notes that an external edition words anew, without their exact numbers."""
 
 QUOTING = " and was used because it was named"
@@ -66,6 +71,11 @@ def test_every_note_is_declared(found):
 
 def test_every_value_has_a_rounding(found):
     assert {r.attack for r in found if r.value is not None and CATALOGUE[r.attack].coarse is None} == set()
+
+
+def test_which_attacks_compare_members_with_strangers_is_declared(found):
+    judged = {r.attack for r in found if r.comparison is not None}
+    assert judged == {n for n, a in CATALOGUE.items() if a.compared}
 
 
 def test_rates_of_rows_are_declared(found):

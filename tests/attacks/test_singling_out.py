@@ -683,3 +683,13 @@ def test_nothing_of_a_copy_shows_where_everybody_has_a_double():
     table = frame(A=[x for x in "abcdefghijklmnopqrstuvwxy" for _ in range(4)])
     found = ask(table, table, table, n_columns=1)["1 column"]
     assert (found.context[SHOWN], found.score, found.verdict) == (0, None, "cannot tell")
+
+
+def test_what_chance_gives_is_told_with_strangers_only():
+    """The same guesses had 8.0% by chance without a holdout and 14.1% with one: without, n people are all there are."""
+    real, synthetic, holdout = mixed(1, 80), mixed(2, 80), mixed(3, 80)
+    with_strangers = divulge.singling_out(real, synthetic, holdout=holdout, n_columns=2)[0]
+    without = divulge.singling_out(real, synthetic, n_columns=2)[0]
+    assert without.real == with_strangers.real
+    assert without.baseline is None and "n w (1 - w)^(n - 1)" not in without.context
+    assert with_strangers.baseline.rate > with_strangers.context["n w (1 - w)^(n - 1)"] > 0

@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
-from divulge.attacks.checks import INFERENCE_ONLY, hold_back, verdict_of
+from divulge.attacks.checks import INFERENCE_ONLY, conclude, hold_back, judge, verdict_of
 from divulge.core.result import Difference, Result, Risk
 from divulge.run.verdict import in_doubt, over_families
-from divulge.stats import Interval
+from divulge.stats import Interval, Outcomes, compare
 
 
 def interval(low, high):
@@ -122,3 +122,84 @@ def test_a_failing_precondition_takes_the_all_clear_away():
     )
     assert found[1:] == results[1:]
     assert in_doubt(results, []) == results
+
+
+def judged(hits, n, strangers, m):
+    sides = (Outcomes(np.array([1.0, 0.0]), count=np.array([k, of - k])) for k, of in ((hits, n), (strangers, m)))
+    return judge(Result(attack="copies"), compare(*sides, rng=np.random.default_rng(0)), 0.95)
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        # Newcombe's lower limit is .0001, Fisher's p .062
+        ((5, 2000, 0, 2000), "the interval of the difference lies above 0, but the p-value shows no excess"),
+        # -.00004 and .044
+        ((24, 2000, 1, 500), "the p-value shows an excess, but the interval of the difference reaches 0"),
+    ],
+)
+def test_limits_and_p_value_that_disagree_are_the_reason(tables, why):
+    """The upper limit of the risk is .006 or .016: a wide interval is not the reason."""
+    found = judged(*tables)
+    assert found.verdict == "cannot tell" and found.risk.high < 0.02
+    assert found.notes == (f"cannot tell: limits and p-value disagree; {why}",)
+    assert ((found.difference.low > 0), (found.p_adjusted <= 0.05)) in ((True, False), (False, True))
+
+
+def test_a_risk_that_reaches_0_is_the_reason():
+    found = conclude(
+        replace(judged(30, 200, 10, 200), p_adjusted=0.01), interval(0.01, 0.1), interval(-0.01, 0.04), 0.05
+    )
+    assert found.notes == (
+        "cannot tell: limits and p-value disagree; p-value and difference show an excess, but the interval of the risk "
+        "reaches 0",
+    )
+
+
+def test_an_interval_too_wide_is_the_reason_where_nothing_disagrees():
+    (note,) = judged(10, 100, 9, 100).notes
+    assert note.startswith("cannot tell: the interval is too wide; about ")
+
+
+def few(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame({"x": rng.normal(size=n), "c": rng.integers(0, 3, n).astype(str)})
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_limits_that_would_leave_what_is_possible_are_told_as_too_few_rows(rows):
+    """Three synthetic rows had the limits -0.132 and 2.132 for the share of them that is copied."""
+    found = divulge.dcr(few(50, 1), few(rows, 2), holdout=few(50, 3))[0]
+    assert found.verdict == "cannot tell" and found.risk.value is not None
+    assert {found.risk.low, found.risk.high, found.difference.low, found.risk.high_simultaneous, found.score} == {None}
+    assert found.notes[-1].startswith("cannot tell: too few people or synthetic rows for limits")
+
+
+def test_limits_of_a_copied_table_stay():
+    real = few(40, 1)
+    found = divulge.dcr(real, real, holdout=few(40, 3))[0]
+    assert found.verdict == "excess found" and 0 < found.risk.low <= found.risk.high <= 1
+
+
+def test_no_limit_lies_beyond_what_is_possible():
+    from divulge.stats.attraction import attraction
+
+    rng = np.random.default_rng(0)
+    for n, m, rows in ((3, 2, 4), (10, 40, 3), (40, 10, 12), (60, 60, 30)):
+        c = rng.multinomial(rows, np.full(n + m, 1 / (n + m))).astype(float)
+        found = attraction(c[:n], c[n:], rows, rng=rng)
+        scores = [Outcomes(rng.random(k) ** 3, cluster=rng.integers(0, 3, k)) for k in (n, m)]
+        for one in (found, compare(*scores, rng=rng)):
+            least, most = one.possible
+            for level in (0.9, 0.95, 0.9999):
+                difference, risk = one.at(level)
+                assert least - 1e-12 <= difference.low <= difference.value <= difference.high <= most + 1e-12
+                assert risk.high <= 1 and one.leak_free(level).high <= 1
+        assert found.risk.low >= -n / m - 1e-12
+
+
+def test_a_run_on_three_rows_prints():
+    report = divulge.assess(few(40, 1), few(3, 2), holdout=few(40, 3), search="off", models=False)
+    assert report.verdict == "cannot tell"
+    assert "too few people or synthetic rows" in report.to_html()
+    assert report.to_markdown() and report.external().to_html()

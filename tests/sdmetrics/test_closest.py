@@ -223,7 +223,7 @@ def test_distances_are_equal_to_the_last_bit(case):
         np.testing.assert_allclose(found.distances, expected, rtol=0, atol=found.slack)
 
 
-@pytest.mark.parametrize("seed", [1, 4, 6, 8])
+@pytest.mark.parametrize("seed", [1, 4, 6, 7])
 def test_ties_fall_as_in_sdmetrics(seed):
     # whole numbers of one range beside categories: the last bit of the sum depends on the order of the columns
     rng = np.random.default_rng(seed)

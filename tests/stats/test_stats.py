@@ -624,7 +624,8 @@ def same(one, two):
 
 
 def test_max_t_agrees_with_a_plain_loop():
-    a, b = secrets(1, shift=np.array([0.0, 0.9, 0.3, 0.0, 0.5])), secrets(2, n=45)
+    # scores of 0 or 0.9: hits of 0 or 1 have Fisher's p-value
+    a, b = 0.9 * secrets(1, shift=np.array([0.0, 0.9, 0.3, 0.0, 0.5])), 0.9 * secrets(2, n=45)
     a[3, 1] = a[7, 2] = b[2, 2] = np.nan
     pool, g = np.concatenate([a, b]), rng(9)
 
@@ -652,8 +653,23 @@ def test_one_test_needs_no_correction():
 
 
 def test_the_same_test_many_times_needs_no_correction_beyond_the_draws():
-    a, b = np.tile(secrets(1, j=1), 30), np.tile(secrets(2, j=1), 30)
+    a, b = 0.9 * np.tile(secrets(1, j=1), 30), 0.9 * np.tile(secrets(2, j=1), 30)
     np.testing.assert_array_equal(max_t(a, b, rng=rng()).p_adjusted, max_t(a, b, rng=rng()).p_value)
+
+
+def test_hits_of_0_or_1_have_fishers_p_value_and_see_beyond_the_draws():
+    a, b = secrets(1, n=150, shift=np.array([3.0, 0.9, 0.0])[:, None].T, j=3), secrets(2, n=120, j=3)
+    found, again = max_t(a, b, rng=rng()), max_t(a, b, rng=rng(5))
+    exact = [
+        stats.fisher_exact([[x.sum(), 150 - x.sum()], [y.sum(), 120 - y.sum()]])[1]
+        for x, y in zip(a.T, b.T, strict=True)
+    ]
+    np.testing.assert_allclose(found.p_value, exact, rtol=1e-6)
+    assert found.p_adjusted[0] == pytest.approx(3 * exact[0], rel=1e-6) and found.p_adjusted[0] < 1e-9
+    assert (found.p_adjusted >= found.p_value).all()
+    assert found.p_adjusted[0] == again.p_adjusted[0]
+    single = max_t(a[:, 2:], b[:, 2:], rng=rng())
+    assert single.p_adjusted[0] == pytest.approx(exact[2], rel=1e-6)
 
 
 def test_tests_without_spread_or_people_stay_out():

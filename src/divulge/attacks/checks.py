@@ -16,18 +16,21 @@ from divulge.core.result import Baseline, Difference, Individual, Rate, Result, 
 from divulge.core.schema import check_columns
 from divulge.kernels.counts.contingency import ContingencyTable
 from divulge.stats import (
+    LEAST_P,
     Comparison,
     Interval,
     Outcomes,
     compare,
     wilson,
 )
+from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired
 
 Floats = NDArray[np.float64]
 
 ACCEPTABLE = 0.05
+_END = 1e-9  # a limit this near to the end of what is possible has reached it
 SHOWN = "part of a full copy of the real table that would show here"
 """Key of a result's context: the residual that a full copy would have. Below 1 an upper limit says less."""
 GRID = np.linspace(0.05, 1.0, 20)
@@ -179,7 +182,19 @@ def judge(
     level: float,
     acceptable: float = ACCEPTABLE,
 ) -> Result:
-    """Return the result with difference, risk, p-value, smallest detectable excess and verdict."""
+    """Return the result with difference, risk, p-value, smallest detectable excess and verdict.
+
+    Raises
+    ------
+    SettingError
+        The level is so high that no p-value of this test can reach it.
+    """
+    highest = highest_level(1, comparison.least_p)
+    if level > highest + 1e-12:
+        raise SettingError(
+            f"level: {level:g} is too high for a p-value by permutation, so that nothing could be found. "
+            f"hint: {highest:g} is the highest level here."
+        )
     band = comparison.leak_free(level)
     difference, risk = comparison.difference, comparison.risk
     result = replace(
@@ -204,26 +219,39 @@ def judge(
     return conclude(result, difference, risk, acceptable)
 
 
+def highest_level(n_attacks: int, least_p: float = LEAST_P) -> float:
+    """Return the highest level at which one finding among so many attacks can survive the correction for them.
+
+    Examples
+    --------
+    >>> highest_level(1), highest_level(16), highest_level(1, 0.0)
+    (0.9995, 0.992, 1.0)
+    """
+    return 1 - n_attacks * least_p
+
+
 def conclude(result: Result, difference: Interval, risk: Interval, acceptable: float) -> Result:
     """Return the result with simultaneous bounds, score and verdict; the verdict follows the simultaneous bounds."""
     assert result.risk is not None and result.difference is not None
     alpha = 1 - result.risk.level
     shown = result.context.get(SHOWN, 1.0)
     largest = acceptable * max(0.0, 1.0 if shown is None else shown)
-    verdict = verdict_of(difference, risk, result.p_adjusted, alpha, largest)
+    bare = _excludes_nothing(difference, risk, result.comparison)
+    verdict = "cannot tell" if bare else verdict_of(difference, risk, result.p_adjusted, alpha, largest)
     notes = [n for n in result.notes if not n.startswith(_VERDICT_NOTES)]
-    if verdict == "cannot tell" and largest < risk.high <= acceptable:
-        notes.append(
-            f"{CANNOT_TELL}: of a full copy of the real table only {max(0.0, shown or 0.0):.3f} would show here, so "
-            f"that a copied fraction of {acceptable:g} could not be told from none"
-        )
-    elif verdict == "cannot tell":
-        notes.append(_size_note(result, risk, acceptable))
+    if verdict == "cannot tell":
+        disagreement = _disagreement(difference, risk, result.p_adjusted, alpha)
+        notes.append(f"{CANNOT_TELL}: {bare or disagreement or _too_wide(result, risk, acceptable, shown)}")
     if verdict == "none found" and _beats_prior(result):
         notes.append(INFERENCE_ONLY)
     if verdict == "deficit found":
         notes.append(ABSENT)
-    score, outside = _score(result.risk, 1.0 if shown is None else min(1.0, shown), verdict)
+    alone, whole = result.risk, result.difference
+    if _excludes_nothing(result.comparison.difference, result.comparison.risk, result.comparison):
+        alone, whole = replace(alone, low=None, high=None), replace(whole, low=None, high=None)
+    if bare:
+        difference, risk = (Interval(i.value, math.nan, math.nan) for i in (difference, risk))
+    score, outside = _score(alone, 1.0 if shown is None else min(1.0, shown), verdict)
     if outside:
         notes.append(BOUNDED)
     return replace(
@@ -231,11 +259,24 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
         verdict=verdict,
         score=score,
         notes=tuple(notes),
-        difference=replace(
-            result.difference, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)
-        ),
-        risk=replace(result.risk, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
+        difference=replace(whole, low_simultaneous=finite(difference.low), high_simultaneous=finite(difference.high)),
+        risk=replace(alone, low_simultaneous=finite(risk.low), high_simultaneous=finite(risk.high)),
     )
+
+
+def _excludes_nothing(difference: Interval, risk: Interval, comparison: Comparison) -> str:
+    """Return that there are too few people, rows or guesses for limits; "" where there are enough.
+
+    Limits that include 0 and reach the end of what is possible are no limits: they have left the sizes at which their
+    formulas hold.
+    """
+    least, most = comparison.possible
+    if not difference.low <= 0 <= difference.high:
+        return ""
+    if least + _END < difference.low and difference.high < most - _END and not risk.low <= 0 < 1 <= risk.high:
+        return ""
+    few = {Attraction: "people or synthetic rows", Isolation: "guesses"}.get(type(comparison), "people")
+    return f"{TOO_FEW} {few} for limits, which would reach the end of what is possible"
 
 
 def _score(risk: Risk, visible: float, verdict: Verdict) -> tuple[float | None, bool]:
@@ -255,6 +296,7 @@ def hold_back(result: Result, why: str) -> Result:
 
 
 CANNOT_TELL = "cannot tell"
+TOO_FEW = "too few"
 INFERENCE_ONLY = (
     "inference without disclosure: the attack is right about strangers too, more often than the prior; "
     "what it learns is about the population, not about the people in the table"
@@ -297,18 +339,37 @@ def _beats_prior(result: Result) -> bool:
     return wilson(strangers.hits, strangers.n).low > prior.rate
 
 
-def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
+def _disagreement(difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float) -> str:
+    """Return in which way limits and p-value disagree about an excess; "" where they agree that there may be none."""
+    unlikely = p_adjusted is not None and p_adjusted <= alpha
+    say = "limits and p-value disagree; "
+    if difference.low > 0 and unlikely:  # of fractional scores the two intervals have different formulas
+        return say + "p-value and difference show an excess, but the interval of the risk reaches 0"
+    if difference.value > 0 and unlikely:
+        return say + "the p-value shows an excess, but the interval of the difference reaches 0"
+    if difference.low > 0:
+        return say + "the interval of the difference lies above 0, but the p-value shows no excess"
+    return ""
+
+
+def _too_wide(result: Result, risk: Interval, acceptable: float, shown: float | None) -> str:
+    """Return why the upper limit is no bound, and how many people would make it one."""
     people = (result.comparison.real.n, result.comparison.holdout.n)
     if not all(people):
-        return f"{CANNOT_TELL}: nobody is left that the attack reaches"
+        return "nobody is left that the attack reaches"
     if not np.isfinite(risk.high):
-        return f"{CANNOT_TELL}: strangers are always hit, so that the risk is undefined"
+        return "strangers are always hit, so that the risk is undefined"
+    if risk.high <= acceptable:  # but not that part of it which would show
+        return (
+            f"of a full copy of the real table only {max(0.0, shown or 0.0):.3f} would show here, so "
+            f"that a copied fraction of {acceptable:g} could not be told from none"
+        )
     # the half-width shrinks with the square root of the size; at least 1.1, because the present width was too large
     more = max(1.1, ((risk.high - risk.value) / acceptable) ** 2)
     n, m = (int(np.ceil(more * x)) for x in people)
     if isinstance(result.comparison, Isolation):
         return (
-            f"{CANNOT_TELL}: the interval is too wide; about {n:,} guesses as independent as these would bring the "
+            f"the interval is too wide; about {n:,} guesses as independent as these would bring the "
             f"upper limit to {acceptable:g} where there is no excess; more people give more guesses"
         )
     if isinstance(result.comparison, Paired):
@@ -318,7 +379,7 @@ def _size_note(result: Result, risk: Interval, acceptable: float) -> str:
         )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (
-        f"{CANNOT_TELL}: the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
+        f"the interval is too wide; about {n:,} real and {m:,} holdout records that the attack reaches"
         f"{also} would bring the upper limit to {acceptable:g} where there is no excess"
     )
 

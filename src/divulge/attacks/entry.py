@@ -265,6 +265,8 @@ class Attack:
     """How an external edition rounds its three values; None withholds them."""
     context: Mapping[str, Rounding] = field(default_factory=dict)
     """Its further numbers by name ("#" stands for digits), and how an external edition rounds each."""
+    compared: bool = True
+    """Whether it compares members with strangers; else it gives rates or values and no verdict."""
     notes: tuple[str, ...] = ()
     """Its notes that an external edition may repeat; "#" stands for a number and "'…'" for quoted names."""
     alone: tuple[str, ...] = ()

@@ -75,6 +75,7 @@ def attack(
     values: Mapping[str, str] = _NOTHING,
     coarse: Coarse | None = None,
     context: Mapping[str, Rounding] = _NOTHING,
+    compared: bool = True,
     notes: Sequence[str] = (),
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
@@ -89,7 +90,7 @@ def attack(
     def enter(function: Run) -> Any:
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
-            summary, record, counts, hit, values, coarse, context, tuple(notes), tuple(alone),
+            summary, record, counts, hit, values, coarse, context, compared, tuple(notes), tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry

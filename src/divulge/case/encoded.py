@@ -256,7 +256,7 @@ class EncodedTables:
 
         def make() -> MeasuredColumns:
             measured = [replace(self._measured(c, ranges, binned), weight=w) for c, w in zip(names, each, strict=True)]
-            layout = tuple((m.numbers is None, m.codes is None) for m in measured)
+            layout = tuple((m.numbers is None, m.codes is None, m.origin, m.step) for m in measured)
             shared: dict[_Key, Any] = {}
             if keep:
                 shared = self.once(("measured people", key, layout), dict, self.people)
@@ -415,7 +415,7 @@ def _with_values(column: Measured, levels: Floats | None, numbers: Floats | None
     if column.numbers is None:
         return replace(column, codes=(_as_category(column, levels, numbers, codes),))
     marks = None if column.codes is None else (codes,)
-    return replace(column, numbers=(numbers * column.scale + 0.0,), codes=marks)
+    return replace(column, numbers=(column.placed(numbers),), codes=marks)
 
 
 def _as_category(column: Measured, levels: Floats, numbers: Floats, marks: Codes) -> Codes:

@@ -71,11 +71,13 @@ class Exact(NamedTuple):
     codes: Any  # int32 (n, n_codes)
     reference_numbers: Any  # float64 (m, n_numbers)
     reference_codes: Any  # int32 (m, n_codes)
-    span: Any
+    rate: Any
     number_weight: Any
     group: Any
     group_weight: Any
     total: float
+    cap: float
+    split: float
     times: Any  # int64 (m,): how many rows each reference row stands for
     own: Any  # int64 (n,): the reference row that the query itself is, or -1
 
@@ -319,26 +321,28 @@ def widen(size: Any, left: Any, child: Any, top: Any, depth: Any) -> Any:
 
 @compiled
 def exact(
-    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
-    group: Any, group_weight: Any, total: float, query: int, row: int,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, rate: Any, number_weight: Any,
+    group: Any, group_weight: Any, total: float, cap: float, split: float, query: int, row: int,
 ) -> Any:  # fmt: skip
     """Return the distance of a query to a reference row, by the definition."""
     s = 0.0
     for j in range(numbers.shape[1]):
-        d = abs(numbers[query, j] - reference_numbers[row, j]) / span[j]
+        d = abs(numbers[query, j] - reference_numbers[row, j]) * rate[j]
         d = d if d > 0.0 else 0.0  # nan: one of them is missing
-        s += (d if d < 1.0 else 1.0) * number_weight[j]
+        s += (d if d < cap else cap) * number_weight[j]
     n = 0
     if len(group_weight) == 1:  # a loop over all columns is faster than one over the columns of a group
         for j in range(codes.shape[1]):
             n += 1 if codes[query, j] != reference_codes[row, j] else 0
-        return (s + n * group_weight[0]) / total
-    for g in range(len(group_weight)):
-        n = 0
-        for j in range(group[g], group[g + 1]):
-            n += 1 if codes[query, j] != reference_codes[row, j] else 0
-        s += n * group_weight[g]
-    return s / total
+        s += n * group_weight[0] * cap
+    else:
+        for g in range(len(group_weight)):
+            n = 0
+            for j in range(group[g], group[g + 1]):
+                n += 1 if codes[query, j] != reference_codes[row, j] else 0
+            s += n * group_weight[g] * cap
+    carried = s * split
+    return (carried - (carried - s)) / (total * cap)
 
 
 @compiled
@@ -382,8 +386,8 @@ def search(
     low: Any, high: Any, masks: Any, child: Any, leaf_numbers: Any, leaf_codes: Any, first_row: Any, order: Any,
     group: Any, weight: Any,
     asked_numbers: Any, asked_codes: Any, asked_bits: Any,
-    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
-    all_of: Any, all_weight: Any, whole: float, times_of: Any, own_of: Any,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, rate: Any, number_weight: Any,
+    all_of: Any, all_weight: Any, whole: float, cap: float, split: float, times_of: Any, own_of: Any,
     room: int, out_distance: Any, out_row: Any, out_beyond: Any, visited: Any, found_query: Any, found_row: Any,
 ) -> Any:  # fmt: skip
     """Search queries[first:last]: the k nearest rows of each, or (k = 0) all rows within its radius.
@@ -423,11 +427,13 @@ def search(
                         codes,
                         reference_numbers,
                         reference_codes,
-                        span,
+                        rate,
                         number_weight,
                         all_of,
                         all_weight,
                         whole,
+                        cap,
+                        split,
                         i,
                         rows[0, h],
                     ),
@@ -500,11 +506,13 @@ def search(
                     codes,
                     reference_numbers,
                     reference_codes,
-                    span,
+                    rate,
                     number_weight,
                     all_of,
                     all_weight,
                     whole,
+                    cap,
+                    split,
                     i,
                     row,
                 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.checks import highest_level
 from divulge.attacks.entry import Attack
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.attacks.key_sets import Disclosing, KeySet, ranked_key_sets
@@ -16,6 +17,7 @@ from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import check_columns
 from divulge.run.options import Attacker, RunOptions
+from divulge.stats import LEAST_P
 
 __all__ = ["Plan", "Task", "plan_of", "without_models"]
 
@@ -81,7 +83,8 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
     Raises
     ------
     SettingError, ColumnError
-        The tables lack a column, a column is named for two purposes, or no column can be attacked.
+        The level is too high for the number of attacks. The tables lack a column, a column is named for two purposes,
+        or no column can be attacked.
     """
     columns = _columns(case, attacker)
     plan = Plan()
@@ -98,10 +101,22 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
     if options.search == "full" and len(columns.usable) > 1 and columns.wanted:
         plan.described = list(columns.wanted)
     made = {t.attack for t in plan.tasks}
+    if case.has_holdout:
+        _check_level(options.level, sum(CATALOGUE[name].compared for name in made))
     plan.not_run = [
         {"attack": name, "why": _why_not(case, entry, columns)} for name, entry in CATALOGUE.items() if name not in made
     ]
     return plan
+
+
+def _check_level(level: float, n_attacks: int) -> None:
+    """Raise a `SettingError` if no finding could survive the correction for the number of attacks at this level."""
+    highest = highest_level(n_attacks)
+    if level > highest + 1e-12:
+        raise SettingError(
+            f"level: {level:g} is too high for {n_attacks} attacks: a p-value by permutation is at least {LEAST_P:g}, "
+            f"so that nothing could be found after correction for their number. hint: {highest:g} is the highest here."
+        )
 
 
 def without_models(tasks: Sequence[Task]) -> list[Task]:

@@ -273,7 +273,7 @@ def _of_rows(result: Result) -> Breakdown:
     shown, risk = result.context.get(SHOWN), _risk_of(result)
     shown = 1.0 if shown is None else shown
     copied = (
-        Interval(risk.value / shown, risk.low / shown, risk.high / shown)
+        Interval(*(min(1.0, x / shown) for x in (risk.value, risk.low, risk.high)))
         if shown > 0
         else Interval(math.nan, math.nan, math.nan)
     )

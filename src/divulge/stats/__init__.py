@@ -12,9 +12,11 @@ from divulge.stats.intervals import (
 from divulge.stats.multiple_testing import Family, max_t, resample
 from divulge.stats.outcomes import Outcomes
 from divulge.stats.power import smallest_detectable
+from divulge.stats.resampling import LEAST_P
 from divulge.stats.two_sample import Comparison, Tally, compare, residual_over
 
 __all__ = [
+    "LEAST_P",
     "Comparison",
     "Family",
     "Interval",

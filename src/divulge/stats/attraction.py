@@ -26,12 +26,14 @@ from divulge.stats.intervals import (
     Interval,
     _check_level,
     _t,
+    _within,
     normal_quantile,
     wilson,
 )
 from divulge.stats.multiple_testing import max_t
 from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.power import smallest_share
+from divulge.stats.resampling import LEAST_P
 from divulge.stats.two_sample import _NO_SPREAD, Tally
 
 __all__ = ["Attraction", "attraction"]
@@ -76,6 +78,7 @@ class Attraction:
     method: str
     level: float
     may_resample = False
+    least_p = LEAST_P
     _members: _Credits = field(repr=False)
     _strangers: _Credits = field(repr=False)
     _rows: float = field(repr=False)  # synthetic rows that count as independent at most
@@ -89,6 +92,11 @@ class Attraction:
     def holdout(self) -> Tally:
         """The strangers."""
         return self._strangers.tally
+
+    @property
+    def possible(self) -> tuple[float, float]:
+        """The least and the largest difference that there can be: no row copied from members, or all."""
+        return -self.null_share, 1 - self.null_share
 
     def at(self, level: float) -> tuple[Interval, Interval]:
         """Return difference and risk at another level, for simultaneous intervals."""
@@ -106,7 +114,7 @@ class Attraction:
         one = (a.variance + b.variance) / (k + m)
         spread = math.sqrt(one * (k + (a.n / b.n) ** 2 * m)) / self.n_synthetic
         half = _t(_check_level(level), k + m - 2) * spread
-        return Interval(0.0, -half, half) if half > 0 else _UNDEFINED
+        return _within(Interval(0.0, -half, half), -a.n / b.n, 1.0) if half > 0 else _UNDEFINED
 
     def detectable(self, level: float, limits: float | None = None, power: float = 0.8) -> float:
         """Return the smallest excess (as `difference`) that is found with a given power; nan where no excess is.
@@ -277,7 +285,8 @@ def _intervals(a: _Credits, b: _Credits, m: int, rows: float, level: float) -> t
         df = variance**2 / (one**2 / (a.n_clusters - 1) + two**2 / (b.n_clusters - 1))
         half = _t(level, df) * math.sqrt(variance) / m
         low, high = min(low, value - half), max(high, value + half)
-    return Interval(product / (m * n), low * scale, high * scale), Interval(value, low, high)
+    risk = _within(Interval(value, low, high), -a.n / b.n, 1.0)
+    return Interval(product / (m * n), risk.low * scale, risk.high * scale), risk
 
 
 def _mover(a: _Credits, b: _Credits, m: int, rows: float, level: float) -> tuple[float, float]:

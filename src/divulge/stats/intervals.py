@@ -37,6 +37,11 @@ class Interval:
 _UNDEFINED = Interval(math.nan, math.nan, math.nan)
 
 
+def _within(interval: Interval, least: float, most: float) -> Interval:
+    """Return the interval without what is not possible; it covers the truth as often. nan stays nan."""
+    return Interval(interval.value, max(interval.low, least), min(interval.high, most))
+
+
 def wilson(hits: float, n: float, level: float = 0.95) -> Interval:
     """Return a proportion with Wilson's score interval.
 

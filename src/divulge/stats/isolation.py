@@ -36,6 +36,7 @@ from divulge.stats.intervals import (
 )
 from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.power import smallest_detectable
+from divulge.stats.resampling import LEAST_P
 from divulge.stats.two_sample import Tally, _band, _failure
 
 __all__ = [
@@ -103,6 +104,8 @@ class Isolation:
     effective: float
     """Number of independent guesses with the same variance."""
     may_resample = False
+    least_p = LEAST_P
+    possible = (-1.0, 1.0)
 
     def at(self, level: float) -> tuple[Interval, Interval]:
         """Return difference and risk at another level, for simultaneous intervals."""

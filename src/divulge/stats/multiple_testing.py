@@ -36,7 +36,7 @@ class Family:
     p_adjusted: Floats
     """Shape (n_tests,): probability of any |z| this large in the family; nan for a test without people."""
     p_value: Floats
-    """Shape (n_tests,): p-value of each single test, two-sided, by permutation."""
+    """Shape (n_tests,): p-value of each single test, two-sided: Fisher's for hits of 0 or 1, else by permutation."""
 
 
 def max_t(
@@ -54,7 +54,9 @@ def max_t(
     The labels "member" and "stranger" are permuted jointly for all tests, which keeps their dependence,
     and each |z| is compared with the distribution of the largest. One step, not step-down: an interval
     at `level_each` then excludes 0 when the adjusted p-value says so, up to the shape of the interval.
-    Above 20,000 clusters the multivariate normal limit takes the place of the permutations.
+    Above 20,000 clusters the multivariate normal limit takes the place of the permutations. Hits that are 0 or 1, each
+    row its own cluster, have Fisher's exact p-value; where no permutation reaches the observed |z|, their adjusted
+    p-value is Bonferroni's.
 
     Parameters
     ----------
@@ -231,12 +233,16 @@ def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.rand
         each = np.fmax(np.array([two_sided(x) for x in seen]), exact[scaled.live])
     else:
         largest, beyond = _permuted_maxima(scaled, seen, rng, draws)
-        each = (1 + beyond) / (draws + 1)
+        each = np.where(np.isnan(exact[scaled.live]), (1 + beyond) / (draws + 1), exact[scaled.live])
     largest.sort()
-    together = (1 + largest.size - np.searchsorted(largest, seen - 1e-9)) / (largest.size + 1)
+    reached = largest.size - np.searchsorted(largest, seen - 1e-9)
+    together = (1 + reached) / (largest.size + 1)
     if scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO:
         # Bonferroni sees further than the draws, and what is exact counts where the limit is not.
         together = np.fmax(np.minimum(together, n_live * each), np.minimum(1.0, n_live * exact[scaled.live]))
+    else:
+        # Draws end at 1 / (draws + 1). Where none reaches the observed |z|, Bonferroni on exact p-values sees further.
+        together = np.where(reached == 0, np.fmin(together, n_live * exact[scaled.live]), together)
     p_adjusted = p_value.copy()
     p_value[scaled.live] = each
     p_adjusted[scaled.live] = np.maximum(each, together) if n_live > 1 else each

@@ -231,7 +231,8 @@ def _band(
     _, risk = found.at(level)
     value, half = float(cells.risk[i]), t * float(cells.between[i])
     # Banerjee: the halves of two sources of error add up in square
-    return Interval(value, value - math.hypot(value - risk.low, half), value + math.hypot(risk.high - value, half))
+    low, high = value - math.hypot(value - risk.low, half), value + math.hypot(risk.high - value, half)
+    return Interval(value, low, min(1.0, high))
 
 
 # ---------------------------------------------------------------- contrasts

@@ -93,3 +93,6 @@ def _one_thread() -> AbstractContextManager[object]:
 
 
 _PERMUTATIONS = 1999
+
+LEAST_P = 1 / (_PERMUTATIONS + 1)
+"""The smallest p-value that permutations give."""

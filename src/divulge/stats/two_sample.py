@@ -33,13 +33,14 @@ from divulge.stats.intervals import (
     _mover_ratio,
     _residual,
     _t,
+    _within,
     mover_residual,
     normal_quantile,
     wilson,
 )
 from divulge.stats.outcomes import Floats, Outcomes, _Clusters, _exact_sum, _merge, _reduce
 from divulge.stats.power import smallest_detectable
-from divulge.stats.resampling import _PERMUTATIONS, _bootstrap_log_failure, _percentiles, _permuted_differences
+from divulge.stats.resampling import _PERMUTATIONS, LEAST_P, _bootstrap_log_failure, _percentiles, _permuted_differences
 
 __all__ = ["Comparison", "Tally", "compare", "residual_over"]
 
@@ -193,6 +194,17 @@ class Comparison:
         return _band(half * math.sqrt(one * (1 / k + 1 / m)), rate, share)
 
     @property
+    def possible(self) -> tuple[float, float]:
+        """The least and the largest difference that there can be."""
+        return -1.0, 1.0
+
+    @property
+    def least_p(self) -> float:
+        """The smallest p-value that the test can give; 0 for exact tests and normal limits."""
+        exact = self._members.binary or self.real.n_clusters + self.holdout.n_clusters > RESAMPLE_UP_TO
+        return 0.0 if exact else LEAST_P
+
+    @property
     def may_resample(self) -> bool:
         """Whether a bootstrap would refine the risk: fractional or clustered outcomes of not too many people."""
         few = max(self.real.n_clusters, self.holdout.n_clusters) <= RESAMPLE_UP_TO
@@ -213,7 +225,7 @@ def _band(half: float, rate: float, share: float) -> Interval:
     if not (half > 0 and rate < 1):
         return _UNDEFINED
     below = 1 - rate - half * share
-    return Interval(0.0, -half / below if below > 0 else -math.inf, half / (1 - rate + half * share))
+    return Interval(0.0, -half / below if below > 0 else -math.inf, min(1.0, half / (1 - rate + half * share)))
 
 
 def compare(
@@ -372,7 +384,8 @@ def _difference(a: _Side, b: _Side, level: float) -> Interval:
     df = total**2 / (a.variance**2 / a.df + b.variance**2 / b.df)
     half = _t(level, df) * math.sqrt(total)
     value = a.tally.rate - b.tally.rate
-    return _outer(Interval(value, value - half, value + half), _mover_difference(a.limits(level), b.limits(level)))
+    welch = _within(Interval(value, value - half, value + half), -1.0, 1.0)
+    return _outer(welch, _mover_difference(a.limits(level), b.limits(level)))
 
 
 def _outer(one: Interval, two: Interval) -> Interval:

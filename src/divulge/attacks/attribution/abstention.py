@@ -52,6 +52,7 @@ _ABSTENTION_WORDS = Words(
     needs="keys, target, holdout",
     reference="Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures (PRC, ALC).",
     words=_ABSTENTION_WORDS,
+    compared=False,
     plan=per_pair(),
     coarse=Coarse("two"),
     context={

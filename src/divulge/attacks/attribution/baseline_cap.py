@@ -54,6 +54,7 @@ _BASELINE_CAP_WORDS = Words(
     needs="keys, target; the model needs a holdout",
     reference="Taub, Elliot, Pampaka and Smith 2018 (baseline CAP); Francis and Wagner 2024 (non-member model).",
     words=_BASELINE_CAP_WORDS,
+    compared=False,
     plan=per_pair(),
 )
 def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Result, ...]:

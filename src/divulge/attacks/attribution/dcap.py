@@ -60,6 +60,7 @@ _DCAP_WORDS = Words(
     needs="keys, target",
     reference="Taub, Elliot, Pampaka and Smith 2018, Differential Correct Attribution Probability.",
     words=_DCAP_WORDS,
+    compared=False,
     plan=per_pair(),
     coarse=Coarse("two"),
     context={

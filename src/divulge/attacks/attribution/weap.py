@@ -48,6 +48,7 @@ _WEAP_WORDS = Words(
     needs="keys, target",
     reference="Taub and Elliot 2019, The Synthetic Data Challenge (WEAP, TCAP).",
     words=_WEAP_WORDS,
+    compared=False,
     plan=per_pair(),
     coarse=Coarse("share", rows=""),
 )

@@ -54,6 +54,7 @@ _DCR_BASELINE_WORDS = Words(
     needs="numbers or categories",
     reference="SDMetrics 0.32, DCRBaselineProtection.",
     words=_DCR_BASELINE_WORDS,
+    compared=False,
     plan=per_table(),
     coarse=Coarse("median"),
     context={

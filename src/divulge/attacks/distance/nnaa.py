@@ -60,6 +60,7 @@ _NNAA_WORDS = Words(
     needs="numbers or categories; a holdout for the privacy loss",
     reference="Yale, Dash, Dutta, Guyon, Pavao and Bennett 2020 (nearest neighbour adversarial accuracy).",
     words=_NNAA_WORDS,
+    compared=False,
     plan=per_table(),
     coarse=Coarse("two"),
     context={

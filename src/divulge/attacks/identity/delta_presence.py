@@ -54,6 +54,7 @@ _DELTA_PRESENCE_WORDS = Words(
     needs="keys; a population, or a holdout in its place",
     reference="Nergiz, Atzori and Clifton 2007, delta-presence.",
     words=_DELTA_PRESENCE_WORDS,
+    compared=False,
     plan=per_key_set(strangers=True),
     coarse=Coarse("two"),
     context={

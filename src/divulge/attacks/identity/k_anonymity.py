@@ -42,6 +42,7 @@ _K_ANONYMITY_WORDS = Words(
     needs="keys",
     reference="Sweeney 2002, k-anonymity.",
     words=_K_ANONYMITY_WORDS,
+    compared=False,
     plan=per_key_set(),
     coarse=Coarse("class"),
     context={

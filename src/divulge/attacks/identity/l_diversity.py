@@ -54,6 +54,7 @@ _L_DIVERSITY_WORDS = Words(
     needs="keys, target",
     reference="Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007, l-diversity.",
     words=_L_DIVERSITY_WORDS,
+    compared=False,
     plan=per_pair({"kind": "distinct"}, {"kind": "entropy"}, {"kind": "recursive"}),
     coarse=Coarse("digits"),
 )

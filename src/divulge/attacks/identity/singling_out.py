@@ -66,15 +66,16 @@ _SINGLING_OUT_WORDS = Words(
         "a random n of the N people of a larger table, c of whom fit, hold exactly one with chance h\n"
         "h = c C(N - c, n - 1) / C(N, n)\n"
         "risk = (p_T - p_C) / (1 - p_C)\n"
-        "baseline: n w (1 - w)^(n - 1), the chance of a guess of weight w that knows nothing of the table\n"
+        "baseline: mean of h over the guesses, c and N counted among members and strangers together\n"
+        "(about n w (1 - w)^(n - 1), the chance of a guess of weight w that knows nothing of the table)\n"
         "C(a, b): ways to choose b of a. A guess that fits too many people counts as failed."
     ),
     reading=(
         "The rate is a share of guesses, not of people: 1 means that every guess fits exactly one member, 0 that "
         "none does. The baseline is what descriptions that fit as many people would give by chance, and in large "
-        "tables is at most 0.37. Risk 0 means that strangers are singled out as often, 1 that every guess singles "
-        "out a member, and a negative risk that strangers are singled out more often. The context counts the "
-        "distinct people behind the guesses."
+        "tables is at most 0.37; it needs strangers. Risk 0 means that strangers are singled out as often, 1 that "
+        "every guess singles out a member, and a negative risk that strangers are singled out more often. The "
+        "context counts the distinct people behind the guesses."
     ),
     silent=(
         "Other descriptions than conjunctions of values and bounds may single out more.",
@@ -313,19 +314,21 @@ def _described(
         "guesses that fit nobody": float((count == 0).sum()),
         "largest share of one column": float(takes_part.max()) / len(which) if len(which) else None,
     }
-    size = min(n, m) if m else n
-    formula = f"n w (1 - w)^(n - 1) at n = {size:,}"
-    rule = f"{formula}, a guess of weight w that knows nothing of the table"
-    rate = chance(count, n + m, size, fits.most) if len(which) else None
+    baseline = None  # without strangers the people of the table are all there are, and chance is the rate itself
     if m:
-        context |= {"distinct people singled out, strangers": total(persons[1]), "n w (1 - w)^(n - 1)": rate}
-        rule = f"a guess that knows nothing of the table, {formula}, exactly for finitely many people"
-        rate = by_chance(count, n + m, size, fits.most) if len(which) else None
+        size, count = min(n, m), fits.count[which]
+        formula = chance(count, n + m, size, fits.most) if len(which) else None
+        context |= {"distinct people singled out, strangers": total(persons[1]), "n w (1 - w)^(n - 1)": formula}
+        baseline = Baseline(
+            rate=by_chance(count, n + m, size, fits.most) if len(which) else None,
+            what=f"a guess that knows nothing of the table, n w (1 - w)^(n - 1) at n = {size:,}, exactly for finitely "
+            "many people",
+        )
     return replace(
         plain,
         real=_rate(hits[0]),
         holdout=_rate(hits[1]) if m else None,
-        baseline=Baseline(rate=rate, what=rule),
+        baseline=baseline,
         context=context,
         groups=_by_set(coded, columns, of_set.ravel(), hits),
         notes=(*plain.notes, *_remarks(made, plain.settings["guesses"], len(which))),

@@ -63,6 +63,7 @@ def _kinds(case: Case, target: str) -> list[dict[str, str]]:
     needs="keys, target",
     reference="Li, Li and Venkatasubramanian 2007, t-closeness.",
     words=_T_CLOSENESS_WORDS,
+    compared=False,
     plan=per_pair(chosen=_kinds),
     coarse=Coarse("two"),
 )

@@ -102,6 +102,7 @@ _EXPOSURE_WORDS = Words(
     reference="Meeus et al. 2023, Achilles' heels (outlierness of records). Bates et al. 2023, Testing for outliers "
     "with conformal p-values. Benjamini and Hochberg 1995.",
     words=_EXPOSURE_WORDS,
+    compared=False,
     plan=per_table(),
     hit={"": "flagged:"},
     values={"outliers": "mean distance to the nearest other people: ", "hit": "median hit score: "},

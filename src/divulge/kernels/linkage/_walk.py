@@ -42,8 +42,8 @@ def walk(
     first: int, last: int, pair: Any, place: Any, query: Any, other: Any, start: Any, rows: Any, distances: Any,
     cell_start: Any, cell_other: Any, cell_count: Any, near: Any, few: Any, searches: int,
     places: Any, other_places: Any, sure: Any, tied: Any, other_sure: Any, other_tied: Any,
-    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
-    group: Any, group_weight: Any, total: float, ks: Any, swapped: bool, out: Any,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, rate: Any, number_weight: Any,
+    group: Any, group_weight: Any, total: float, cap: float, split: float, ks: Any, swapped: bool, out: Any,
 ) -> None:  # fmt: skip
     """Fill in the probabilities of the pairs first to last, in a loop over the listed rows of each pair's first half.
 
@@ -65,8 +65,8 @@ def walk(
                 if cell < 0:
                     continue
                 d = exact(
-                    numbers, codes, reference_numbers, reference_codes, span, number_weight, group, group_weight,
-                    total, o, cell_other[cell],
+                    numbers, codes, reference_numbers, reference_codes, rate, number_weight, group, group_weight,
+                    total, cap, split, o, cell_other[cell],
                 )  # fmt: skip
                 if d <= limit:
                     met[_nearer(places, q, distances[e]), _nearer(other_places, o, d)] += cell_count[cell]

@@ -261,7 +261,8 @@ def _walk(
     exact = (
         np.ascontiguousarray(asked.numbers), np.ascontiguousarray(asked.codes),
         np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
-        checked.ruler.span, checked.ruler.number_weight, bounds, weights, checked.ruler.total,
+        checked.ruler.rate, checked.ruler.number_weight, bounds, weights, checked.ruler.total, checked.ruler.cap,
+        checked.ruler.split,
     )  # fmt: skip
     few = np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1)
     places = (

@@ -60,8 +60,8 @@ def scan(
     queries: Any, first: int, last: int, k: int, radius: Any, listing: bool,
     tile_numbers: Any, tile_codes: Any, asked: Any, asked_codes: Any, group: Any, unit: Any, n_whole: int,
     per_distance: float, slack: int,
-    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, span: Any, number_weight: Any,
-    all_of: Any, all_weight: Any, whole: float, times_of: Any, own_of: Any,
+    numbers: Any, codes: Any, reference_numbers: Any, reference_codes: Any, rate: Any, number_weight: Any,
+    all_of: Any, all_weight: Any, whole: float, cap: float, split: float, times_of: Any, own_of: Any,
     out_distance: Any, out_row: Any, out_beyond: Any, found_query: Any, found_row: Any,
 ) -> Any:  # fmt: skip
     """Search all rows for queries[first:last] (at most `BLOCK`); the results are those of `_box_tree.search`.
@@ -123,11 +123,13 @@ def scan(
                         codes,
                         reference_numbers,
                         reference_codes,
-                        span,
+                        rate,
                         number_weight,
                         all_of,
                         all_weight,
                         whole,
+                        cap,
+                        split,
                         i,
                         row,
                     )

@@ -134,7 +134,8 @@ class CompiledIndex:
         return _box_tree.Exact(
             np.ascontiguousarray(queries.numbers), np.ascontiguousarray(queries.codes),
             np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
-            ruler.span, ruler.number_weight, bounds, weights, ruler.total, self._reference.times,
+            ruler.rate, ruler.number_weight, bounds, weights, ruler.total, ruler.cap, ruler.split,
+            self._reference.times,
             np.full(len(queries), -1, dtype=np.int64) if own is None else np.ascontiguousarray(own),
         )  # fmt: skip
 

@@ -2,12 +2,18 @@
 
 The distance of two rows is the weighted mean over columns of: |a - b| / range, at most 1, for numbers; 0 or 1 for
 categories; missing against missing 0, missing against a value 1. A `Ruler` fixes ranges and weights once, for all
-tables. The sum runs over the numbers in column order, in float64 and from the raw values (scaling first would break
-ties in the last bit), then over the categories by weight. Every search computes distances with this one formula.
+tables. The sum runs over the numbers in column order, in float64, then over the categories by weight. Every search
+computes distances with this one formula.
+
+Distances whose exact values are equal are equal in float64 too, because ties decide who is nearest. A column on a
+lattice (whole numbers, decimals, dates) is held in whole steps. Where all columns are, and the weights are whole, terms
+are brought to the common multiple of the ranges, and the sum is one of whole numbers: exact. Else the sum is rounded to
+41 bits, beyond which its own rounding lies.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
+from divulge.kernels.neighbours.lattice import steps_of, whole_steps
 
 __all__ = [
     "Field",
@@ -34,6 +41,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 _HUGE = 1e300  # beyond it a difference may overflow
+_TINY = 1e-290  # below it the inverse of a range may
+_EXACT = 2**50  # sums of whole numbers up to it differ by more than the rounding of their quotient by the total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +98,23 @@ class Ruler:
     """Shape (n_codes,), ascending, so that equal weights are adjacent."""
     total: float
     """Sum of the weights of the columns; a distance is divided by it."""
+    multiple: float = 0.0
+    """A common multiple of the ranges, if all terms are whole numbers of 1 / multiple; else 0."""
+
+    @property
+    def rate(self) -> Floats:
+        """Shape (n_numbers,): what a difference of 1 adds to the sum, before the weight."""
+        return np.asarray((self.multiple or 1.0) / self.span)
+
+    @property
+    def cap(self) -> float:
+        """The largest term of a column, before the weight: that of a range, or of two categories that differ."""
+        return self.multiple or 1.0
+
+    @property
+    def split(self) -> float:
+        """Factor that rounds a sum s to 41 bits: c - (c - s) with c = split * s (Veltkamp); 0 keeps s."""
+        return 0.0 if self.multiple else 4097.0
 
     def groups(self) -> tuple[NDArray[np.int64], Floats]:
         """Return the bounds of the runs of code columns with equal weight, and the weight of each run."""
@@ -142,6 +168,14 @@ class Measured:
     """Per table, shape (n_rows,): categories or marks; None where every value is a number."""
     scale: float = 1.0
     """Factor by which the numbers were multiplied, a power of two."""
+    origin: float = 0.0
+    step: float = 0.0
+    """Where the numbers are a lattice: they are held as the number of steps from the origin. 0 where they are not."""
+
+    def placed(self, values: Floats) -> Floats:
+        """Return numbers of this column in the form in which it holds its own."""
+        scaled = values * self.scale + 0.0
+        return whole_steps(scaled, self.origin, self.step) if self.step else scaled
 
 
 def measure(field: Field, ranges_of: Sequence[int]) -> Measured:
@@ -162,7 +196,14 @@ def measure(field: Field, ranges_of: Sequence[int]) -> Measured:
     if not most - least > 0:
         return Measured(field.name, field.weight, 0.0, 0.0, None, _as_categories(values, field.codes))
     marks = field.codes if any(c.any() for c in field.codes) else None
-    return Measured(field.name, field.weight, least, most - least, values, marks, scale)
+    every = np.concatenate(values)
+    lattice = steps_of(every[np.isfinite(every)])
+    if lattice is None:
+        return Measured(field.name, field.weight, least, most - least, values, marks, scale)
+    origin, step = lattice
+    least, most = whole_steps(np.array([least, most]), origin, step).tolist()
+    steps = tuple(whole_steps(v, origin, step) for v in values)
+    return Measured(field.name, field.weight, least, most - least, steps, marks, scale, origin, step)
 
 
 def ruler_of(columns: Sequence[Measured]) -> Ruler:
@@ -187,7 +228,16 @@ def ruler_of(columns: Sequence[Measured]) -> Ruler:
         for x in ([c.low for c in numbers], [c.span for c in numbers], [c.weight for c in numbers],
                   [c.weight for c in codes])
     )  # fmt: skip
-    return Ruler(low, span, number, code, float(np.sum([c.weight for c in used])))
+    total = float(np.sum([c.weight for c in used]))
+    return Ruler(low, span, number, code, total, _multiple(numbers, used))
+
+
+def _multiple(numbers: Sequence[Measured], used: Sequence[Measured]) -> float:
+    """Return the common multiple of the ranges if all sums of terms are whole numbers that float64 holds; else 0."""
+    if not all(c.step for c in numbers) or not all(float(c.weight).is_integer() for c in used):
+        return 0.0
+    multiple = math.lcm(*(int(c.span) for c in numbers))
+    return float(multiple) if multiple * sum(int(c.weight) for c in used) < _EXACT else 0.0
 
 
 def rows_of(columns: Sequence[Measured], which: int, n_rows: int, at: Sequence[Codes] | None = None) -> Rows:
@@ -243,9 +293,9 @@ def _as_categories(values: tuple[Floats, ...], marks: tuple[Codes, ...]) -> tupl
 
 
 def _scale(values: tuple[Floats, ...]) -> float:
-    """Return the factor that keeps differences of numbers from overflowing: a power of two, which is exact."""
+    """Return the factor that keeps differences of numbers and inverses of ranges from overflowing: a power of two."""
     largest = max((float(np.abs(v[np.isfinite(v)]).max(initial=0.0)) for v in values), default=0.0)
-    return 2.0**-8 if largest > _HUGE else 1.0
+    return 2.0**-8 if largest > _HUGE else 2.0**256 if largest < _TINY else 1.0
 
 
 def pairwise(ruler: Ruler, queries: Rows, reference: Rows) -> Floats:
@@ -255,16 +305,17 @@ def pairwise(ruler: Ruler, queries: Rows, reference: Rows) -> Floats:
     """
     out = np.zeros((len(queries), len(reference)))
     with np.errstate(invalid="ignore"):  # infinity less infinity: equal, as are nan and nan; the marks tell them apart
-        for j, (span, weight) in enumerate(zip(ruler.span, ruler.number_weight, strict=True)):
-            term = np.abs(queries.numbers[:, j, None] - reference.numbers[:, j]) / span
-            out += np.where(term > 0, np.minimum(term, 1.0), 0.0) * weight
+        for j, (rate, weight) in enumerate(zip(ruler.rate, ruler.number_weight, strict=True)):
+            term = np.abs(queries.numbers[:, j, None] - reference.numbers[:, j]) * rate
+            out += np.where(term > 0, np.minimum(term, ruler.cap), 0.0) * weight
     bounds, weights = ruler.groups()
     for first, last, weight in zip(bounds[:-1], bounds[1:], weights, strict=True):
         mismatches = np.zeros(out.shape, dtype=np.int32)
         for j in range(first, last):
             mismatches += queries.codes[:, j, None] != reference.codes[:, j]
-        out += mismatches * weight
-    return out / ruler.total
+        out += mismatches * weight * ruler.cap
+    carried = out * ruler.split
+    return (carried - (carried - out)) / (ruler.total * ruler.cap)
 
 
 def blocks(n_queries: int, n_reference: int, cells: int = 1_000_000) -> Iterator[slice]:

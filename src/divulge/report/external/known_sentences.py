@@ -67,7 +67,6 @@ _BASELINES = (
     "PRC of naming the commonest value for everybody",
     "a guess that knows nothing of the table, n w (# - w)^(n - #) at n = #, exactly for finitely many people",
     "guessing in proportion to how often each value occurs",
-    "n w (# - w)^(n - #) at n = #, a guess of weight w that knows nothing of the table",
     "naming one value for everybody, the best one",
     "naming one value for everybody, the best one of each target",
     "naming the commonest value",

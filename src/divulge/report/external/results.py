@@ -21,6 +21,8 @@ __all__ = ["result"]
 
 _BOUNDED = "the score was bounded"
 _TOO_WIDE = "cannot tell: the interval is too wide"
+_UNDECIDED = ("cannot tell: limits and p-value disagree", "cannot tell: too few", _TOO_WIDE)
+"""Reasons of which only the first words are told, and where a count is withheld only that it was not decided."""
 
 
 def result(s: Source, r: ResultRecord) -> ResultRecord:
@@ -190,8 +192,8 @@ def _group_name(s: Source, r: ResultRecord, g: Group, i: int) -> tuple[str, str]
 def _notes(s: Source, r: ResultRecord, away: bool) -> tuple[str, ...]:
     out = []
     for note in r.notes:
-        if note.startswith(_TOO_WIDE):
-            out.append(_TOO_WIDE)  # the size needed is computed from exact limits
+        if note.startswith(_UNDECIDED):  # the size needed is computed from exact limits
+            out.append("" if away else next(w for w in _UNDECIDED if note.startswith(w)))
         elif away and note.startswith(_BOUNDED):
             continue
         elif note.startswith("near: "):
