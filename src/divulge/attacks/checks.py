@@ -275,7 +275,9 @@ def _excludes_nothing(difference: Interval, risk: Interval, comparison: Comparis
         return ""
     if least + _END < difference.low and difference.high < most - _END and not risk.low <= 0 < 1 <= risk.high:
         return ""
-    few = {Attraction: "people or synthetic rows", Isolation: "guesses"}.get(type(comparison), "people")
+    few = {Attraction: "people or synthetic rows", Isolation: "guesses", Paired: "pairs of rows"}.get(
+        type(comparison), "people"
+    )
     return f"{TOO_FEW} {few} for limits, which would reach the end of what is possible"
 
 
@@ -374,7 +376,7 @@ def _too_wide(result: Result, risk: Interval, acceptable: float, shown: float | 
         )
     if isinstance(result.comparison, Paired):
         return (
-            f"{CANNOT_TELL}: the interval is too wide; about {n:,} pairs of rows would bring the upper limit to "
+            f"the interval is too wide; about {n:,} pairs of rows would bring the upper limit to "
             f"{acceptable:g} where there is no excess"
         )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
