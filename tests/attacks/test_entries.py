@@ -91,17 +91,12 @@ def test_recorded_scores_are_there(found):
             )
 
 
-def test_headlines_speak(found):
+def test_primaries_are_made(found):
     for name, entry in CATALOGUE.items():
-        if entry.headline is not None:
-            assert any(r.attack == name and entry.headline.speaks(r.variant) for r in found), name
-
-
-def test_variants_that_are_a_family_of_their_own_are_corrected_and_not_compared(found):
-    alone = {(name, variant) for name, entry in CATALOGUE.items() for variant in entry.alone}
-    own = [r for r in found if (r.attack, r.variant) in alone]
-    assert {(r.attack, r.variant) for r in own} == alone
-    assert all(r.p_adjusted is not None and r.comparison is None for r in own)
+        if entry.primary is not None:
+            made = [r.variant for r in found if r.attack == name]
+            p = entry.primary
+            assert any(p.always(v) or p.named(v) or v in p.first for v in made), name
 
 
 def test_columns_of_the_records_are_told_apart():

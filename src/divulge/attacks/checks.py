@@ -376,8 +376,8 @@ def _too_wide(result: Result, risk: Interval, acceptable: float, shown: float | 
         )
     if isinstance(result.comparison, Paired):
         return (
-            f"the interval is too wide; about {n:,} pairs of rows would bring the upper limit to "
-            f"{acceptable:g} where there is no excess"
+            f"the interval is too wide; about {n:,} pairs of rows would bring the upper limit to {acceptable:g} where "
+            "there is no excess"
         )
     also = ", and as many more synthetic rows," if counts_rows(result) else ""
     return (

@@ -1,5 +1,5 @@
-"""The entry of an attack in the catalogue: its explanation, its plan, its headline results, and how its numbers may be
-published.
+"""The entry of an attack in the catalogue: its explanation, its plan, its primary comparisons, and how its numbers may
+be published.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ __all__ = [
     "Count",
     "Decimals",
     "Exact",
-    "Headline",
     "Median",
     "Plan",
     "Primary",
@@ -131,16 +130,6 @@ def on_demand(why: str) -> Plan:
 
 
 # ---------------------------------------------------------------- how the results are used
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """The results that represent an attack. They are fixed beforehand, so none is chosen for its outcome."""
-
-    speaks: Callable[[str], bool]
-    """Whether the results of a variant represent the attack."""
-    words: str
-    """A description of these results."""
 
 
 def _no(variant: str) -> bool:
@@ -262,7 +251,6 @@ class Attack:
     plan: Plan
     weight: int = 0
     """Priority when the time of a run is limited: the greatest weight comes first; 0 keeps the order of the plan."""
-    headline: Headline | None = None
     primary: Primary | None = None
     summary: Summary | None = None
     """Results over all calls of a run, such as a mean over targets, from the results of its calls."""

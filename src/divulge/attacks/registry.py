@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from divulge.attacks.entry import (
     Attack,
     Coarse,
-    Headline,
     Plan,
     Primary,
     Record,
@@ -68,7 +67,6 @@ def attack(
     words: Words,
     plan: Plan,
     weight: int = 0,
-    headline: Headline | None = None,
     primary: Primary | None = None,
     summary: Summary | None = None,
     record: Record | None = None,
@@ -91,7 +89,7 @@ def attack(
 
     def enter(function: Run) -> Any:
         entry = Attack(
-            function.__name__, family, question, needs, reference, words, function, plan, weight, headline, primary,
+            function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
             summary, record, counts, hit, values, coarse, context, compared, tuple(notes), tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))

@@ -56,7 +56,9 @@ class Paired:
     """Degrees of freedom of the spread."""
     may_resample = False
     least_p = 0.0
+    """The smallest p-value that the test can give: it is that of a distribution, not of draws."""
     possible = (-1.0, 1.0)
+    """The least and the largest difference that there can be."""
 
     def at(self, level: float) -> tuple[Interval, Interval]:
         """Return difference and risk at another level, for simultaneous intervals."""

@@ -26,7 +26,7 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.entry import Count, Exact, Headline, Primary, Record, Share, Words, per_pair
+from divulge.attacks.entry import Count, Exact, Primary, Record, Share, Words, per_pair
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result
@@ -79,7 +79,6 @@ _CAP_WORDS = Words(
     words=_CAP_WORDS,
     plan=per_pair({"unseen": "zero"}, {"unseen": "skip"}, {"unseen": "nearest"}, searched="all"),
     weight=1,
-    headline=Headline(lambda variant: variant == "zero", "the keys given, every target, unseen keys count 0"),
     primary=Primary("cap", named=lambda variant: variant == "zero", by_keys=True),
     record=Record("highest_cap", "highest"),
     context={

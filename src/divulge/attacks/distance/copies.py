@@ -26,7 +26,7 @@ from divulge.attacks.distance.one_column import (
     one_column,
     without_strangers,
 )
-from divulge.attacks.entry import Count, Decimals, Headline, Primary, Record, Share, Withheld, Words, per_table
+from divulge.attacks.entry import Count, Decimals, Primary, Record, Share, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
@@ -94,7 +94,6 @@ _COPIES_WORDS = Words(
     words=_COPIES_WORDS,
     plan=per_table(columns=0, in_memory=False),
     weight=6,
-    headline=Headline(lambda variant: variant in ("exact", "near"), "exact and near copies on all columns"),
     primary=Primary("copies", lambda variant: variant in ("exact", "near")),
     record=Record("copied", "any", lambda variant: variant == "exact"),
     hit={

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import SHOWN, Floats, judge, rate_of, shown_by
-from divulge.attacks.entry import Decimals, Headline, Primary, Record, Share, Words, per_table
+from divulge.attacks.entry import Decimals, Primary, Record, Share, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
@@ -77,7 +77,6 @@ _LINKABILITY_WORDS = Words(
     words=_LINKABILITY_WORDS,
     plan=per_table(columns=2),
     weight=4,
-    headline=Headline(lambda variant: variant.endswith(", k = 1"), "every split, k = 1"),
     primary=Primary("linkability", lambda variant: variant == "balanced halves, k = 1"),
     record=Record("linked", "highest", lambda variant: variant.endswith(", k = 1")),
     hit={"": "linked:"},

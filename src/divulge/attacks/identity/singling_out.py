@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import CANNOT_TELL, SHOWN, finite, judge
-from divulge.attacks.entry import Count, Decimals, Exact, Headline, Primary, Record, Words, per_table
+from divulge.attacks.entry import Count, Decimals, Exact, Primary, Record, Words, per_table
 from divulge.attacks.identity._guesses import _UNIVARIATE, _Coded, _coded, _Guesses, _made, _name
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -93,7 +93,6 @@ _SINGLING_OUT_WORDS = Words(
     words=_SINGLING_OUT_WORDS,
     plan=per_table(),
     weight=5,
-    headline=Headline(lambda variant: variant == "3 columns", "3 columns"),
     primary=Primary("singling out", first=("univariate", "4 columns", "3 columns", "2 columns")),
     record=Record("singled_out", "any"),
     counts="guesses",

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of, shown_by
-from divulge.attacks.entry import Abstaining, Decimals, Headline, Primary, Record, Share, Withheld, Words, per_target
+from divulge.attacks.entry import Abstaining, Decimals, Primary, Record, Share, Withheld, Words, per_target
 from divulge.attacks.inference._boosting import model_answers, reference_answers
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
@@ -97,7 +97,6 @@ _INFERENCE_WORDS = Words(
     words=_INFERENCE_WORDS,
     plan=per_target(),
     weight=2,
-    headline=Headline(lambda variant: variant == "nearest record", "nearest record, every target"),
     primary=Primary(
         "inference on average over targets",
         lambda variant: variant == MEAN,

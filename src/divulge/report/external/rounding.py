@@ -119,7 +119,9 @@ def share(value: float | None, n: float | None) -> float | None:
     """
     if value is None or not n or value * n < FEW or (1 - value) * n < FEW:
         return None
-    return to_step(value, grid(n, BASE))
+    shown = to_step(value, grid(n, BASE))
+    # in steps of 0.0001 ten people of 250,000 would be shown as nobody
+    return None if shown in (0, 1) else shown
 
 
 def stairs(values: Sequence[float | None], n: float | None) -> list[float | None]:
