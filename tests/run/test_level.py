@@ -17,7 +17,7 @@ def tables():
 def test_a_run_refuses_a_level_that_no_p_value_reaches_after_correction(tables):
     real, synthetic, holdout = tables
     with pytest.raises(
-        SettingError, match=r"0.999 is too high for 14 attacks: .* at least 0.0005.* 0.993 is the highest"
+        SettingError, match=r"0.999 is too high for \d+ attacks: .* at least 0.0005.* hint: 0.99\d* is the highest"
     ):
         divulge.assess(real, synthetic, holdout=holdout, level=0.999)
     with pytest.raises(SettingError, match=r"too high for \d+ attacks"):

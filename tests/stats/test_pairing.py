@@ -66,7 +66,7 @@ def test_rows_that_are_the_same_are_the_whole_risk():
     x = rng(2).integers(0, 10, LEAST)
     found = lagged([x], [x], [1])
     assert (found.real.rate, found.risk.value) == (1, 1)
-    assert found.at(0.99)[1].low < found.risk.low < 1 < found.risk.high
+    assert found.at(0.99)[1].low < found.risk.low < 1 == found.risk.high
     assert found.leak_free(0.95).low < 0 < found.leak_free(0.95).high
     assert found.difference.value - found.difference.low < found.detectable(0.95) < found.detectable(0.95, power=0.9)
     assert found.detectable(0.95) < found.detectable(0.95, 0.99) == found.detectable(0.99)

@@ -275,7 +275,9 @@ def _excludes_nothing(difference: Interval, risk: Interval, comparison: Comparis
         return ""
     if least + _END < difference.low and difference.high < most - _END and not risk.low <= 0 < 1 <= risk.high:
         return ""
-    few = {Attraction: "people or synthetic rows", Isolation: "guesses"}.get(type(comparison), "people")
+    few = {Attraction: "people or synthetic rows", Isolation: "guesses", Paired: "pairs of rows"}.get(
+        type(comparison), "people"
+    )
     return f"{TOO_FEW} {few} for limits, which would reach the end of what is possible"
 
 

@@ -22,8 +22,14 @@ __all__ = ["correct", "family_of"]
 _WIDEST_FAMILY = 40_000_000  # scores (people times comparisons) up to which a family is permuted jointly: 320 MB
 
 
-def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABLE) -> list[Result]:
-    """Return the results with simultaneous bounds, adjusted p-values and verdicts, corrected within each family."""
+def correct(
+    case: Case, results: Sequence[Result], acceptable: float = ACCEPTABLE, n_families: int | None = None
+) -> list[Result]:
+    """Return the results with simultaneous bounds, adjusted p-values and verdicts, corrected within each family.
+
+    `n_families` is the number of families that a finding is corrected for afterwards, None that of these results; what
+    the verdict can find depends on it.
+    """
     out = list(results)
     families: dict[str, list[int]] = {}
     for i, result in enumerate(results):
@@ -32,7 +38,7 @@ def correct(case: Case, results: Sequence[Result], acceptable: float = ACCEPTABL
     for name, members in families.items():
         family, comparisons = _family(case, name, [results[i] for i in members])
         for j, i in enumerate(members):
-            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable, len(families))
+            out[i] = _with_family(results[i], comparisons[j], family, j, acceptable, n_families or len(families))
     return out
 
 

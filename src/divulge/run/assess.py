@@ -39,7 +39,7 @@ from divulge.run.reach import reach_in_words
 from divulge.run.records import exposed_strangers, per_record
 from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
 from divulge.run.scope import not_compared, summarised
-from divulge.run.verdict import Scope, beside_a_hole, in_doubt, over_families, overall
+from divulge.run.verdict import Scope, beside_a_hole, in_doubt, n_families, over_families, overall
 
 __all__ = ["assess", "assess_with"]
 
@@ -299,7 +299,8 @@ class _Assessing:
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options = self.options
-        made = correct(case, summarised(case, results), options.acceptable)
+        whole = summarised(case, results)
+        made = correct(case, whole, options.acceptable, n_families(whole))
         return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
 
     def _controlled(

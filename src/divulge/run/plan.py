@@ -102,7 +102,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
         plan.described = list(columns.wanted)
     made = {t.attack for t in plan.tasks}
     if case.has_holdout:
-        _check_level(options.level, sum(CATALOGUE[name].compared for name in made))
+        _check_level(options.level, sum(CATALOGUE[name].compared + len(CATALOGUE[name].alone) for name in made))
     plan.not_run = [
         {"attack": name, "why": _why_not(case, entry, columns)} for name, entry in CATALOGUE.items() if name not in made
     ]

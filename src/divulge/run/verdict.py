@@ -33,7 +33,7 @@ from divulge.run.options import Attacker
 from divulge.run.primaries import bounds_of, untested
 from divulge.stats import holm
 
-__all__ = ["Scope", "beside_a_hole", "in_doubt", "over_families", "overall"]
+__all__ = ["Scope", "beside_a_hole", "in_doubt", "n_families", "over_families", "overall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +182,11 @@ def over_families(results: Sequence[Result], level: float) -> list[Result]:
         return hold_back(r, f"{what} was found within this attack, but not after correction for the number of attacks")
 
     return [held(r) for r in results]
+
+
+def n_families(results: Sequence[Result]) -> int:
+    """Return the number of families that a finding of a run is corrected for."""
+    return len({_family(r) for r in results if r.comparison is not None or _is_alone(r)})
 
 
 def _is_alone(result: Result) -> bool:

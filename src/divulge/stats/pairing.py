@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 
-from divulge.stats.intervals import _UNDEFINED, Interval, _check_level, _t, normal_quantile
+from divulge.stats.intervals import _UNDEFINED, Interval, _check_level, _t, _within, normal_quantile
 from divulge.stats.two_sample import Tally
 
 __all__ = ["LEAST", "Paired", "ascents", "follows_order", "lagged"]
@@ -45,7 +45,7 @@ class Paired:
     """What chance gives the same number of pairs."""
     difference: Interval
     risk: Interval
-    """(p - b) / (1 - b) for the agreement p and the agreement b by chance; never clipped."""
+    """(p - b) / (1 - b) for the agreement p and the agreement b by chance; limits end at 1."""
     p_value: float
     """One-sided: that pairs agree less than by chance says nothing about people."""
     method: str
@@ -82,10 +82,10 @@ class Paired:
 
 def _intervals(p: float, b: float, spread: float, df: float, level: float) -> tuple[Interval, Interval]:
     half = _half(spread, df, level)
-    difference = Interval(p - b, p - b - half, p - b + half)
+    difference = _within(Interval(p - b, p - b - half, p - b + half), -1.0, 1.0)
     if not b < 1:
         return difference, _UNDEFINED
-    return difference, Interval(1 - (1 - p) / (1 - b), difference.low / (1 - b), difference.high / (1 - b))
+    return difference, Interval(1 - (1 - p) / (1 - b), difference.low / (1 - b), min(1.0, difference.high / (1 - b)))
 
 
 def _half(spread: float, df: float, level: float) -> float:

@@ -72,7 +72,7 @@ def smallest_detectable(
     Examples
     --------
     >>> round(smallest_detectable(0.3, 2185, 2185), 4)
-    0.0398
+    0.04
     """
     z, more = -float(ndtri((1 - _check_level(level)) / 2)), _power_quantile(power)
     if math.isnan(p_c) or n_t <= 0 or n_c <= 0 or p_c >= 1:

@@ -28,8 +28,8 @@ def steps_of(values: Floats) -> tuple[float, float] | None:
 
     Examples
     --------
-    >>> steps_of(np.array([0.25, 1.75, 0.75])), steps_of(np.array([0.1, 0.2, 0.4]))
-    ((0.25, 0.5), (0.1, 0.1))
+    >>> steps_of(np.array([0.25, 1.75, 0.75])), steps_of(np.array([3.0, 9.0, -3.0]))
+    ((0.25, 0.5), (-3.0, 6.0))
     >>> steps_of(np.array([0.0, 1.0, 2**0.5])) is None
     True
     """
