@@ -11,7 +11,7 @@ __all__ = ["people_needed", "reach_in_words", "smallest_risk"]
 
 _STRANGERS_HIT = 0.3
 """Rate of strangers for which the reach is stated. Rarer hits are found at smaller risks, commoner ones at larger."""
-_MOST = 10**9
+_MOST = 2**22  # people beyond which the search stops: a limit on the time
 
 
 def smallest_risk(n_members: int, n_strangers: int, n_attacks: int, level: float) -> float:
@@ -36,7 +36,10 @@ def people_needed(risk: float, n_attacks: int, level: float) -> int:
     >>> people_needed(0.05, 15, 0.95)
     5200
     """
-    few, many = 1, _MOST
+    many = 16
+    while many < _MOST and not smallest_risk(many, many, n_attacks, level) <= risk:
+        many *= 2
+    few = many // 2
     while few < many:
         n = (few + many) // 2
         if smallest_risk(n, n, n_attacks, level) <= risk:
