@@ -164,6 +164,28 @@ def test_columns_without_strangers_hold_none_found_back():
     assert found.verdict == "cannot tell" and "the holdout lacks 'name'" in found.sentence
 
 
+def test_what_recurs_of_a_column_without_strangers_is_on_the_first_screen():
+    alone = Result(
+        attack="copies",
+        variant="one column",
+        keys=("name",),
+        real=Rate(hits=900, n=1000, rate=0.9),
+        verdict="no holdout",
+    )
+    found = told([*PRIMARY, alone], without_strangers=["name"])
+    assert found.sentence.endswith(" The synthetic table holds the value of 'name' of 900 of 1,000 people.")
+    assert "holds the value" not in told(PRIMARY, without_strangers=["name"]).sentence
+
+
+def test_no_number_of_people_is_given_for_a_limit_that_was_cut_at_one():
+    class Cut:
+        def at(self, level):
+            return Interval(1.0, 0.0, 1.0), Interval(1.0, 0.0, 1.0)
+
+    (cut,) = bounds_of([replace(PRIMARY[0], comparison=Cut())], 0.95)
+    assert cut.limit == 1.0 and cut.people is None
+
+
 def test_columns_that_are_not_compared_are_named():
     found = told(PRIMARY, not_compared=[NotCompared(column="note\x07", why="ignored")])
     assert found.verdict == "none found"

@@ -746,7 +746,7 @@ def test_what_is_no_real_date_is_missing_and_counted():
     assert result.family == "datetime"
     assert [c.tolist() for c in result.codes] == [[1], [1, 0, 0], [0]]
     assert result.note == (
-        "holds dates in real; 2 of 3 values in synthetic (YYYY-MM-DD) cannot be read so, 1 of 1 values in holdout "
+        "holds dates in real; 2 of 3 values in synthetic (text) cannot be read so, 1 of 1 values in holdout "
         "(numbers) cannot be read so and are taken as missing"
     )
     assert not result.read_alike
@@ -756,15 +756,21 @@ def test_what_is_no_real_number_is_missing_and_counted():
     result = beside([1.5, 2.0], ["2", "N", "N", "NaN", None])
     assert result.levels.to_list() == [1.5, 2.0]
     assert result.codes[1].tolist() == [2, 0, 0, 0, 0]
-    assert "; 2 of 5 values in synthetic (1234.5) cannot be read so" in result.note
+    assert "; 2 of 5 values in synthetic (text) cannot be read so" in result.note
 
 
 def test_a_table_elsewhere_counts_rows_and_codes_them_alike():
     lazy = pl.LazyFrame({"x": ["31/12/2020", "31/12/2020", "unknown", "unknown", "unknown"]})
     result = beside(["2020-12-31"], lazy)
     assert [c.tolist() for c in result.counts] == [[0, 1], [3, 2]]
-    assert "3 of 5 values in synthetic (DD/MM/YYYY)" in result.note
+    assert "3 of 5 values in synthetic (text)" in result.note
     assert result.encode(lazy.collect()["x"], 1).tolist() == [1, 1, 0, 0, 0]
+
+
+def test_the_form_named_is_that_of_the_values_that_cannot_be_read():
+    """Most are written as in the real table; the others must not be said to be so."""
+    mixed = beside(["2021-03-04", "2021-12-31"], ["2021-03-04", "2021-12-31", "2021-01-02", "31/12/2021", "30/11/2021"])
+    assert "written YYYY-MM-DD in real; 2 of 5 values in synthetic (DD/MM/YYYY) cannot be read so" in mixed.note
 
 
 DAYS = [date(2021, 3, 4), date(2021, 12, 31), date(2021, 1, 2)]

@@ -102,7 +102,7 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
         limit=limit,
         shown=shown,
         bounded=bounded,
-        people=None if bounded else _people(n, risk.high - risk.value, acceptable * shown),
+        people=None if bounded or risk.high >= 1 else _people(n, risk.high - risk.value, acceptable * shown),
     )
 
 
@@ -110,7 +110,7 @@ def _people(n: int, width: float, wanted: float) -> int | None:
     """Return how many members, instead of n, would bring the limit to the wanted one if nothing leaked, rounded.
 
     The width of an interval shrinks with the square root of the number of people. At least 1.1 times the present
-    number, because the present limit was too large.
+    number, because the present limit was too large. Nothing is said of a limit that was cut at 1: its width is unknown.
     """
     if not (n and isfinite(width) and wanted > 0):
         return None

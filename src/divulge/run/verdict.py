@@ -25,6 +25,7 @@ from divulge.core.result import (
     label,
     number,
     percent,
+    tidy,
 )
 from divulge.report.model import Bound, NotCompared, Overall
 from divulge.report.prose.bounds import bounds_in_words, cannot_tell, does_not_hold, none_found, undecided
@@ -136,10 +137,18 @@ def _told(
         return "cannot tell", cannot_tell(
             bounds, reached, screened, largest, scope.failing, _in_time(gap, scope), scope.without_strangers,
             scope.not_compared, _cut_short(scope.left_out),
-        )  # fmt: skip
+        ) + _recurring(results, scope)  # fmt: skip
     keys = any(r.keys for r in compared)
     told = none_found(len(judged), reached, screened, largest, keys, scope.not_compared, _cut_short(scope.left_out))
     return "none found", told
+
+
+def _recurring(results: Sequence[Result], scope: Scope) -> str:
+    """Return how many people's values of a column that the holdout lacks stand in the synthetic table."""
+    alone = [r for r in results if r.verdict == "no holdout" and set(r.keys) & set(scope.without_strangers)]
+    rates = [(tidy(r.keys[0]), r.real) for r in alone if r.real and r.real.hits]
+    told = [f"{name!r} of {rate.hits:,.0f} of {rate.n:,} people" for name, rate in rates]
+    return f" The synthetic table holds the value of {', '.join(told)}." if told else ""
 
 
 def _in_time(gap: Sequence[str], scope: Scope) -> list[str]:
@@ -231,8 +240,8 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
     assert worst.real is not None and worst.risk is not None
     least = number(worst.risk.low_simultaneous)
     if worst.holdout is None:
-        beside = "" if worst.baseline is None else f", {percent(worst.baseline.rate)} by chance ({worst.baseline.what})"
-        text = f"by {label(worst)}, {worst.hit} {percent(worst.real.rate)}{beside}"
+        beside = "" if worst.baseline is None else f", {percent(worst.baseline.rate)} with {worst.baseline.what}"
+        text = f"by {label(worst)}, members' values agree in {percent(worst.real.rate)} with the synthetic row{beside}"
         return f"Excess found: {text}; risk {number(worst.risk.value)}, at least {least}."
     if counts_rows(worst):
         share = worst.real.hits / max(worst.real.hits + worst.holdout.hits, 1e-300)

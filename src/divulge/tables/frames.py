@@ -30,7 +30,7 @@ from divulge.tables.canonical_values import (
     without_codes,
 )
 from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
-from divulge.tables.written_forms import undecided
+from divulge.tables.written_forms import form_of, undecided
 
 __all__ = [
     "PooledColumn",
@@ -342,7 +342,8 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     lost = [
         _rows(_lost(was, now), place, w) for was, now, (_, place), w in zip(clean, cast, coded, weights, strict=True)
     ]
-    unlike = _note_on_lost(tables, settled, clean, lost) or settled.note or _note_on_zones(raw)
+    unread = [c.filter(_lost(c, now)) if n else c.clear() for c, now, n in zip(clean, cast, lost, strict=True)]
+    unlike = _note_on_lost(tables, settled, unread, lost) or settled.note or _note_on_zones(raw)
     return PooledColumn(
         column, family, bool(whole), levels, counts, kept, missing, unlike or _note_on_forms(tables, settled), settled,
         not unlike,
@@ -369,14 +370,14 @@ def _rows(marked: NDArray[np.bool_], place: NDArray[Any] | None, weight: NDArray
 _KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
 
 
-def _note_on_lost(tables: Sequence[Table], settled: Settled, clean: Sequence[pl.Series], lost: Sequence[int]) -> str:
-    """Return in which tables values cannot be read as those of the real table, and how both are written."""
+def _note_on_lost(tables: Sequence[Table], settled: Settled, unread: Sequence[pl.Series], lost: Sequence[int]) -> str:
+    """Return in which tables values cannot be read as those of the real table, and how these values are written."""
     parts = []
     for i, (table, n) in enumerate(zip(tables, lost, strict=True)):
         if not n:
             continue
-        form = settled.forms[i] if settled.forms else ""
-        found = form if form not in ("", "text") else _KINDS.get(family_of(clean[i]) or "text", "text")
+        form = form_of(unread[i], settled.family) if settled.forms and unread[i].dtype == pl.String else ""
+        found = form if form not in ("", "text") else _KINDS.get(family_of(unread[i]) or "text", "text")
         found += ", and no value tells which" if undecided(form) else ""
         parts.append(f"{n:,} of {table.n_rows:,} values in {table.role} ({found}) cannot be read so")
     if not parts:

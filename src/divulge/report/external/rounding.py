@@ -178,16 +178,18 @@ _PEOPLE = re.compile(
     rf"(?<!fewer than )(?<!column )(?<![\d.,])({_N}) ((?:disclosed |real |holdout |other |more |planted )*"
     r"(?:records?|people|persons?|rows?|units?|members?|strangers?)\b)"
 )
-_PERCENT = re.compile(r" ?\(-?\d[\d.]*%\)|; -?\d[\d.]*% (?=[^;]*\Z)")
+_PERCENT = re.compile(r" ?\(-?\d[\d.]*%\)|; -?\d[\d.]*% (?=[^;]*\Z)| ?\(p = [\d.e-]+\)")
 
 
 def few_hidden(text: str) -> str:
-    """Return a sentence without counts of fewer than ten people; where a count changed, percentages are removed.
+    """Return a sentence without counts of fewer than ten people; where a count changed, percentages and p-values go.
 
     Examples
     --------
     >>> few_hidden("3 of 120 real rows repeat another one (2.5%)")
     'a withheld number of 120 real rows repeat another one'
+    >>> few_hidden("23 of 600 rows equal a synthetic one, 3 of 600 a real one (p = 0.00036)")
+    '25 of 600 rows equal a synthetic one, a withheld number of 600 a real one'
     >>> few_hidden("4 units are in both; 38 of 120 people; in 2 of 1,970 comparisons")
     'fewer than 10 units are in both; 40 of 120 people; in 2 of 1,970 comparisons'
     """
@@ -195,7 +197,7 @@ def few_hidden(text: str) -> str:
 
     def of(match: re.Match[str]) -> str:
         shown = count(_number(match[1]), _number(match[3]))
-        hidden[0] |= shown != _number(match[1])  # a percentage would reveal the rounded count
+        hidden[0] |= shown != _number(match[1])  # a percentage or a p-value would reveal it
         return f"{WITHHELD if shown is None else f'{shown:,}'} of {match[2] or ''}{match[3]}"
 
     def distinct(match: re.Match[str]) -> str:
