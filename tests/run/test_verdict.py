@@ -116,6 +116,14 @@ def test_a_finding_among_the_screened_is_a_finding():
     assert found.verdict == "excess found" and found.sentence.startswith("Excess found: knowing age, the attack cap")
 
 
+def test_a_primary_finding_is_told_before_a_clearer_one_among_the_screened():
+    clear = compared("singling_out", "univariate", 0.5, "excess found")
+    clear = replace(clear, risk=replace(clear.risk, low_simultaneous=0.4))
+    copied = compared("copies", "exact", 0.3, "excess found")
+    assert "singling_out (univariate)" in told([*PRIMARY, clear]).sentence
+    assert "copies (exact)" in told([copied, *PRIMARY[1:], clear]).sentence
+
+
 def test_a_deficit_is_a_finding_of_its_own():
     missing = compared("copies", "exact", 0.3, "deficit found")
     found = told([missing, *PRIMARY[1:]])
