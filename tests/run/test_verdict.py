@@ -137,6 +137,13 @@ def test_a_deficit_is_a_finding_of_its_own():
     assert told([missing, *PRIMARY[1:], compared("dcr", "x", 0.3, "excess found")]).verdict == "excess found"
 
 
+def test_one_person_s_repeated_record_is_a_finding():
+    said = "The record of one person, a member, stands 20 times."
+    assert told(PRIMARY, person=said).verdict == "excess found"
+    assert told(PRIMARY, person=said).sentence == "Excess found: the record of one person, a member, stands 20 times."
+    assert told(PRIMARY, person=said, failing=["exchangeable"]).verdict == "cannot tell"
+
+
 @pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])
 def test_where_the_comparison_does_not_hold_nothing_follows(check):
     for results in (PRIMARY, [compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]]):
