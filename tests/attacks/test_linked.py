@@ -243,3 +243,37 @@ def test_a_run_keeps_what_is_linked(tmp_path):
     assert "name" not in {k for r in outside.data["results"] for k in r["keys"]}
     assert "rows a few places apart" in str(outside.data["results"])
     assert "'name'" not in outside.to_html()
+
+
+# ---------------------------------------------------------------- values that strangers share
+
+
+def weighted(rng, n):
+    """Survey weights: nearly everybody has one of his own, and a weight belongs to one kind of person."""
+    weight = rng.permutation(20 * n)[:n]
+    kind = weight % 7
+    return pl.DataFrame({"weight": weight * 1.37, "age": kind * 9 + rng.integers(0, 3, n), "job": kind % 3, "z": kind})
+
+
+def test_values_that_say_what_kind_of_person_has_them_link_nobody():
+    """Rows with the same weight agree, and strangers' rows do as well."""
+    real, synthetic, holdout = (weighted(np.random.default_rng(s), 3000) for s in (1, 2, 3))
+    found = [r for r in divulge.copies(real, synthetic, holdout=holdout, variants=["linked"]) if r.variant == "linked"]
+    (only,) = found
+    assert only.real.rate > 0.9 and only.holdout.rate > 0.9
+    assert only.verdict not in ("excess found", "deficit found")
+
+
+def test_numbers_that_strangers_have_too_link_members_to_their_rows():
+    """Each table counts its rows from 1; the synthetic row with a member's number bears the member's secret."""
+    rng = np.random.default_rng(4)
+    n = 300
+    real, synthetic, holdout = (
+        pl.DataFrame({"number": rng.permutation(n), "secret": rng.integers(0, 9, n), "b": rng.integers(0, 4, n)})
+        for _ in range(3)
+    )
+    told = real.sort("number")["secret"].gather(synthetic["number"])
+    leaking = synthetic.with_columns(secret=told)
+    options = {"holdout": holdout, "variants": ["linked"]}
+    assert [r.verdict for r in divulge.copies(real, leaking, **options) if r.variant == "linked"] == ["excess found"]
+    assert [r.verdict for r in divulge.copies(real, synthetic, **options) if r.variant == "linked"] != ["excess found"]

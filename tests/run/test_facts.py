@@ -47,6 +47,7 @@ def test_an_external_edition_has_no_facts_about_people(three):
     assert "named in the records" not in str(away)
 
 
+@pytest.mark.slow
 def test_one_person_s_repeated_record_is_a_finding_of_the_run():
     found = assessed(lambda real: real[[7] * 20], n=1000)
     facts = found.data["facts"]["repeated"]

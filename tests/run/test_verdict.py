@@ -116,6 +116,14 @@ def test_a_finding_among_the_screened_is_a_finding():
     assert found.verdict == "excess found" and found.sentence.startswith("Excess found: knowing age, the attack cap")
 
 
+def test_a_primary_finding_is_told_before_a_clearer_one_among_the_screened():
+    clear = compared("singling_out", "univariate", 0.5, "excess found")
+    clear = replace(clear, risk=replace(clear.risk, low_simultaneous=0.4))
+    copied = compared("copies", "exact", 0.3, "excess found")
+    assert "singling_out (univariate)" in told([*PRIMARY, clear]).sentence
+    assert "copies (exact)" in told([copied, *PRIMARY[1:], clear]).sentence
+
+
 def test_a_deficit_is_a_finding_of_its_own():
     missing = compared("copies", "exact", 0.3, "deficit found")
     found = told([missing, *PRIMARY[1:]])
@@ -127,6 +135,13 @@ def test_a_deficit_is_a_finding_of_its_own():
     less = compared("inference", "CAP", 0.3, "deficit found", target="income")
     assert "members are hit less often than strangers" in told([*PRIMARY, less]).sentence
     assert told([missing, *PRIMARY[1:], compared("dcr", "x", 0.3, "excess found")]).verdict == "excess found"
+
+
+def test_one_person_s_repeated_record_is_a_finding():
+    said = "The record of one person, a member, stands 20 times."
+    assert told(PRIMARY, person=said).verdict == "excess found"
+    assert told(PRIMARY, person=said).sentence == "Excess found: the record of one person, a member, stands 20 times."
+    assert told(PRIMARY, person=said, failing=["exchangeable"]).verdict == "cannot tell"
 
 
 @pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])

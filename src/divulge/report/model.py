@@ -14,6 +14,7 @@ __all__ = [
     "ANY_COUNT",
     "FORMAT",
     "NOT_TESTED",
+    "UNTESTED",
     "About",
     "Assessment",
     "Bound",
@@ -60,6 +61,12 @@ NOT_TESTED = (
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
 """Attacks with their questions: the report lists as not tested those that have no result."""
+
+UNTESTED = {
+    "holdout unseen": "did the synthesizer see the strangers too?",
+    "rows belong together": "do several rows belong to one person?",
+}
+"""Questions of the preconditions that cannot be tested on every table."""
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
@@ -225,7 +232,7 @@ class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):
-    """How many real records stand out; the scores of each are in the file. Null: nothing asked for this sign."""
+    """How many real records stand out, by sign; null where no attack looked for the sign. The file has each record."""
 
     n: int
     flagged: int | None
@@ -243,7 +250,7 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison that shows an excess once people are planted.
 
-    `without`: it does so without the plant too; null where the run without the plant did not make it.
+    `without`: whether the run without the plant shows it too; null where that run did not make the comparison.
     """
 
     attack: str
@@ -254,7 +261,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Smallest(msgspec.Struct, frozen=True, kw_only=True):
-    """The comparison of an attack that would see the smallest share of planted rows; above 1 it would see none."""
+    """The comparison of an attack that would find the smallest share of planted rows; above 1 it would find none."""
 
     attack: str
     difference_without: float
@@ -308,16 +315,16 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotRun(msgspec.Struct, frozen=True, kw_only=True):
-    """An attack of the catalogue of which no test was planned."""
+    """An attack of the catalogue without a planned test, and why."""
 
     attack: str
     why: str
 
 
 class Utility(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the real table the synthetic one keeps by one measure.
+    """How much of the real table the synthetic table keeps, by one measure.
 
-    `reference`: the same measure of the holdout, what another sample of the population keeps.
+    `reference`: the same measure on the holdout, which shows how much another sample of the population keeps.
     """
 
     measure: str
@@ -347,7 +354,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison then and now; `difference` is now less then, of the risk."""
+    """One comparison in the previous run and in this one; `difference` is the risk now minus the risk before."""
 
     attack: str
     variant: str
@@ -367,7 +374,7 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What changed since a previous run.
 
-    `same_people`: real and holdout are the same tables as then; the intervals are then cautious.
+    `same_people`: real and holdout are the same tables as in the previous run, and the intervals are conservative.
     `new`, `gone`: comparisons that only one of the two runs made.
     """
 
@@ -424,16 +431,16 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One attack with one setting."""
 
-    attack: Annotated[str, Meta(description="Name of the attack, a function of divulge.")]
+    attack: Annotated[str, Meta(description="Name of the attack, which is a function of divulge.")]
     variant: Annotated[str, Meta(description="What distinguishes the results of one attack.")]
     keys: Annotated[tuple[str, ...], Meta(description="Columns that the attacker knows.")]
-    target: Annotated[str | None, Meta(description="Column that he wants.")]
+    target: Annotated[str | None, Meta(description="Column that the attacker wants to learn.")]
     settings: Annotated[dict[str, Any], Meta(description="Settings of the attack.")]
     real: Annotated[Rate | None, Meta(description="Members: people in the real table.")]
     holdout: Annotated[Rate | None, Meta(description="Strangers: people whom the synthesizer never saw.")]
     baseline: Annotated[Baseline | None, Meta(description="The rate without the synthetic table.")]
-    difference: Annotated[Difference | None, Meta(description="Members less strangers.")]
-    value: Annotated[Value | None, Meta(description="A measure that is no rate, on each table.")]
+    difference: Annotated[Difference | None, Meta(description="Rate of members minus rate of strangers.")]
+    value: Annotated[Value | None, Meta(description="A measure that is not a rate, for each table.")]
     risk: Annotated[
         Risk | None,
         Meta(description="The residual over the holdout, (p_T - p_C) / (1 - p_C); null for absolute measures."),
@@ -472,7 +479,7 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     divulge: Annotated[str, Meta(description="Version of divulge.")]
     command: str
     edition: Literal["custodian", "external"]
-    revealed: Annotated[tuple[str, ...], Meta(description="What --reveal let through.")]
+    revealed: Annotated[tuple[str, ...], Meta(description="Parts that --reveal made visible.")]
     settings: Settings
     started: Annotated[str, Meta(description="ISO 8601, UTC.")]
     seconds: float

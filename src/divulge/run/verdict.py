@@ -120,13 +120,13 @@ def _told(
     judged = [r for r in results if r.verdict not in (None, "no holdout")]  # as the documents count comparisons
     doubt = f" But a precondition fails ({', '.join(scope.failing)}): see there before relying on this."
     doubt = doubt if scope.failing else ""
-    found = [r for r in results if r.verdict in FOUND and r.risk is not None]
-    if found:
-        excess = [r for r in found if r.verdict == "excess found"]
-        said = _found_sentence(excess, compared, level) if excess else _deficit_sentence(found, compared, level)
-        return ("excess found" if excess else "deficit found"), said + doubt
+    by_sign = {v: [r for r in results if r.verdict == v and r.risk is not None] for v in FOUND}
+    if excess := _primary_first(by_sign["excess found"], bounds):
+        return "excess found", _found_sentence(excess, compared, level) + doubt
     if scope.person:
         return "excess found", f"Excess found: {scope.person[0].lower()}{scope.person[1:]}{doubt}"
+    if deficit := _primary_first(by_sign["deficit found"], bounds):
+        return "deficit found", _deficit_sentence(deficit, compared, level) + doubt
     if not compared:
         return "cannot tell", "No attack could be compared with strangers." + _gap(results, scope) + doubt
     reached = bounds_in_words(bounds, acceptable)
@@ -232,6 +232,12 @@ def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
 def _bound(result: Result, which: str) -> float:
     bound = getattr(result.risk, which)
     return float("-inf") if bound is None else float(bound)
+
+
+def _primary_first(found: Sequence[Result], bounds: Sequence[Bound]) -> list[Result]:
+    """Return the findings among the primary comparisons, or all findings where none of these is primary."""
+    primary = {(b.attack, b.variant, b.keys, b.target) for b in bounds if b.primary}
+    return [r for r in found if (r.attack, r.variant, r.keys, r.target) in primary] or list(found)
 
 
 def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:

@@ -12,12 +12,12 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import judge
+from divulge.attacks.checks import judge, rate_of
 from divulge.attacks.distance.one_column import folded_codes, own_columns
 from divulge.case.case import Case
 from divulge.core.hashing import once, value_hashes
 from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
-from divulge.stats import Comparison
+from divulge.stats import Comparison, Outcomes, compare
 from divulge.stats.pairing import LEAST, Paired, ascents, follows_order, lagged
 
 __all__ = ["LINKED", "LINKED_NOTES", "ROW_ORDER", "linked", "row_order"]
@@ -40,12 +40,22 @@ _ORDER_NOTE = (
     "the real table, too"
 )
 _NEARBY, _EITHER = BY_CHANCE
+_STRANGERS_NOTE = (
+    "linked: the same values recur among strangers, whose rows are compared in the same way: values that people share "
+    "may say what kind of person has them"
+)
+_TIMES = (
+    3  # members' values must recur so many times as often as strangers' before chance is not the reason; start value
+)
+_STEPS = 2**20  # an agreement is a whole number of these parts, so that sums are exact in any order of columns
+_NOBODY = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 _NO_ROWS = "it needs every row in memory"
 _FOLLOW = "every column follows the order of the rows in both tables"
 _NO_COLUMN = "linked: not tested, no column has a value of its own for nearly everybody"
 _FEW_VALUES = f"linked: not tested, fewer than {LEAST} values recur once, or nothing else is compared"
+_CHANCE = "linked: not tested, values recur among strangers nearly as often, and too few to compare with"
 _FEW_ROWS = f"row order: not tested, fewer than {LEAST} rows"
 _FEW_MATCHED = f"row order: not tested, the tables differ in length and fewer than {_MATCHED} rows stand once in each"
 LINKED_NOTES = (
@@ -56,6 +66,8 @@ LINKED_NOTES = (
     f"{ROW_ORDER}: not tested, {_FOLLOW}",
     _NO_COLUMN,
     _FEW_VALUES + ": '…'",
+    _CHANCE + ": '…'",
+    _STRANGERS_NOTE,
     _FEW_ROWS,
     _FEW_MATCHED,
 )
@@ -69,28 +81,70 @@ def linked(case: Case) -> tuple[list[Result], list[str]]:
     columns = sorted(own_columns(case))
     if not columns:
         return [], [_NO_COLUMN]
-    found, few = [], []
+    found, few, chance = [], [], []
     kept = once(case.encoded.row_ids()[1])  # a synthetic table written twice says no more
     for column in columns:
-        pairs = _pairs(folded_codes(case, column), case.codes(column, binned=False), kept)
+        values, codes = folded_codes(case, column), case.codes(column, binned=False)
+        members = _pairs(values, codes[0], codes[1], kept)
+        strangers = _pairs(values, codes[2], codes[1], kept) if case.has_holdout else _NOBODY
         others = [c for c in case.schema.usable() if c != column]
-        comparison = _compared(case, others, *pairs) if len(pairs[0]) >= LEAST else None
-        if comparison is None:
+        if len(members[0]) < LEAST or not others:
+            few.append(column)
+        elif len(strangers[0]) >= LEAST:
+            found.append(_beside_strangers(case, column, others, members, strangers))
+        elif len(members[0]) < _TIMES * len(strangers[0]) * case.n_rows("real") / max(1, case.n_rows("holdout")):
+            chance.append(column)
+        elif (comparison := _compared(case, others, *members)) is None:
             few.append(column)
         else:
             found.append(_result(case, LINKED, (column,), comparison, _NEARBY, [_LINKED_NOTE]))
-    return found, [f"{_FEW_VALUES}: {', '.join(map(repr, few))}"] if few else []
+    told = ((_FEW_VALUES, few), (_CHANCE, chance))
+    return found, [f"{why}: {', '.join(map(repr, names))}" for why, names in told if names]
 
 
-def _pairs(values: Ints, codes: Sequence[NDArray[np.int32]], kept: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of real and synthetic that have the same value and are alone with it, in the order of values."""
-    real, synthetic = values[codes[0]], values[codes[1][kept]]
+def _pairs(values: Ints, people: NDArray[np.int32], rows: NDArray[np.int32], kept: Ints) -> tuple[Ints, Ints]:
+    """Return the people and the synthetic rows that share a value and are alone with it, in the order of values."""
+    real, synthetic = values[people], values[rows[kept]]
     n = int(values.max(initial=0)) + 1
     alone = (np.bincount(real, minlength=n) == 1) & (np.bincount(synthetic, minlength=n) == 1)
     alone[0] = False
     place = np.zeros((2, n), dtype=np.int64)
     place[0, real], place[1, synthetic] = np.arange(len(real)), kept
     return place[0, alone], place[1, alone]
+
+
+def _beside_strangers(
+    case: Case, column: str, others: Sequence[str], members: tuple[Ints, Ints], strangers: tuple[Ints, Ints]
+) -> Result:
+    """Return whether members' pairs agree better than those of strangers, whose values recur by chance."""
+    scores = [_agreements(case, others, which, *pairs) for which, pairs in ((0, members), (2, strangers))]
+    units = [case.units(role) for role in ("real", "holdout")]
+    sides = [
+        Outcomes(s, cluster=None if u is None else u[pairs[0]])
+        for s, u, pairs in zip(scores, units, (members, strangers), strict=True)
+    ]
+    plain = Result(
+        attack="copies",
+        variant=LINKED,
+        keys=(column,),
+        settings={"rows": len(members[0])},
+        real=rate_of(sides[0]),
+        holdout=rate_of(sides[1]),
+        notes=(_LINKED_NOTE, _STRANGERS_NOTE),
+    )
+    found = compare(*sides, level=case.level, rng=case.rng(f"linked {column}"), draws=case.draws)
+    return judge(plain, found, case.level)
+
+
+def _agreements(case: Case, columns: Sequence[str], which: int, people: Ints, synthetic: Ints) -> NDArray[np.float64]:
+    """Return the mean agreement of each pair over the columns, shape (n_pairs,); whole numbers are added."""
+    total = np.zeros(len(people), dtype=np.int64)
+    for c in sorted(columns):
+        values, scale = _values(case, c)
+        codes = case.codes(c, binned=False)
+        apart = np.minimum(np.abs(values[codes[which][people]] - values[codes[1][synthetic]]), scale)
+        total += _STEPS - (apart * _STEPS) // scale
+    return total / (len(columns) * _STEPS)
 
 
 def row_order(case: Case) -> tuple[Result | None, str]:
