@@ -9,7 +9,7 @@ import divulge
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
 from divulge.case.case import build_case
-from divulge.core.result import Difference, Individual, Rate, Result, Risk
+from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk
 from divulge.report.model import NotCompared
 from divulge.run.options import Attacker
 from divulge.run.primaries import bounds_of
@@ -190,6 +190,15 @@ def test_what_recurs_of_a_column_without_strangers_is_on_the_first_screen():
     found = told([*PRIMARY, alone], without_strangers=["name"])
     assert found.sentence.endswith(" The synthetic table holds the value of 'name' of 900 of 1,000 people.")
     assert "holds the value" not in told(PRIMARY, without_strangers=["name"]).sentence
+
+
+def test_a_finding_by_row_order_says_what_agrees_with_what():
+    rows = replace(
+        compared("copies", "row order", verdict="excess found"), holdout=None,
+        real=Rate(hits=600, n=1000, rate=0.6), baseline=Baseline(rate=0.5, what="rows a few places apart"),
+    )  # fmt: skip
+    said = told([*PRIMARY, rows]).sentence
+    assert "members' values agree in 60.0% with the synthetic row, 50.0% with rows a few places apart; risk" in said
 
 
 def test_no_number_of_people_is_given_for_a_limit_that_was_cut_at_one():
