@@ -14,6 +14,7 @@ __all__ = [
     "ANY_COUNT",
     "FORMAT",
     "NOT_TESTED",
+    "UNTESTED",
     "About",
     "Assessment",
     "Bound",
@@ -60,6 +61,12 @@ NOT_TESTED = (
     ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
 """Attacks with their questions: the report lists as not tested those that have no result."""
+
+UNTESTED = {
+    "holdout unseen": "did the synthesizer see the strangers too?",
+    "rows belong together": "do several rows belong to one person?",
+}
+"""Questions of the preconditions that cannot be tested on every table."""
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
 Count = Annotated[int, Meta(ge=0, le=2**53)]

@@ -26,7 +26,7 @@ from divulge.core.schema import Schema
 from divulge.report import model
 from divulge.report.content import RECORDS, assessment_of, content_of, read_assessment, read_records
 from divulge.report.environment import machine_words, package_versions
-from divulge.report.model import FORMAT, NOT_TESTED, Assessment, ResultRecord
+from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
 
 if TYPE_CHECKING:
     from divulge.report.documents.figure import Figure
@@ -97,7 +97,7 @@ class Report:
             utility=_each(utility, model.Utility),
             policy=None,
             change=None,
-            not_tested=_not_tested({r.attack for r in results}),
+            not_tested=_not_tested({r.attack for r in results}, checks),
             threat=schema.threat,
             versions=package_versions(),
             machine=machine_words(),
@@ -441,8 +441,11 @@ def _columns(schema: Schema, bins: Mapping[str, str]) -> tuple[model.Column, ...
     )
 
 
-def _not_tested(run: set[str]) -> tuple[model.NotTested, ...]:
-    return tuple(model.NotTested(what=w.replace("_", " "), question=q) for w, q in NOT_TESTED if w not in run)
+def _not_tested(run: set[str], checks: Sequence[Check]) -> tuple[model.NotTested, ...]:
+    """Return the questions that no attack of the run answers, and the preconditions that could not be tested."""
+    attacks = [model.NotTested(what=w.replace("_", " "), question=q) for w, q in NOT_TESTED if w not in run]
+    unknown = [model.NotTested(what=c.check, question=UNTESTED.get(c.check, "")) for c in checks if not c.tested]
+    return (*attacks, *unknown)
 
 
 def _records_summary(

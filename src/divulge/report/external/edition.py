@@ -53,6 +53,7 @@ from divulge.report.external.verdict import overall
 from divulge.report.formatting import limits_of
 from divulge.report.model import (
     NOT_TESTED,
+    UNTESTED,
     Assessment,
     Change,
     Changed,
@@ -290,7 +291,7 @@ def _settings(s: Source) -> Settings:
 
 
 def _untested(s: Source, n: NotTested) -> NotTested:
-    if (n.what.replace(" ", "_"), n.question) in NOT_TESTED:
+    if (n.what.replace(" ", "_"), n.question) in NOT_TESTED or UNTESTED.get(n.what) == n.question:
         return n
     return NotTested(what=s.names.prose(n.what), question=s.names.prose(n.question))
 
