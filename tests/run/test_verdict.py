@@ -94,6 +94,14 @@ def test_a_limit_is_divided_by_what_a_full_copy_would_show():
     assert told(half).verdict == "cannot tell"  # dcr at .03 / .5 and the mean over targets at .026 / .5
 
 
+def test_a_limit_that_excludes_nothing_is_no_bound():
+    """A limit of .09 / 1.2 * 2.64 / 1.96, of which a tenth would show, is 1.01: everybody may be singled out."""
+    blurred = [*PRIMARY, replace(SCREENED[0], context={SHOWN: 0.1})]
+    (bound,) = (b for b in bounds_of(blurred, 0.95) if b.attack == "singling_out")
+    assert (bound.limit, bound.bounded) == (None, False)
+    assert "singling out (univariate) without a bound" in told(blurred).sentence
+
+
 def test_a_comparison_that_would_hardly_see_a_full_copy_is_no_primary():
     blind = [replace(r, context={SHOWN: 0.1}) if r.attack != "copies" else r for r in PRIMARY]
     found = told(blind)

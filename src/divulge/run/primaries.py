@@ -89,7 +89,8 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
     _, risk = result.comparison.at(level)
     of_copy = result.context.get(SHOWN)
     shown = 1.0 if of_copy is None else min(1.0, max(0.0, of_copy))
-    limit = risk.high / shown if isfinite(risk.high) and shown > 0 else None
+    limit = risk.high / shown if isfinite(risk.high) and shown > 0 else 1.0
+    limit = None if limit >= 1 else limit  # everybody may be affected: no bound
     n = result.real.n if result.real and result.counts == "people" else n_members
     bounded = limit is not None and limit <= acceptable
     return Bound(
