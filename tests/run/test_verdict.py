@@ -111,12 +111,15 @@ def test_a_comparison_that_would_hardly_see_a_full_copy_is_no_primary():
 
 
 def test_the_user_s_own_targets_and_keys_are_primary():
-    named = told(PRIMARY + SCREENED, attacker=Attacker(targets=["income"]))
+    two = Attacker(targets=["income", "job"])
+    named = told(PRIMARY + SCREENED, attacker=two)
     assert named.verdict == "cannot tell"
     assert {(b.attack, b.variant) for b in named.bounds if b.target == "income"} == {("inference", "nearest record")}
-    both = told(PRIMARY + SCREENED, attacker=Attacker(keys=["age"], targets=["income"]))
+    both = told(PRIMARY + SCREENED, attacker=Attacker(keys=["age"], targets=two.targets))
     assert {b.attack for b in both.bounds if b.target == "income"} == {"inference", "cap"}
-    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["sex"])).verdict == "none found"
+    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["sex", "job"])).verdict == "none found"
+    # with one target the mean over targets is that target
+    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["income"])).verdict == "none found"
 
 
 def test_a_finding_among_the_screened_is_a_finding():
