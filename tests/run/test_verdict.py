@@ -94,6 +94,14 @@ def test_a_limit_is_divided_by_what_a_full_copy_would_show():
     assert told(half).verdict == "cannot tell"  # dcr at .03 / .5 and the mean over targets at .026 / .5
 
 
+def test_a_limit_that_excludes_nothing_is_no_bound():
+    """A limit of .09 / 1.2 * 2.64 / 1.96, of which a tenth would show, is 1.01: everybody may be singled out."""
+    blurred = [*PRIMARY, replace(SCREENED[0], context={SHOWN: 0.1})]
+    (bound,) = (b for b in bounds_of(blurred, 0.95) if b.attack == "singling_out")
+    assert (bound.limit, bound.bounded) == (None, False)
+    assert "singling out (univariate) without a bound" in told(blurred).sentence
+
+
 def test_a_comparison_that_would_hardly_see_a_full_copy_is_no_primary():
     blind = [replace(r, context={SHOWN: 0.1}) if r.attack != "copies" else r for r in PRIMARY]
     found = told(blind)
@@ -103,12 +111,15 @@ def test_a_comparison_that_would_hardly_see_a_full_copy_is_no_primary():
 
 
 def test_the_user_s_own_targets_and_keys_are_primary():
-    named = told(PRIMARY + SCREENED, attacker=Attacker(targets=["income"]))
+    two = Attacker(targets=["income", "job"])
+    named = told(PRIMARY + SCREENED, attacker=two)
     assert named.verdict == "cannot tell"
     assert {(b.attack, b.variant) for b in named.bounds if b.target == "income"} == {("inference", "nearest record")}
-    both = told(PRIMARY + SCREENED, attacker=Attacker(keys=["age"], targets=["income"]))
+    both = told(PRIMARY + SCREENED, attacker=Attacker(keys=["age"], targets=two.targets))
     assert {b.attack for b in both.bounds if b.target == "income"} == {"inference", "cap"}
-    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["sex"])).verdict == "none found"
+    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["sex", "job"])).verdict == "none found"
+    # with one target the mean over targets is that target
+    assert told(PRIMARY + SCREENED, attacker=Attacker(targets=["income"])).verdict == "none found"
 
 
 def test_a_finding_among_the_screened_is_a_finding():

@@ -30,19 +30,19 @@ UNFAIR = (
 DEFINITIONS = (
     (
         "excess found",
-        "the simultaneous lower limit of the difference between members and strangers is above 0: the attack is right "
-        "more often about people in the real table.",
+        "the simultaneous lower limit of the difference between members and strangers is above 0, and the corrected "
+        "p-value agrees: the attack is right more often about people in the real table.",
     ),
     (
         "deficit found",
-        "the simultaneous upper limit of the difference is below 0: the attack is right less often about people in the "
-        "real table, as when rows near to them were removed.",
+        "the simultaneous upper limit of the difference is below 0, and the corrected p-value agrees: the attack is "
+        "right less often about people in the real table, as when rows near to them were removed.",
     ),
     ("none found", "neither, and the simultaneous upper limit of risk is at most {acceptable}."),
     (
         "cannot tell",
-        "none of these: the interval reaches above {acceptable} and does not exclude 0. The note beside it says which "
-        "size would do.",
+        "none of these. Mostly the interval includes 0 and reaches above {acceptable}; the note beside it says why, "
+        "and which size would do.",
     ),
     ("no holdout", "there were no strangers to compare with; only rates are shown."),
 )
@@ -50,10 +50,18 @@ DEFINITIONS = (
 
 LIMITS = (
     "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
-    "A verdict is about the average over the people attacked. Single people can be exposed where the average shows "
-    "nothing; the exposed records say who stands out, and they carry no interval.",
+    "None found bounds the primary comparisons and no other. A screened comparison could have found an excess; where "
+    "it did not, the risk may still be as large as its own upper limit.",
+    "Comparisons of whole rows leave out identifiers, the unit and ignored columns; distances leave out free text as "
+    "well. A column of texts, or one in which hardly anybody shares a value, is compared on its own: by equal values "
+    "and by eight equal words in a row, so that reworded texts do not show. An ignored column of shared values, and a "
+    "column that the holdout lacks, is compared with no stranger.",
+    "A verdict is about the average over the people attacked, except where the sentence names one person whose record "
+    "is repeated. Single people can be exposed where the average shows nothing: the custodian's edition counts the "
+    "members whose whole record stands in the synthetic table, and lists those who stand out, without an interval.",
     "The comparison holds as far as the holdout people come from the same population as the real ones and were never "
-    "seen by the synthesizer. The preconditions look for signs of the contrary; they cannot prove it.",
+    "seen by the synthesizer. The preconditions look for signs of the contrary. They cannot prove it, and where a "
+    "table is too coarse or too small to show a sign they say that it was not tested.",
     "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
     "this page, and it can still harm people.",
     "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
@@ -76,8 +84,11 @@ GLOSSARY = (
     ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
      "same keys has the person's target."),
     ("baseline", "the rate of an attacker without the synthetic table; elsewhere: naive rate."),
+    ("deficit", "an excess below 0: rows near to members are missing, and absence tells who is a member."),
     ("disclosure", "what the table tells about its own people beyond what it tells about strangers."),
     ("excess", "rate of members minus rate of strangers; in membership inference: advantage."),
+    ("fact", "a count that holds whatever a test says, such as how many members' whole records stand in the synthetic "
+     "table."),
     ("holdout", "people of the same population whom the synthesizer never saw, the strangers; elsewhere: control, test "
      "or reference data."),
     ("inference", "what patterns of the population tell about anybody, members and strangers alike."),
@@ -94,7 +105,8 @@ GLOSSARY = (
     ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than strangers have, 1 is "
      "everybody."),
     ("screened", "of a comparison that can find something, corrected for all of them, and that bounds nothing."),
-    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk."),
+    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk. Where a deficit was found, "
+     "100 (1 - the size of the lower limit)."),
     ("stranger", "a person of the holdout; elsewhere: non-member, control."),
     ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
     ("unit", "the column that says which rows belong to one person or household."),

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.attacks.multiplicity import correct
@@ -190,7 +191,8 @@ class _Assessing:
         checks = check_all(case)
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
-        reach = reach_in_words(case, len(set(plan.attacks)), options.acceptable)
+        n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
+        reach = reach_in_words(case, n_attacks, options.acceptable)
         if reach:
             self.before(reach)
         # made after the settings are checked, so that a mistake in them leaves no folder behind

@@ -7,7 +7,7 @@ from math import ceil, isfinite
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
-from divulge.attacks.entry import Primary
+from divulge.attacks.entry import Attack, Primary
 from divulge.core.result import Result, is_compared, label
 from divulge.report.model import Bound
 from divulge.run.options import Attacker
@@ -66,7 +66,7 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
         for r in own:
             if primary.always(r.variant):
                 yield r, primary.words + (f" ({r.variant})" if _several(own, primary) else ""), True
-            elif is_named(r, primary, attacker):
+            elif is_named(r, primary, attacker) and not _is_its_mean(r, entry, attacker):
                 yield r, label(r), True
         if primary.first:
             enough = (r for v in primary.first for r in own if r.variant == v and r.real and r.real.n >= _GUESSES)
@@ -76,6 +76,11 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
 
 def _several(own: Sequence[Result], primary: Primary) -> bool:
     return sum(primary.always(r.variant) for r in own) > 1
+
+
+def _is_its_mean(result: Result, entry: Attack, attacker: Attacker) -> bool:
+    """Return whether a result over all targets says the same, as only one target was attacked."""
+    return entry.summary is not None and len(attacker.targets or ()) == 1 and result.target is not None
 
 
 def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
@@ -89,7 +94,8 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
     _, risk = result.comparison.at(level)
     of_copy = result.context.get(SHOWN)
     shown = 1.0 if of_copy is None else min(1.0, max(0.0, of_copy))
-    limit = risk.high / shown if isfinite(risk.high) and shown > 0 else None
+    limit = risk.high / shown if isfinite(risk.high) and shown > 0 else 1.0
+    limit = None if limit >= 1 else limit  # everybody may be affected: no bound
     n = result.real.n if result.real and result.counts == "people" else n_members
     bounded = limit is not None and limit <= acceptable
     return Bound(

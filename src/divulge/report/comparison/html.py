@@ -57,7 +57,7 @@ def page(data: Comparison) -> str:
         "risk": RISK,
         "single": SINGLE,
         "level": f"{100 * data.settings.level:g}%",
-        "limits": words.LIMITS[:4],
+        "limits": words.LIMITS[:6],
     }  # fmt: skip
     text = files("divulge.report.comparison").joinpath("comparison.html.j2").read_text(encoding="utf-8")
     return str(template().environment.from_string(text).render(context))
