@@ -93,6 +93,20 @@ def test_where_the_comparison_does_not_hold_no_rule_and_no_policy_is_kept(check)
         assert found["conditions"][0]["found"] == f"{check}: p = 1e-9"
 
 
+def test_people_who_are_named_and_columns_without_strangers_break_every_policy():
+    facts = {
+        "verbatim": {"members": 3, "strangers": 0, "telling": 1, "named": 1, "why_not_named": None},
+        "repeated": {"times": 1, "of": None, "elsewhere": 1, "stands_out": False, "p_value": None, "found": False,
+                     "named": 0},
+    }  # fmt: skip
+    found = judge_policy(run(facts=facts), Policy(preconditions=False))
+    assert not found["kept"] and found["conditions"][0]["found"] == "1 named"
+    lacking = run(verdict={"verdict": "cannot tell", "sentence": "...", "without_strangers": ["name"]})
+    found = judge_policy(lacking, Policy(preconditions=False))
+    assert not found["kept"] and found["conditions"][0]["found"] == "it lacks 'name'"
+    assert judge_policy(lacking, None, ["any.high > 0.9"])["kept"]
+
+
 def test_a_run_without_any_comparison_keeps_nothing():
     late = [{"attack": "copies", "n": 1, "of": 1, "why": "the time was up"}]
     for results, left_out in (([], late), ([result("copies", verdict="no holdout", holdout=None)], [])):

@@ -66,7 +66,11 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
             "policy: an external edition is not judged, as its numbers are rounded. hint: judge the custodian's "
             "assessment.json."
         )
-    judged = [*_standing(data), *((c.words, c.judge(data)) for c in _conditions(policy, fail_on))]
+    judged = [
+        *_standing(data),
+        *(_about_people(data) if policy else ()),
+        *((c.words, c.judge(data)) for c in _conditions(policy, fail_on)),
+    ]
     return model.Policy(
         name=policy.name if policy else "--fail-on",
         sha256=policy.sha256 if policy else None,
@@ -117,6 +121,20 @@ def _standing(data: Assessment) -> list[tuple[str, Judged]]:
     if not any(is_compared(r) for r in data.results):
         words = "at least one attack compares members with strangers"
         out.append((words, Judged("", False, unfinished(data, "any") or "none did")))
+    return out
+
+
+def _about_people(data: Assessment) -> list[tuple[str, Judged]]:
+    """Return what breaks every policy: people who are named, and columns in which nobody can be compared."""
+    out = []
+    named_ = 0 if data.facts is None else data.facts.verbatim.named + data.facts.repeated.named
+    if named_:
+        words = "nobody is named by a record that stands verbatim or is repeated"
+        out.append((words, Judged(f"{named_:,} named", False, "chance can hardly make such a record")))
+    if data.verdict.without_strangers:
+        lacking = ", ".join(formatting.tidy(repr(c)) for c in data.verdict.without_strangers)
+        words = "the holdout has every column of the real and the synthetic table"
+        out.append((words, Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
     return out
 
 
