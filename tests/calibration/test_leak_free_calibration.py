@@ -65,12 +65,12 @@ def test_attracted_rows_lie_in_the_band(n, m, runs):
 
 
 def band_of(a, n, b, m, z):
-    """The band of hits a of n and b of m, written out; all four may be arrays."""
+    """The band of hits a of n and b of m, written out; all four may be arrays. No risk is above 1, where it ends."""
     r, w = (a + b) / (n + m), n / (n + m)
     c = (r * (n + m) + z * z / 2) / (n + m + z * z)
     h = z * np.sqrt(c * (1 - c) * (1 / n + 1 / m))
     below = 1 - r - h * w
-    return np.where(below > 0, -h / np.where(below > 0, below, 1), -np.inf), h / (1 - r + h * w)
+    return np.where(below > 0, -h / np.where(below > 0, below, 1), -np.inf), np.minimum(1, h / (1 - r + h * w))
 
 
 @pytest.mark.parametrize(("n", "m"), [(150, 150), (600, 150), (2000, 200), (200, 2000)])
