@@ -847,7 +847,7 @@ def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
             rule = f"{r['attack']}{'[' + r['variant'] + ']' if r['variant'] else ''}.{field} {'<' if field == 'score' else '>'} 0.5"
             made = judge_policy(worded | {"results": [r], "failed": [], "left_out": []}, None, [rule])
             one = external(worded | {"results": [r], "policy": made, "change": None})
-            result, (c,) = one["results"][0], one["policy"]["conditions"]
+            result, c = one["results"][0], one["policy"]["conditions"][-1]  # what always must hold stands before it
             allowed = [
                 result["score"],
                 *((result["risk"] or {}).get(k) for k in ("value", "high_simultaneous", "low_simultaneous")),
@@ -862,6 +862,21 @@ def test_a_policy_tells_no_number_that_the_edition_withholds(worded):
         if i in hidden and r["smallest_detectable"] is not None:
             assert one["policy"]["conditions"][-1]["found"].startswith(("withheld (", "not tested"))
     assert seen > 10
+
+
+@pytest.mark.slow
+def test_what_breaks_every_policy_is_told_in_an_external_edition(worded):
+    check = {"check": "exchangeable", "ok": False, "detail": "a classifier tells real from holdout with AUC 0.9 (0.5 "
+             "is chance, p = 0.001): they are no random split; every excess below is suspect"}  # fmt: skip
+    data = worded | {"results": [], "failed": [], "left_out": [], "preconditions": [check], "change": None}
+    made = judge_policy(data, None, ["excess"])
+    told = external(data | {"policy": made})["policy"]["conditions"]
+    assert [(c["condition"], c["why"]) for c in told[:2]] == [
+        ("the comparison of members with strangers holds", "it does not"),
+        ("at least one attack compares members with strangers", "none did"),
+    ]
+    assert told[0]["found"].startswith("exchangeable: a classifier tells real from holdout")
+    assert "…" not in "".join(c[k] for c in told for k in ("condition", "found", "why"))
 
 
 @pytest.mark.slow

@@ -49,6 +49,7 @@ _NOTES = (
     "cannot tell: nobody is left that the attack reaches",
     "cannot tell: of a full copy of the real table only # would show here, so that a copied fraction of # could not be "
     "told from none",
+    "cannot tell: rows near to members are missing (dcr, hole), so that what a copy would show was removed with them",
     "cannot tell: strangers are always hit, so that the risk is undefined",
     "cannot tell: an excess was found within this attack, but not after correction for the number of attacks",
     "cannot tell: a deficit was found within this attack, but not after correction for the number of attacks",
@@ -128,7 +129,17 @@ _CHECKS = (
     "real: # column(s) that not all tables have are left out: '…'",
     "synthetic: # column(s) that not all tables have are left out: '…'",
 )
+_REACH = tuple(
+    f"with # and # {who} {text}"
+    for who in ("members and strangers", "units of members and of strangers")
+    for text in (
+        "no risk can be found; # needs about # of each",
+        "a risk below about # will hardly be found (where strangers are hit in #% of cases)",
+        "a risk below about # will hardly be found (where strangers are hit in #% of cases); # needs about # of each",
+    )
+)
 _WHOLE = (
+    *_REACH,
     "# targets are many: the best # key set(s) of each were tested",
     "No attack could be compared with strangers.",
     "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "

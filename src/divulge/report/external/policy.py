@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from divulge.case.preconditions import INVALIDATING
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD, digits
@@ -31,15 +32,19 @@ _PLAIN_FOUND = re.compile(rf"«[a-z ]+»|[\d,]+ comparisons? with strangers|seen
 _SOME = r"(?:[\d,]+ of [\d,]+|the one)"
 _LACKING = re.compile(rf"({_SOME} comparisons? ha(?:ve|s) (?:no such bound|none), as )(.*)", re.DOTALL)
 _UNFINISHED = rf"(?:[a-z_]+ failed|{_SOME} tests? of [a-z_ ]+ (?:was|were) left out)"
+_HOLDS = "the comparison of members with strangers holds"
 _PLAIN_CONDITION = re.compile(
-    r"overall verdict: [a-z «»]+|precondition: [a-z ]+|[a-z_]+: was run and compared with strangers"
+    r"overall verdict: [a-z «»,]+|precondition: [a-z ]+|[a-z_]+: was run and compared with strangers"
     r"|positive control: each kind of planted people is seen"
     rf"|positive control: of each kind a share of planted rows as small as {_LIMIT} would be seen"
     r"|change: no risk rose since the previous run"
+    rf"|{_HOLDS}|at least one attack compares members with strangers"
 )
 _PLAIN_WHY = re.compile(
-    r"|not allowed|it fails|was not tested|it did not run|it ran, and nothing was compared with strangers"
+    r"|not allowed|it fails|it does not|none did|was not tested|it did not run"
+    r"|it ran, and nothing was compared with strangers"
     r"|no headline comparison was made|no positive control was run|no previous run was given|a risk rose"
+    rf"|no headline comparison of [a-z_]+ reached anybody|{_SOME} targets? (?:was|were) compared with nobody"
     rf"|nothing could be compared|(?:above|below|not above|not below) {_LIMIT}"
     rf"|not (?:seen|so small): {_KINDS}(?:, {_KINDS})*"
     rf"|{_KINDS}: could not be planted(?:; {_KINDS}: could not be planted)*"
@@ -109,6 +114,9 @@ class _Judged:
     def found_else(self, words: str, found: str) -> str:
         """Return what was found about a condition that sets no limit on a comparison."""
         head, _, rest = words.partition(": ")
+        if words == _HOLDS:
+            broken = [c for c in self.source.data.preconditions if c.check in INVALIDATING and not c.ok]
+            return "; ".join(f"{c.check}: {self.source.sentence(c.detail)}" for c in broken) or HIDDEN
         if head == "precondition":
             made = [self.source.sentence(c.detail) for c in self.source.data.preconditions if c.check == rest]
             return "; ".join(made) or HIDDEN
