@@ -39,8 +39,11 @@ _PLAIN_CONDITION = re.compile(
     rf"|positive control: of each kind a share of planted rows as small as {_LIMIT} would be seen"
     r"|change: no risk rose since the previous run"
     rf"|{_HOLDS}|at least one attack compares members with strangers"
+    r"|nobody is named by a record that stands verbatim or is repeated"
+    r"|the holdout has every column of the real and the synthetic table"
 )
 _PLAIN_WHY = re.compile(
+    r"|chance can hardly make such a record|nothing can be compared there"
     r"|not allowed|it fails|it does not|none did|was not tested|it did not run"
     r"|it ran, and nothing was compared with strangers"
     r"|no headline comparison was made|no positive control was run|no previous run was given|a risk rose"
