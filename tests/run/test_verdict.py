@@ -99,7 +99,7 @@ def test_a_limit_that_excludes_nothing_is_no_bound():
     blurred = [*PRIMARY, replace(SCREENED[0], context={SHOWN: 0.1})]
     (bound,) = (b for b in bounds_of(blurred, 0.95) if b.attack == "singling_out")
     assert (bound.limit, bound.bounded) == (None, False)
-    assert "singling out (univariate) without a bound" in told(blurred).sentence
+    assert "singling out (univariate) not bounded" in told(blurred).sentence
 
 
 def test_a_comparison_that_would_hardly_see_a_full_copy_is_no_primary():

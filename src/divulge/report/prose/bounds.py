@@ -57,7 +57,7 @@ def _height(bound: Bound) -> float:
 
 def _reached(bound: Bound, acceptable: float) -> str:
     if bound.limit is None:
-        return f"at most {percent(acceptable)}" if bound.bounded else "without a bound"
+        return f"at most {percent(acceptable)}" if bound.bounded else "not bounded"
     reached = f"at most {percent(max(0.0, bound.limit))}"
     if bound.bounded:
         return reached
