@@ -195,28 +195,44 @@ def judge(
             f"level: {level:g} is too high for a p-value by permutation, so that nothing could be found. "
             f"hint: {highest:g} is the highest level here."
         )
-    band = comparison.leak_free(level)
     difference, risk = comparison.difference, comparison.risk
     result = replace(
         result,
-        difference=Difference(value=finite(difference.value), low=finite(difference.low), high=finite(difference.high)),
-        risk=Risk(
-            value=finite(risk.value),
-            low=finite(risk.low),
-            high=finite(risk.high),
-            low_simultaneous=finite(risk.low),
-            high_simultaneous=finite(risk.high),
-            level=level,
-            method=comparison.method,
-            leak_free_low=finite(band.low),
-            leak_free_high=finite(band.high),
-        ),
+        difference=shown_difference(difference, difference),
+        risk=shown_risk(comparison, risk, level),
         comparison=comparison,
         p_value=finite(comparison.p_value),
         p_adjusted=finite(comparison.p_value),
         smallest_detectable=finite(comparison.detectable(level)),
     )
     return conclude(result, difference, risk, acceptable)
+
+
+def shown_difference(difference: Interval, together: Interval) -> Difference:
+    """Return a difference in the result format, with the limits that hold together."""
+    return Difference(
+        value=finite(difference.value),
+        low=finite(difference.low),
+        high=finite(difference.high),
+        low_simultaneous=finite(together.low),
+        high_simultaneous=finite(together.high),
+    )
+
+
+def shown_risk(comparison: Comparison, together: Interval, level: float) -> Risk:
+    """Return the risk of a comparison in the result format, with the limits that hold together and its band."""
+    band, risk = comparison.leak_free(level), comparison.risk
+    return Risk(
+        value=finite(risk.value),
+        low=finite(risk.low),
+        high=finite(risk.high),
+        low_simultaneous=finite(together.low),
+        high_simultaneous=finite(together.high),
+        level=level,
+        method=comparison.method,
+        leak_free_low=finite(band.low),
+        leak_free_high=finite(band.high),
+    )
 
 
 def highest_level(n_attacks: int, least_p: float = LEAST_P) -> float:
@@ -251,7 +267,7 @@ def conclude(result: Result, difference: Interval, risk: Interval, acceptable: f
         alone, whole = replace(alone, low=None, high=None), replace(whole, low=None, high=None)
     if bare:
         difference, risk = (Interval(i.value, math.nan, math.nan) for i in (difference, risk))
-    score, outside = _score(alone, 1.0 if shown is None else min(1.0, shown), verdict)
+    score, outside = score_of(alone, 1.0 if shown is None else min(1.0, shown), verdict)
     if outside:
         notes.append(BOUNDED)
     return replace(
@@ -281,7 +297,7 @@ def _excludes_nothing(difference: Interval, risk: Interval, comparison: Comparis
     return f"{TOO_FEW} {few} for limits, which would reach the end of what is possible"
 
 
-def _score(risk: Risk, visible: float, verdict: Verdict) -> tuple[float | None, bool]:
+def score_of(risk: Risk, visible: float, verdict: Verdict) -> tuple[float | None, bool]:
     """Return the score, and whether its limit lies outside [0, 1]; `visible` is the part of a full copy that shows."""
     if verdict == "deficit found":
         return (None, False) if risk.low is None else (100 * (1 - min(1.0, abs(risk.low))), risk.low < -1)

@@ -77,6 +77,12 @@ class Case:
         units = self.schema.with_role("unit")
         return units[0] if units else None
 
+    @property
+    def whole_record(self) -> tuple[str, ...]:
+        """The columns that make a whole record: all but identifiers, the unit and ignored ones, as in `columns`."""
+        left_out = {*self.schema.names("identifier"), *self.schema.with_role("unit"), *self.schema.with_role("ignore")}
+        return tuple(c for c in self.columns if c not in left_out)
+
     def collected(self, why: str) -> Case:
         """Return the case with all rows in memory; a note gives the reason `why`."""
         if self.in_memory:

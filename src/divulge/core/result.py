@@ -16,12 +16,14 @@ __all__ = [
     "Baseline",
     "Difference",
     "Group",
+    "Identity",
     "Individual",
     "Rate",
     "Result",
     "Risk",
     "Value",
     "Verdict",
+    "identity",
     "is_compared",
     "jsonable",
     "tidy",
@@ -228,6 +230,14 @@ def label(result: Labelled) -> str:
     return text + ("" if result.target is None else f" -> {result.target or repr(result.target)}")
 
 
+Identity = tuple[str, str, tuple[str, ...], str | None]
+
+
+def identity(result: Labelled) -> Identity:
+    """Return what tells a comparison from all others of a run: attack, variant, keys and target."""
+    return result.attack, result.variant, result.keys, result.target
+
+
 def tidy(text: object) -> str:
     r"""Return text without control and direction characters: column names are untrusted.
 
@@ -320,6 +330,19 @@ def _counted(rate: Rate) -> str:
 
 def _guessed(rate: Rate) -> str:
     return f"{_counted(rate)} guesses ({percent(rate.rate)})"
+
+
+def rounded_up(n: float, digits: int) -> int:
+    """Return a number from 1 on, rounded up to a whole number of so many digits.
+
+    Examples
+    --------
+    >>> rounded_up(1234.5, 2), rounded_up(3, 2), rounded_up(3001, 1)
+    (1300, 3, 4000)
+    """
+    whole = math.ceil(n)
+    step = int(10 ** max(0, len(str(whole)) - digits))
+    return -(-whole // step) * step
 
 
 def percent(share: float | None) -> str:

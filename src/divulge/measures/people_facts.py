@@ -144,19 +144,13 @@ def people_facts(case: Case) -> PeopleFacts | None:
     >>> facts["repeated"]["times"], facts["repeated"]["of"], facts["repeated"]["elsewhere"]
     (2, 'member', 1)
     """
-    columns = _whole_record(case)
+    columns = sorted(case.whole_record)
     if not case.in_memory or not columns:
         return None
     table = case.contingency(columns, (), binned=False)
     people = people_of(case, columns, table)
     times = table.s // (int(np.gcd.reduce(table.s)) or 1)
     return PeopleFacts(_verbatim(case, people, times), _repeated(case, people, times))
-
-
-def _whole_record(case: Case) -> list[str]:
-    """Return the columns that exact copies compare, sorted by name."""
-    away = {*case.schema.names("identifier"), *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
-    return sorted(c for c in case.columns if c not in away)
 
 
 # ---------------------------------------------------------------- verbatim

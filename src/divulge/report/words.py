@@ -50,8 +50,8 @@ DEFINITIONS = (
 
 LIMITS = (
     "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
-    "None found bounds the primary comparisons and no other. A screened comparison could have found an excess; where "
-    "it did not, the risk may still be as large as its own upper limit.",
+    "The verdict “none found” bounds the primary comparisons and no other. A screened comparison could have found an "
+    "excess; where it did not, the risk may still be as large as its own upper limit.",
     "Comparisons of whole rows leave out identifiers, the unit and ignored columns; distances leave out free text as "
     "well. A column of texts, or one in which hardly anybody shares a value, is compared on its own: by equal values "
     "and by eight equal words in a row, so that reworded texts do not show. An ignored column of shared values, and a "

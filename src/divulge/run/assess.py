@@ -25,7 +25,7 @@ from divulge.core import __version__
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.kernels.neighbours.index import warm_up
-from divulge.measures.people_facts import PeopleFacts, people_facts
+from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.model import Facts
 from divulge.report.prose.people import repeated_in_words
@@ -233,10 +233,10 @@ class _Assessing:
                 case.has_holdout,
                 options.level,
                 options.acceptable,
-                self._scope(case, plan, failing, found.left_out, _typed_facts(found.facts)),
+                self._scope(case, plan, failing, found.left_out, found.facts),
             ),
             records=found.records,
-            facts=None if found.facts is None else found.facts.to_facts(),
+            facts=found.facts,
             exposed_strangers=found.exposed,
             positive_control=found.control,
             left_out=found.left_out,
@@ -268,7 +268,7 @@ class _Assessing:
         facts = people_facts(case)
         return _Found(
             results=results,
-            facts=facts,
+            facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
             failed=run.failed,
             left_out=run.left_out,
             control=control,
@@ -337,17 +337,13 @@ class _Found:
     """What a run found."""
 
     results: list[Result]
-    facts: PeopleFacts | None
+    facts: Facts | None
     failed: list[dict[str, str]]
     left_out: list[dict[str, Any]]
     control: list[dict[str, Any]]
     records: pl.DataFrame | None
     exposed: float | None
     utility: list[dict[str, Any]]
-
-
-def _typed_facts(facts: PeopleFacts | None) -> Facts | None:
-    return None if facts is None else msgspec.convert(facts.to_facts(), Facts)
 
 
 def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:

@@ -205,7 +205,7 @@ def planted(case: Case, kind: str, share: float) -> tuple[Case, Ints]:
     if kind not in KINDS:
         raise SettingError(f"positive control: not a known kind. hint: one of {', '.join(KINDS)}.")
     rng = case.rng(f"positive control {kind}")
-    columns = sorted(c for c in case.columns if c not in _kept(case))
+    columns = sorted(case.whole_record)
     pooled = {c: case.pooled(c).codes for c in columns}
     real, synthetic = (np.stack([_rows(pooled[c][i]) for c in columns], axis=1) for i in (0, 1))
     n = max(1, min(round(share * len(synthetic)), len(real), len(synthetic)))
@@ -221,11 +221,6 @@ def planted(case: Case, kind: str, share: float) -> tuple[Case, Ints]:
         rows = _changed(case, columns, rows, synthetic[order["synthetic"]], rng)
     altered = {c: _replaced(case, c, away, rows[:, j]) for j, c in enumerate(columns)}
     return case.with_synthetic(altered), people
-
-
-def _kept(case: Case) -> set[str]:
-    """Return the columns that planting does not change."""
-    return {*case.schema.names("identifier"), *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
 
 
 def _rows(codes: Codes | None) -> Codes:

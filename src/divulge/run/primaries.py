@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, isfinite
+from math import isfinite
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
 from divulge.attacks.entry import Attack, Primary
-from divulge.core.result import Result, is_compared, label
+from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound
+from divulge.report.prose.bounds import SEES_A_COPY
 from divulge.run.options import Attacker
 
-__all__ = ["SEES_A_COPY", "bounds_of", "is_named", "untested"]
+__all__ = ["bounds_of", "is_named", "untested"]
 
-SEES_A_COPY = 0.2
-"""A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
 _GUESSES = 20  # guesses below which the univariate attack of singling out states no bound
 
 
@@ -120,6 +119,4 @@ def _people(n: int, width: float, wanted: float) -> int | None:
     """
     if not (n and isfinite(width) and wanted > 0):
         return None
-    more = n * max(1.1, (width / wanted) ** 2)
-    step = int(10 ** max(0, len(str(ceil(more))) - 2))
-    return ceil(more / step) * step
+    return rounded_up(n * max(1.1, (width / wanted) ** 2), 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from divulge.case.case import Case
+from divulge.core.result import rounded_up
 from divulge.stats.power import smallest_detectable
 
 __all__ = ["people_needed", "reach_in_words", "smallest_risk"]
@@ -46,8 +47,7 @@ def people_needed(risk: float, n_attacks: int, level: float) -> int:
             many = n
         else:
             few = n + 1
-    step = int(10 ** max(0, len(str(few)) - 2))
-    return -(-few // step) * step
+    return rounded_up(few, 2)
 
 
 def reach_in_words(case: Case, n_attacks: int, acceptable: float) -> str:

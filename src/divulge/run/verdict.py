@@ -21,6 +21,7 @@ from divulge.core.result import (
     Verdict,
     counts_guesses,
     counts_rows,
+    identity,
     is_compared,
     label,
     number,
@@ -91,13 +92,14 @@ def overall(
     if not has_holdout:
         return Overall(verdict="no holdout", sentence=_NO_HOLDOUT, not_compared=tuple(scope.not_compared))
     bounds = bounds_of(results, level, acceptable, scope.attacker, scope.n_members)
-    verdict, sentence = _told(results, level, acceptable, scope, bounds)
-    screened = sum(r.verdict not in (None, "no holdout") for r in results) - sum(b.primary for b in bounds)
+    n_judged = sum(r.verdict not in (None, "no holdout") for r in results)  # as the documents count comparisons
+    screened = max(0, n_judged - sum(b.primary for b in bounds))
+    verdict, sentence = _told(results, level, acceptable, scope, bounds, n_judged, screened)
     return Overall(
         verdict=verdict,
         sentence=sentence,
         bounds=bounds,
-        screened=max(0, screened),
+        screened=screened,
         not_compared=tuple(scope.not_compared),
         without_strangers=tuple(scope.without_strangers),
     )
@@ -110,16 +112,21 @@ _NO_HOLDOUT = (
 
 
 def _told(
-    results: Sequence[Result], level: float, acceptable: float, scope: Scope, bounds: Sequence[Bound]
+    results: Sequence[Result],
+    level: float,
+    acceptable: float,
+    scope: Scope,
+    bounds: Sequence[Bound],
+    n_judged: int,
+    screened: int,
 ) -> tuple[Verdict, str]:
     """Return the verdict and its sentence."""
     invalid = [c for c in scope.failing if c in INVALIDATING]
     if invalid:
         return "cannot tell", does_not_hold(invalid)
     compared = [r for r in results if is_compared(r)]
-    judged = [r for r in results if r.verdict not in (None, "no holdout")]  # as the documents count comparisons
-    doubt = f" But a precondition fails ({', '.join(scope.failing)}): see there before relying on this."
-    doubt = doubt if scope.failing else ""
+    failing = ", ".join(scope.failing)
+    doubt = f" But a precondition fails ({failing}): see there before relying on this." if failing else ""
     by_sign = {v: [r for r in results if r.verdict == v and r.risk is not None] for v in FOUND}
     if excess := _primary_first(by_sign["excess found"], bounds):
         return "excess found", _found_sentence(excess, compared, level) + doubt
@@ -131,7 +138,6 @@ def _told(
         return "cannot tell", "No attack could be compared with strangers." + _gap(results, scope) + doubt
     reached = bounds_in_words(bounds, acceptable)
     largest = _largest_screened(compared, bounds)
-    screened = len(judged) - sum(b.primary for b in bounds)
     gap = untested(results, scope.planned)
     if scope.failing or gap or scope.without_strangers or undecided(bounds) or sum(b.primary for b in bounds) < 2:
         return "cannot tell", cannot_tell(
@@ -139,7 +145,7 @@ def _told(
             scope.not_compared, _cut_short(scope.left_out),
         ) + _recurring(results, scope)  # fmt: skip
     keys = any(r.keys for r in compared)
-    told = none_found(len(judged), reached, screened, largest, keys, scope.not_compared, _cut_short(scope.left_out))
+    told = none_found(n_judged, reached, screened, largest, keys, scope.not_compared, _cut_short(scope.left_out))
     return "none found", told
 
 
@@ -164,9 +170,8 @@ def _gap(results: Sequence[Result], scope: Scope) -> str:
 
 def _largest_screened(compared: Sequence[Result], bounds: Sequence[Bound]) -> tuple[float, str] | None:
     """Return the largest upper limit among the screened comparisons, and which has it; None where none has one."""
-    primary = {(b.attack, b.variant, b.keys, b.target) for b in bounds if b.primary}
-    rest = [r for r in compared if (r.attack, r.variant, r.keys, r.target) not in primary]
-    limits = [(_bound(r, "high_simultaneous"), label(r)) for r in rest]
+    primary = {identity(b) for b in bounds if b.primary}
+    limits = [(_bound(r, "high_simultaneous"), label(r)) for r in compared if identity(r) not in primary]
     known = [pair for pair in limits if isfinite(pair[0])]
     return max(known, default=None)
 
@@ -236,8 +241,8 @@ def _bound(result: Result, which: str) -> float:
 
 def _primary_first(found: Sequence[Result], bounds: Sequence[Bound]) -> list[Result]:
     """Return the findings among the primary comparisons, or all findings where none of these is primary."""
-    primary = {(b.attack, b.variant, b.keys, b.target) for b in bounds if b.primary}
-    return [r for r in found if (r.attack, r.variant, r.keys, r.target) in primary] or list(found)
+    primary = {identity(b) for b in bounds if b.primary}
+    return [r for r in found if identity(r) in primary] or list(found)
 
 
 def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, SHOWN, judge, rate_of, shown_by, survival
 from divulge.case.case import Case
-from divulge.core.hashing import once, value_hashes
+from divulge.core.hashing import once
 from divulge.core.result import Individual, Result
 from divulge.stats import Comparison, Outcomes, compare
 from divulge.stats.intervals import normal_quantile
@@ -65,7 +65,7 @@ def all_but_one(case: Case, columns: Sequence[str]) -> tuple[Result | None, str]
         return None, _FEW
     if not case.in_memory:
         return None, _ELSEWHERE
-    rows = [_hashes(case, used, i) for i in range(len(case.tables))]
+    rows = [case.encoded.row_hashes(used, i) for i in range(len(case.tables))]
     n_synthetic = len(once(rows[1]))  # a synthetic table written twice says no more
     people = np.concatenate([rows[i] for i in case.encoded.people])
     synthetic, n_real = rows[1], len(rows[0])
@@ -73,7 +73,7 @@ def all_but_one(case: Case, columns: Sequence[str]) -> tuple[Result | None, str]
     exact = _matches(people, synthetic, n_real)[2]
     others = exact - 1
     for column in used:
-        own = [_own_hashes(case, column, i) for i in range(len(case.tables))]
+        own = [case.encoded.row_hashes([column], i) for i in range(len(case.tables))]
         left = people - np.concatenate([own[i] for i in case.encoded.people])
         released, members, times = _matches(left, synthetic - own[1], n_real)
         hit |= released
@@ -81,18 +81,6 @@ def all_but_one(case: Case, columns: Sequence[str]) -> tuple[Result | None, str]
         others += times - exact
     weight = _LEAST / np.maximum(_LEAST, _chance(others, len(people), n_synthetic))
     return _result(case, len(used), n_real, hit * weight, copied * weight, weight), ""
-
-
-def _own_hashes(case: Case, column: str, which: int) -> Hashes:
-    codes = case.codes(column, binned=False)[which].astype(np.uint64)
-    return value_hashes(codes, case.columns.index(column))
-
-
-def _hashes(case: Case, columns: Sequence[str], which: int) -> Hashes:
-    out = np.zeros(case.tables[which].n_rows, dtype=np.uint64)
-    for column in columns:
-        out += _own_hashes(case, column, which)
-    return out
 
 
 def _matches(people: Hashes, synthetic: Hashes, n_real: int) -> tuple[Bools, Bools, Ints]:

@@ -247,8 +247,7 @@ def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tup
         check_columns("columns", columns, case.columns)
         return list(columns), ()
     identifiers = case.schema.names("identifier")
-    left_out = {*identifiers, *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
-    return [c for c in case.columns if c not in left_out], identifiers
+    return list(case.whole_record), identifiers
 
 
 # ---------------------------------------------------------------- exact

@@ -11,11 +11,11 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import ABSENT, finite
+from divulge.attacks.checks import ABSENT, score_of, shown_difference, shown_risk
 from divulge.attacks.entry import Count, Rounding, Withheld
 from divulge.case.case import Case
 from divulge.case.distances import Distances
-from divulge.core.result import Difference, Rate, Result, Risk
+from divulge.core.result import Rate, Result
 from divulge.kernels.neighbours.gower import Floats
 from divulge.stats import Outcomes, compare
 from divulge.stats.precedence import NEAREST, Hole, hole
@@ -97,34 +97,17 @@ def _with_verdict(case: Case, plain: Result, found: Hole) -> Result | None:
         for hits, n in ((found.members[group], found.n_members), (found.strangers[group], found.n_strangers))
     ]
     comparison = compare(*both, level=case.level, rng=case.rng(f"dcr {VARIANT}"), draws=0)
-    difference, risk = comparison.difference, comparison.risk
     # Bonferroni, as for the p-value
     wide, wide_risk = comparison.at(1 - (1 - case.level) / len(found.p_values))
     if not wide.high < 0 or wide_risk.high >= 0:  # the risk is undefined where every stranger is in the group
         return None
-    band, low = comparison.leak_free(case.level), finite(risk.low)
+    risk = shown_risk(comparison, wide_risk, case.level)
     return replace(
         _with_rates(plain, found, group),
         verdict="deficit found",
-        score=None if low is None else 100 * (1 - min(1.0, abs(low))),
-        difference=Difference(
-            value=finite(difference.value),
-            low=finite(difference.low),
-            high=finite(difference.high),
-            low_simultaneous=finite(wide.low),
-            high_simultaneous=finite(wide.high),
-        ),
-        risk=Risk(
-            value=finite(risk.value),
-            low=low,
-            high=finite(risk.high),
-            low_simultaneous=finite(wide_risk.low),
-            high_simultaneous=finite(wide_risk.high),
-            level=case.level,
-            method=comparison.method,
-            leak_free_low=finite(band.low),
-            leak_free_high=finite(band.high),
-        ),
+        score=score_of(risk, 1.0, "deficit found")[0],
+        difference=shown_difference(comparison.difference, wide),
+        risk=risk,
         notes=(*plain.notes, _about(group), ABSENT, _CAUSES),
     )
 

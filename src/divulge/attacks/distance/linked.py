@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from divulge.attacks.checks import judge, rate_of
 from divulge.attacks.distance.one_column import folded_codes, own_columns
 from divulge.case.case import Case
-from divulge.core.hashing import once, value_hashes
+from divulge.core.hashing import once
 from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
 from divulge.stats import Comparison, Outcomes, compare
 from divulge.stats.pairing import LEAST, Paired, ascents, follows_order, lagged
@@ -166,7 +166,7 @@ def _order_of_matched(case: Case) -> tuple[Result | None, str]:
     columns = sorted(case.schema.usable())
     if not columns:
         return None, _FEW_MATCHED
-    rows = [_hashes(case, columns, i) for i in (0, 1)]
+    rows = [case.encoded.row_hashes(columns, i) for i in (0, 1)]
     both = np.unique(np.concatenate(rows), return_inverse=True)[1]
     values = np.split(both, [len(rows[0])])
     n = int(both.max()) + 1
@@ -179,19 +179,11 @@ def _order_of_matched(case: Case) -> tuple[Result | None, str]:
     # rows that differ in a column which both tables follow are in order without any leak
     follow = [c for c in columns if _both_follow(case, c, None, None)]
     real = place[mine]
-    group = np.unique(_hashes(case, follow, 0)[real], return_inverse=True)[1].astype(np.int64)
+    group = np.unique(case.encoded.row_hashes(follow, 0)[real], return_inverse=True)[1].astype(np.int64)
     comparison = ascents(real, group, level=case.level)
     if comparison is None or comparison.real.n < _MATCHED:
         return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
     return _result(case, ROW_ORDER, (), comparison, _EITHER, [_ORDER_NOTE]), ""
-
-
-def _hashes(case: Case, columns: Sequence[str], which: int) -> NDArray[np.uint64]:
-    out = np.zeros(case.tables[which].n_rows, dtype=np.uint64)
-    for column in columns:
-        codes = case.codes(column, binned=False)[which].astype(np.uint64)
-        out += value_hashes(codes, case.columns.index(column))
-    return out
 
 
 def _compared(case: Case, columns: Sequence[str], real: Ints, synthetic: Ints) -> Paired | None:

@@ -47,5 +47,4 @@ def record_columns(case: Case) -> list[str]:
 
     Two records of one person agree in these, while a row number or a key can differ between two files.
     """
-    left_out = {*case.schema.names("identifier"), *case.schema.with_role("unit"), *case.schema.with_role("ignore")}
-    return [c for c in case.columns if c not in left_out] or list(case.columns)
+    return list(case.whole_record or case.columns)

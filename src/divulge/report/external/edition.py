@@ -40,6 +40,7 @@ import msgspec
 from msgspec.structs import replace
 
 from divulge.core.errors import SettingError
+from divulge.core.result import identity
 from divulge.core.threat_model import TABLES, Threat
 from divulge.report.external.known_sentences import is_ours
 from divulge.report.external.masking import Names, masked
@@ -48,7 +49,7 @@ from divulge.report.external.results import result
 from divulge.report.external.risks import Coarse
 from divulge.report.external.rounding import count, digits, few_hidden, grid, rounded, share
 from divulge.report.external.sentences import read_why
-from divulge.report.external.source import Compared, Source, named, numbers
+from divulge.report.external.source import Compared, Source, numbers
 from divulge.report.external.verdict import overall
 from divulge.report.formatting import limits_of
 from divulge.report.model import (
@@ -310,7 +311,7 @@ def _minimal(s: Source, m: MinimalKeySet) -> MinimalKeySet:
 
 def _control(s: Source, c: PositiveControl) -> PositiveControl:
     coarse = Coarse(None, grid(s.people()))
-    away = {form for form, r in s.labels.items() if named(r) in s.withheld}
+    away = {form for form, r in s.labels.items() if identity(r) in s.withheld}
     found = []
     for f in c.found:
         low, high = coarse.outward((f.low, f.high))
@@ -383,7 +384,7 @@ def _changed(s: Source, r: Changed) -> Changed:
         difference=None, low=None, high=None, low_simultaneous=None, high_simultaneous=None, p_adjusted=None,
         verdict=r.verdict,
     )  # fmt: skip
-    if named(r) in s.withheld:
+    if identity(r) in s.withheld:
         return row
     (low, high), (under, over) = (coarse.outward(limits_of(r, kind)) for kind in ("", "_simultaneous"))
     return replace(

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from divulge.case.preconditions import INVALIDATING
+from divulge.core.result import identity
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD, digits
-from divulge.report.external.source import Source, named
+from divulge.report.external.source import Source
 from divulge.report.model import Change, Condition, Policy, PositiveControl, ResultRecord
 
 __all__ = ["policy"]
@@ -108,7 +109,7 @@ class _Judged:
         if r is None:
             return WITHHELD
         pairs = zip(self.source.data.results, self.results, strict=True)
-        shown = [of(e) for one, e in pairs if named(one) == named(r)]
+        shown = [of(e) for one, e in pairs if identity(one) == identity(r)]
         value = shown[0] if len(shown) == 1 else None
         # a number rounded outward may lie on the other side of the limit
         says = "withheld" if value is None or _keeps(value, *limit) != c.kept else f"{value:.12g}"

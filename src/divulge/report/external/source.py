@@ -10,19 +10,16 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
-from divulge.core.result import label, tidy
+from divulge.core.result import Identity, identity, label, tidy
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN, Names
 from divulge.report.external.rounding import count, few_hidden
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 
-__all__ = ["Compared", "Source", "Whose", "hidden", "named", "numbers"]
+__all__ = ["Compared", "Source", "hidden", "numbers"]
 
 Compared = ResultRecord | Changed
 """A record with the fields that identify a comparison: attack, variant, keys and target."""
-
-Whose = tuple[str, str, tuple[str, ...], str | None]
-"""Attack, variant, keys and target."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,10 @@ class Source:
         return Rate(hits=found, n=None if size is None else int(size), rate=rate_)
 
     @cached_property
-    def withheld(self) -> set[Whose]:
+    def withheld(self) -> set[Identity]:
         """The names of the comparisons that have a withheld count."""
         return {
-            named(r) for r in self.data.results if hidden(self.side(r.real, "real"), self.side(r.holdout, "holdout"))
+            identity(r) for r in self.data.results if hidden(self.side(r.real, "real"), self.side(r.holdout, "holdout"))
         }
 
     # ------------------------------------------------------------ names
@@ -114,11 +111,6 @@ class Source:
             if keys is not None and (not wanted or wanted in self.names.shown):
                 return keys + (f" -> {self.names.name(wanted)}" if wanted else "")
         return HIDDEN
-
-
-def named(r: Compared) -> Whose:
-    """Return the fields that identify a comparison: attack, variant, keys and target."""
-    return r.attack, r.variant, r.keys, r.target
 
 
 def hidden(*sides: Rate | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from divulge.case.preconditions import CRITICAL, INVALIDATING
-from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
+from divulge.core.result import FOUND, counts_rows, identity, is_compared, label, number, percent, rounded_up
 from divulge.report import formatting
 from divulge.report.external.rounding import digits
 from divulge.report.external.source import Source
@@ -38,7 +38,7 @@ def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
 
 def _bound(s: Source, b: Bound) -> Bound:
     """Return a bound: bounded or not, and otherwise the next step above its limit."""
-    few = (b.attack, b.variant, b.keys, b.target) in s.withheld
+    few = identity(b) in s.withheld
     acceptable = s.data.settings.acceptable
     limit = None if few or b.limit is None else next((x for x in _STEPS if x >= b.limit), 1.0)
     if limit is not None and b.bounded:
@@ -53,14 +53,8 @@ def _bound(s: Source, b: Bound) -> Bound:
         words=renamed if named_ else b.words,
         limit=limit,
         shown=digits(b.shown, 1),
-        people=None if few or b.people is None else _upward(b.people),
+        people=None if few or b.people is None else rounded_up(b.people, 1),
     )
-
-
-def _upward(n: int) -> int:
-    """Return a number of people, to the next one with a single digit."""
-    step = int(10 ** (len(str(n)) - 1))
-    return -(-n // step) * step
 
 
 def _sentence(s: Source, results: Sequence[ResultRecord], bounds: Sequence[Bound]) -> str:

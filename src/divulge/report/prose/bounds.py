@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 
-__all__ = ["bounds_in_words", "cannot_tell", "does_not_hold", "none_found", "undecided"]
+__all__ = ["SEES_A_COPY", "bounds_in_words", "cannot_tell", "does_not_hold", "none_found", "undecided"]
 
 COARSE = (
     "the table is too coarse for these comparisons: even a full copy of the real table would hardly show, as strangers "
     "match it too"
 )
 """What is said where fewer than two primary comparisons could see a full copy."""
+SEES_A_COPY = 0.2
+"""A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
 _NAMED = 5  # columns or comparisons that a sentence names at most
 
 
@@ -35,7 +37,7 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     # by what is compared, the largest limit for all
     told: dict[str, Bound] = {}
     for b in bounds:
-        if not b.primary and b.shown is not None and b.shown < 0.2 and not _only_stated(b):
+        if not b.primary and b.shown is not None and b.shown < SEES_A_COPY and not _only_stated(b):
             continue
         name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
         if name not in told or _height(b) > _height(told[name]):
