@@ -147,7 +147,7 @@ def frame(values, **more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runs", [100, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("runs", [60, pytest.param(1000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("world", [*WORLDS.values(), "persons"], ids=_name)
 def test_the_neighbours_of_a_random_split_are_of_either_table(world, runs):
     together, apart = [], []
@@ -170,7 +170,7 @@ def test_the_neighbours_of_a_random_split_are_of_either_table(world, runs):
 @pytest.mark.slow
 @pytest.mark.parametrize(("spread", "least", "most"), [(0.3, 1.0, 1.0), (0.7, 0.4, 1.0), (1.5, 0.0, 0.2)])
 def test_several_rows_a_person_are_found_where_they_are_alike(spread, least, most):
-    found, runs = [], 20
+    found, runs = [], 8
     for seed in range(runs):
         rng = np.random.default_rng([seed, 9])
         real, holdout = (frame(persons(rng, 500, spread)) for _ in range(2))
@@ -183,7 +183,7 @@ def test_several_rows_a_person_are_found_where_they_are_alike(spread, least, mos
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 @pytest.mark.parametrize("world", [continuous, mixed], ids=_name)
 def test_people_in_both_tables_are_found(world, noise, share):
-    found, n, runs = 0, 1000, 5
+    found, n, runs = 0, 1000, 3
     for seed in range(runs):
         rng = np.random.default_rng([seed, 10])
         real, holdout = world(rng, n), world(rng, n)
