@@ -147,7 +147,7 @@ def frame(values, **more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runs", [60, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("runs", [100, pytest.param(1000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("world", [*WORLDS.values(), "persons"], ids=_name)
 def test_the_neighbours_of_a_random_split_are_of_either_table(world, runs):
     together, apart = [], []
@@ -170,7 +170,7 @@ def test_the_neighbours_of_a_random_split_are_of_either_table(world, runs):
 @pytest.mark.slow
 @pytest.mark.parametrize(("spread", "least", "most"), [(0.3, 1.0, 1.0), (0.7, 0.4, 1.0), (1.5, 0.0, 0.2)])
 def test_several_rows_a_person_are_found_where_they_are_alike(spread, least, most):
-    found, runs = [], 8
+    found, runs = [], 20
     for seed in range(runs):
         rng = np.random.default_rng([seed, 9])
         real, holdout = (frame(persons(rng, 500, spread)) for _ in range(2))
