@@ -80,7 +80,7 @@ _INFERENCE_WORDS = Words(
         "strangers are guessed right as often, 1 that every member is, and a negative risk that strangers are "
         "guessed right more often. Where most people have one value, guessing blindly is right about them, so the "
         "context has the rates about all others beside. It also has a model that never saw the synthetic table, and "
-        "precision, recall, PRC and ALC of an attacker who guesses only where he is sure."
+        "precision, recall, PRC and ALC of an attacker who guesses only where sure."
     ),
     silent=(
         "A better learner, or an attacker who knows other columns, may be right more often.",
