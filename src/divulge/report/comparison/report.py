@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from divulge.core.atomic_write import replaced, written
 from divulge.core.result import jsonable
 from divulge.report.comparison.model import Comparison
 from divulge.report.content import _last, _plain
-from divulge.report.report import Report, _replace, _written
+from divulge.report.report import Report
 
 __all__ = ["ComparisonReport", "folder_names"]
 
@@ -68,19 +69,19 @@ class ComparisonReport:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return comparison.json as text, and write it when a path is given."""
-        return _written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
+        return written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the comparison as Markdown, and write it when a path is given."""
         from divulge.report.comparison.text import markdown
 
-        return _written(markdown(self.comparison), path)
+        return written(markdown(self.comparison), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the comparison as one offline HTML page, and write it when a path is given."""
         from divulge.report.comparison.html import page
 
-        return _written(page(self.comparison), path)
+        return written(page(self.comparison), path)
 
     def write(self, folder: str | Path) -> Path:
         """Write the comparison to a folder, and the full report on each table to a subfolder of its own."""
@@ -97,7 +98,7 @@ class ComparisonReport:
             candidates.append(replace(candidate, tables=tuple(placed)))
         whole = self.replaced(candidates=tuple(candidates))
         for name, text in zip(_FILES, (whole.to_json(), whole.to_html(), whole.to_markdown()), strict=True):
-            _replace(folder / name, text.encode())
+            replaced(folder / name, text.encode())
         return folder
 
     def __repr__(self) -> str:
