@@ -97,8 +97,10 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
         raise SettingError(f"{option}: the report writes a document of this name. hint: name another file.")
     if not path.strip() or target.is_dir():
         raise SettingError(f"{option}: this is not a file name. hint: name a file, such as junit.xml.")
-    if target.exists() and not target.is_file():
-        raise SettingError(f"{option}: a device or a pipe stands there. hint: name a file, such as junit.xml.")
+    try:
+        check_target(target)
+    except SettingError as error:
+        raise SettingError(f"{option}: {error}") from None
     try:
         check_writable(target.parent)
     except OSError as error:

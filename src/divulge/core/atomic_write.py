@@ -26,6 +26,7 @@ __all__ = ["check_target", "check_writable", "open_regular", "replaced", "replac
 _OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN
 _SUFFIX = ".tmp"
+_DEVICES = ("/dev", "/proc")
 _DIGITS = 16
 _HEAD = 40  # characters of the name; four bytes each at most, and a name has up to 255
 _TRIES = 5
@@ -94,8 +95,18 @@ def written(text: str, path: str | Path | None) -> str:
 
 
 def check_target(path: Path) -> None:
-    """Raise a `SettingError` where something other than a file stands at a name: nothing may take its place."""
-    if os.path.exists(path) and not os.path.isfile(path):
+    """Raise a `SettingError` where something other than a file stands at a name: nothing may take its place.
+
+    /dev/stdout is a link to a file where output goes to one, so names in the folders of devices count as devices.
+
+    Examples
+    --------
+    >>> check_target(Path("/dev/null"))
+    Traceback (most recent call last):
+    divulge.core.errors.SettingError: null: a folder or a device stands there. hint: name a file.
+    """
+    place = str(path.absolute().parent.resolve())
+    if place in _DEVICES or place.startswith("/proc/") or (os.path.exists(path) and not os.path.isfile(path)):
         raise SettingError(f"{_short(path.name)}: a folder or a device stands there. hint: name a file.")
 
 
