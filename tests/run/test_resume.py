@@ -523,6 +523,9 @@ def test_damaged_files_are_made_again(folder, quick):
     (folder / "tmpx.kept-part").write_bytes(content[:50])
     other = assess(keep=folder, resume=True)
     assert len(quick) == n + 5
+    name = files[4].name
+    discard(folder)
+    assert [p.name for p in folder.iterdir()] == [name]  # a folder is none of ours
     assert [r.to_dict() | {"seconds": 0} for r in one.results] == [r.to_dict() | {"seconds": 0} for r in other.results]
 
 

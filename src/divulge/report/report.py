@@ -28,6 +28,7 @@ from divulge.report import model
 from divulge.report.content import RECORDS, assessment_of, content_of, read_assessment, read_records
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
+from divulge.report.notebook import framed
 from divulge.tables.parquet import write_parquet
 
 if TYPE_CHECKING:
@@ -326,13 +327,7 @@ class Report:
         return summary(self.assessment)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        # an iframe keeps the page's style and script out of the notebook
-        return (
-            f'<iframe title="divulge report" style="width:100%;height:640px;border:1px solid #8888" '
-            f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
-        )
+        return framed(self.to_html(), "divulge report")
 
 
 def other_edition(folder: str | Path, edition: str) -> str:

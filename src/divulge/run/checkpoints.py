@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from divulge.core.atomic_write import open_regular, replaced, why_not
@@ -119,11 +120,12 @@ def discard(folder: str | Path) -> None:
     folder = Path(folder)
     if folder.is_symlink() or not folder.is_dir():
         return
-    for path in folder.iterdir():
-        if path.suffix in (_SUFFIX, _UNFINISHED):
-            path.unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
+    with suppress(OSError):  # what is no file of ours, and a folder that somebody else changes, stay
+        for path in sorted(folder.iterdir()):
+            if path.suffix in (_SUFFIX, _UNFINISHED) and not path.is_dir():
+                path.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def file_name(key: str) -> str:

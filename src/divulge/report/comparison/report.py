@@ -17,6 +17,7 @@ from divulge.core.atomic_write import replaced, written
 from divulge.core.result import jsonable
 from divulge.report.comparison.model import Comparison
 from divulge.report.content import _last, _plain
+from divulge.report.notebook import framed
 from divulge.report.report import Report
 
 __all__ = ["ComparisonReport", "folder_names"]
@@ -107,13 +108,7 @@ class ComparisonReport:
         return summary(self.comparison)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        # an iframe keeps the page's style and script out of the notebook
-        return (
-            f'<iframe title="divulge comparison" style="width:100%;height:640px;border:1px solid #8888" '
-            f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
-        )
+        return framed(self.to_html(), "divulge comparison")
 
 
 def _places(name: str, n: int) -> list[str]:
