@@ -156,6 +156,7 @@ def shown(capsys, monkeypatch, *arguments):
     return left.value.code, out, told
 
 
+@pytest.mark.slow
 def test_commands_show_a_policy_as_characters(tmp_path, capsys, monkeypatch, hostile):
     path, assessment = tmp_path / "policy.toml", hostile.write(tmp_path) / "assessment.json"
     path.write_text(tomli_w.dumps({"name": " ".join(EVIL)}), encoding="utf-8")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -54,15 +55,29 @@ def begun(place):
     )  # fmt: skip
 
 
+class Finished(NamedTuple):
+    """A run that was not killed."""
+
+    seconds: float
+    writing: float
+    """Seconds from the making of the report's folder to the end."""
+    tests: int
+    """The most tests that were kept at a time."""
+    told: bytes
+
+
 def finished(place):
-    """Run to the end; return the seconds that took, the most tests in the folder, and what was printed."""
-    start, most = time.perf_counter(), 0
+    """Run to the end."""
+    start, most, folder_made = time.perf_counter(), 0, None
     with begun(place) as child:
         while child.poll() is None:
             most = max(most, kept(place))
-            time.sleep(0.01)
+            if folder_made is None and (place / "report").exists():
+                folder_made = time.perf_counter()
+            time.sleep(0.002)
         assert child.returncode == 0
-        return time.perf_counter() - start, most, child.stdout.read()
+        end = time.perf_counter()
+        return Finished(end - start, end - (folder_made or end), most, child.stdout.read())
 
 
 def kept(place):
@@ -75,10 +90,10 @@ def files(place):
 
 @pytest.fixture(scope="module")
 def whole(tables, tmp_path_factory):
-    """An uninterrupted run: seconds, number of tests, standard output, files."""
+    """An uninterrupted run, and its files."""
     place = tmp_path_factory.mktemp("whole")
     shutil.copytree(tables, place, dirs_exist_ok=True)
-    return *finished(place), files(place)
+    return finished(place), files(place)
 
 
 def killed(child, place):
@@ -92,16 +107,16 @@ def killed(child, place):
 
 
 def check(place, whole):
-    seconds, _, told = finished(place)
-    assert files(place) == whole[3]
-    assert told == whole[2]
+    last = finished(place)
+    assert files(place) == whole[1]
+    assert last.told == whole[0].told
     assert not (place / "report.unfinished").exists()
-    return seconds
+    return last.seconds
 
 
 def test_ten_kills_during_the_tests_change_no_byte(tables, whole, tmp_path):
     shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
-    rng, told, n = np.random.default_rng(2026), [], whole[1]
+    rng, told, n = np.random.default_rng(2026), [], whole[0].tests
     for target in sorted(rng.integers(0, n, KILLS)):  # the run is killed a random time after so many tests
         with begun(tmp_path) as child:
             while kept(tmp_path) < target and child.poll() is None:
@@ -112,24 +127,29 @@ def test_ten_kills_during_the_tests_change_no_byte(tables, whole, tmp_path):
         told.append(kept(tmp_path))
     parts = len(list(tmp_path.glob("report.unfinished/*.kept-part")))
     seconds = check(tmp_path, whole)
-    print(f"\nuninterrupted {whole[0]:.1f} s; kept after each of {KILLS} kills: {told} of {n}; half-written: {parts}; "
-          f"last run {seconds:.1f} s; {len(whole[3])} files equal")  # fmt: skip
+    print(f"\nuninterrupted {whole[0].seconds:.1f} s; kept after each of {KILLS} kills: {told} of {n}; half-written: {parts}; "
+          f"last run {seconds:.1f} s; {len(whole[1])} files equal")  # fmt: skip
 
 
 def test_ten_kills_while_the_report_is_written_change_no_byte(tables, whole, tmp_path):
     shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
-    rng, told = np.random.default_rng(2027), []
+    rng, told, saved = np.random.default_rng(2027), [], tmp_path / "saved"
     while len(told) < KILLS:
         shutil.rmtree(tmp_path / "report", ignore_errors=True)
+        if saved.exists():  # the run before was killed while it took the kept tests away, or was done
+            shutil.copytree(saved, tmp_path / "report.unfinished", dirs_exist_ok=True)
         with begun(tmp_path) as child:
             while not (tmp_path / "report").exists() and child.poll() is None:
                 time.sleep(0.0005)
-            time.sleep(rng.uniform(0, 0.15))
-            assert child.poll() is None, "the run was done before it could be killed"
+            if not saved.exists():
+                shutil.copytree(tmp_path / "report.unfinished", saved)
+            time.sleep(rng.uniform(0, whole[0].writing))
+            if child.poll() is not None:
+                continue
             killed(child, tmp_path)
         report = os.listdir(tmp_path / "report")
         told.append((kept(tmp_path), len(report), sum(name.endswith(".tmp") for name in report)))
+    shutil.rmtree(saved)
     seconds = check(tmp_path, whole)
-    print(
-        f"\ntests kept, files of the report, temporary ones after each of {KILLS} kills: {told}; last {seconds:.1f} s"
-    )
+    print(f"\nwriting takes {whole[0].writing:.1f} s; tests kept, files of the report, temporary ones after each of {KILLS} "
+          f"kills: {told}; last run {seconds:.1f} s; {len(whole[1])} files equal")  # fmt: skip

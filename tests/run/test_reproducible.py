@@ -58,14 +58,11 @@ def test_two_runs_write_the_same_bytes(quick, monkeypatch, tmp_path):
 
 
 def test_without_it_times_are_told(quick, monkeypatch):
-    for value in (None, ""):
-        monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False) if value is None else monkeypatch.setenv(
-            "SOURCE_DATE_EPOCH", value
-        )
-        report = assess()
-        assert report.data["started"] > "2026"
-        assert report.data["seconds"] > 0
-        assert all(r["seconds"] > 0 for r in report.data["results"])
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
+    report = assess()
+    assert report.data["started"] > "2026"
+    assert report.data["seconds"] > 0
+    assert all(r["seconds"] > 0 for r in report.data["results"])
 
 
 @pytest.mark.parametrize("value", ["now", "-1", "1.5", "1e9", " 5", "\u0665", "9" * 12, "9" * 5000])

@@ -458,6 +458,7 @@ def test_what_would_not_come_back_is_not_kept(tmp_path, parts):
     assert "could not be kept" in store.notes[0]
 
 
+@pytest.mark.slow
 def test_scores_of_other_people_or_another_attack_are_not_taken(folder, quick, keys):
     assess(keep=folder)
     n, scores = len(quick), np.zeros(len(REAL))
