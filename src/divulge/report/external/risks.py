@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite, isnan
 
 import numpy as np
@@ -10,7 +11,7 @@ from divulge.core.result import TOWARDS, Difference, Risk, counts_rows
 from divulge.report.external.rounding import Limits, alike, rounded
 from divulge.report.external.source import Source, is_summary
 from divulge.report.formatting import of_guesses
-from divulge.report.model import ANY_COUNT, Number, Rate, ResultRecord
+from divulge.report.model import ANY_COUNT, Rate, ResultRecord
 from divulge.stats.intervals import mover_residual
 from divulge.stats.outcomes import Outcomes
 from divulge.stats.two_sample import compare
@@ -37,7 +38,7 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
         out |= {f"low{kind}": rounded(limits[0], 2, "down"), f"high{kind}": rounded(limits[1], 2, "up")}
     out["value"] = _value(r, sides, towards(s, r))
     if people:
-        out |= _band(sides, 1 - (1 - own.level) / tests)
+        out |= _leak_free(sides, 1 - (1 - own.level) / tests)
     return Risk(**(out | _said(s, r, out)), level=own.level, method=ANY_COUNT)
 
 
@@ -81,8 +82,12 @@ def _limits(s: Source, r: ResultRecord, sides: Sides, level: float) -> Limits:
     if len(ranges) < 2:
         return None, None
     (a, n), (b, m) = ranges
-    if a is None or b is None or not n or not m:
-        return None, None
+    return (None, None) if a is None or b is None or not n or not m else _widest(a, n, b, m, level)
+
+
+@lru_cache(maxsize=10_000)
+def _widest(a: tuple[float, float], n: int, b: tuple[float, float], m: int, level: float) -> Limits:
+    """Return limits of risk that hold for all counts in these ranges."""
     corners = [mover_residual(x, n, y, m, level) for x in a for y in b]
     if any(isnan(c.value) for c in corners):
         return None, None
@@ -100,12 +105,15 @@ def _value(r: ResultRecord, sides: Sides, null: float | None) -> float | None:
     return None if holdout.rate >= 1 else rounded((real.rate - holdout.rate) / (1 - holdout.rate), None)
 
 
-def _band(sides: Sides, level: float) -> dict[str, Number | None]:
+def _leak_free(sides: Sides, level: float) -> dict[str, float | None]:
     """Return the leak-free band of the counts that are shown."""
-    counts = [(s.hits, s.n - s.hits) for s in sides if s is not None and s.hits is not None and s.n is not None]
-    if len(counts) < 2:
-        return {}
-    one, other = (Outcomes(np.array([1.0, 0.0]), count=np.array(c, dtype=int)) for c in counts)
+    counts = [(s.hits, s.n) for s in sides if s is not None and s.hits is not None and s.n is not None]
+    return _band(*(int(x) for c in counts for x in c), level) if len(counts) == 2 else {}
+
+
+@lru_cache(maxsize=10_000)
+def _band(hits: int, n: int, others: int, m: int, level: float) -> dict[str, float | None]:
+    one, other = (Outcomes(np.array([1.0, 0.0]), count=np.array([k, of - k])) for k, of in ((hits, n), (others, m)))
     band = compare(one, other, rng=np.random.default_rng(0), draws=0).leak_free(level)
     ends = {"leak_free_low": band.low, "leak_free_high": band.high}
     return {k: rounded(v, None) if isfinite(v) else None for k, v in ends.items()}

@@ -19,7 +19,7 @@ _FIXED = (
 )
 """Phrases whose numbers are part of the words."""
 
-_KEPT = "|".join([QUOTED, r"(?<!\w)column \d+(?!\w)", *map(re.escape, _FIXED)])
+_KEPT = "|".join([QUOTED, r"(?<!\w)column \d+(?!\w)", r"(?<!\w)\d{4}-\d\d-\d\d(?!\w)", *map(re.escape, _FIXED)])
 _NUMBERS = re.compile(
     rf"(?P<kept>{_KEPT})|(?<![\w.])-?\d+(?:,\d{{3}})*(?:\.\d+)?(?:e[+-]?\d+)?(?:st|nd|rd|th)?(?!\w)", re.DOTALL
 )
@@ -36,7 +36,7 @@ _WHY = re.compile(
 
 
 def numberless(text: str) -> str:
-    """Return a text without its numbers; those of columns, of settings and inside quotes stay.
+    """Return a text without its numbers; those of columns, dates, settings and inside quotes stay.
 
     A sentence of divulge keeps its numbers if all of them are public (`known_sentences.PUBLIC`).
 
