@@ -1,5 +1,6 @@
 """What an external edition gives back of the counts behind it: every true count is tried, and those of one edition kept."""
 
+import itertools
 import json
 from collections import defaultdict
 
@@ -8,11 +9,14 @@ import pytest
 from msgspec import inspect
 from msgspec.structs import replace
 
-from divulge.core.result import Difference, Risk, Value
+from divulge.attacks import CATALOGUE
+from divulge.attacks.entry import Count, Exact
+from divulge.core.result import TOWARDS, Baseline, Difference, Risk, Value
 from divulge.core.threat_model import Threat
 from divulge.report.external.declared import DECISIONS, NUMBERS
 from divulge.report.external.edition import external
 from divulge.report.external.masking import Names
+from divulge.report.external.narrowing import _verdict
 from divulge.report.external.results import result
 from divulge.report.external.rounding import BASE, FEW
 from divulge.report.external.source import Source
@@ -183,9 +187,8 @@ def leaves(part):
                 yield name, one
 
 
-def full(base):
+def full(base, x=0.123456):
     """An assessment that has every part, with telling numbers in each."""
-    x = 0.123456
     by = {"attack": "linkability", "variant": "", "keys": (), "target": None}
     limits = {"low": x, "high": x, "low_simultaneous": x, "high_simultaneous": x}
     control = PositiveControl(
@@ -257,3 +260,163 @@ def test_a_withheld_count_has_ten_values_behind_it(base):
             if msgspec.json.decode(edition)[0]["real"]["hits"] is None:
                 behind[edition].add(a)
     assert min(map(len, behind.values())) >= FEW
+
+
+def test_two_editions_of_one_run_tell_no_more_than_one(base):
+    columns = [c.name for c in base.schema]
+    for a, n in itertools.product((3, 23, 55), (58, 60)):
+        data = bare(base, results=(comparison(a, n, 20, 50),), tables=sized(base, n, 50))
+        plain, named = external(data), external(data, reveal=["columns"])
+        assert msgspec.json.encode(plain) == msgspec.json.encode(external(data))
+        text = msgspec.json.encode(named).decode().replace('"revealed":["columns"]', '"revealed":[]')
+        for i, c in enumerate(columns, 1):
+            text = text.replace(f'"{c}"', f'"column {i}"')
+        assert json.loads(text) == json.loads(msgspec.json.encode(plain))
+        assert external(named) == plain
+
+
+def test_rows_of_members_and_strangers_do_not_narrow_each_other(base):
+    # each row is nearest to a member, to a stranger, or counted for nobody
+    n = 61
+    tables = sized(base, 60, 60, synthetic=n)
+    both = ((a, b) for a in range(n + 1) for b in range(n + 1 - a))
+    editions = (
+        ((a, b, a + b), shown(base, comparison(a, n, b, n, attack="dcr", context={TOWARDS: 0.5}), tables=tables))
+        for a, b in both
+    )
+    assert min(smallest_sets(editions)) >= BASE
+
+
+def test_rows_that_all_have_one_nearest_person_are_no_exception(base):
+    n = 63  # so that one side is n minus the other
+    tables = sized(base, 60, 60, synthetic=n)
+    editions = (
+        ((a,), shown(base, comparison(a, n, n - a, n, attack="dcr", context={TOWARDS: 0.5}), tables=tables))
+        for a in range(n + 1)
+    )
+    assert min(smallest_sets(editions)) >= BASE
+
+
+@pytest.mark.parametrize("per_unit", [2, 4])
+def test_of_people_with_several_rows_counts_stand_for_five_people(base, per_unit):
+    units = 40
+    n = units * per_unit
+    settings = replace(base.settings, unit="sex")
+    editions = (
+        ((a,), shown(base, comparison(a, n, n // 2, n), tables=sized(base, n, n, units), settings=settings))
+        for a in range(n + 1)
+    )
+    assert min(smallest_sets(editions)) >= BASE * per_unit
+
+
+def test_guesses_and_their_limits_have_five_values_behind_them(base):
+    tables = sized(base, 60, 60)
+    editions = (
+        ((a,), shown(base, comparison(a, 100, 30, 100, attack="singling_out"), tables=tables)) for a in range(101)
+    )
+    assert min(smallest_sets(editions)) >= BASE
+
+
+def test_columns_and_groups_do_not_add_up(base):
+    # two column sets or subgroups, and a mean over two targets: the parts and what they sum up to
+    tables = sized(base, 60, 60)
+    side = Rate(hits=30.0, n=60, rate=0.5)
+
+    def edition(a, b):
+        groups = tuple(Group(of="sex", name=f"value {i}, by frequency", real=Rate(hits=float(x), n=30, rate=x / 30),
+                             holdout=side, risk=None) for i, x in enumerate((a, b), 1))  # fmt: skip
+        whole = comparison(a + b, 60, 30, 60, groups=groups)
+        parts = [comparison(x, 60, 30, 60, attack="inference", target=t) for x, t in ((a, "ill"), (b, "sex"))]
+        mean = comparison((a + b) / 2, 60, 30, 60, attack="inference", variant="mean over targets")
+        return b"".join(shown(base, r, tables=tables) for r in (*parts, mean)), shown(base, whole, tables=tables)
+
+    made = [((a, b), edition(a, b)) for a, b in itertools.product(range(8, 33), repeat=2)]
+    for which in (0, 1):
+        assert min(smallest_sets((true, e[which]) for true, e in made)) >= BASE
+
+
+def test_numbers_without_rates_have_five_values_behind_them(base):
+    n = 60
+    tables = sized(base, n, n)
+    for name, entry in CATALOGUE.items():
+        declared = [k.replace("#", "5") for k in entry.context]
+        how = "withheld" if entry.coarse is None else entry.coarse.how
+
+        def edition(k, name=name, declared=declared, entry=entry, how=how):
+            rules = {c: entry.rounding(c) for c in declared}
+            whole = {c: 0.5 if isinstance(r, Exact) else k for c, r in rules.items()}
+            context = {c: v if isinstance(rules[c], Count | Exact) else v / n for c, v in whole.items()}
+            value = float(k) if how == "class" else k / n
+            r = comparison(k, n, n - k, n, attack=name, context=context)  # each row has one nearest person
+            alone = Value(real=value, holdout=value, synthetic=value)
+            base_rate = Baseline(rate=k / n, what="naming the commonest value")
+            rateless = replace(r, real=None, holdout=None, difference=None, risk=None, verdict=None, value=alone)
+            return tuple(shown(base, x, tables=tables) for x in (replace(r, baseline=base_rate), rateless))
+
+        assert min(smallest_sets([((k,), edition(k)) for k in range(n + 1)])) >= BASE, name
+
+
+def test_facts_of_the_tables_have_five_values_behind_them(base):
+    def edition(rows, repeated, units):
+        found = external(bare(base, tables=sized(base, rows, 60, units, repeated=repeated))).tables
+        return msgspec.json.encode(found.real)
+
+    assert min(smallest_sets(((k,), edition(60, k, None)) for k in range(61))) >= BASE
+    assert min(smallest_sets(((k,), edition(k, 3, None)) for k in range(68))) >= BASE
+    assert min(smallest_sets(((k,), edition(280, 3, k)) for k in range(73, 138))) >= BASE
+
+
+def test_disclosing_key_sets_have_five_values_behind_them(base):
+    tables = sized(base, 60, 60)
+
+    def edition(k):
+        one = MinimalKeySet(keys=("age",), target="ill", n_disclosed=k, share=k / 60, synthetic_share=0.5)
+        return msgspec.json.encode(external(bare(base, tables=tables, minimal_key_sets=(one,))).minimal_key_sets)
+
+    assert min(smallest_sets(((k,), edition(k)) for k in range(61))) >= BASE
+
+
+@pytest.mark.parametrize("part", ["utility", "positive_control", "change", "policy", "facts", "verdict"])
+def test_other_parts_tell_no_count(base, part):
+    # the same whatever the numbers: as long as the words are the same, nothing follows
+    made = set()
+    for x in (0.123456, 0.2, 0.987654):
+        data = full(base, x)
+        made.add(msgspec.json.encode(getattr(external(data), part)))
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("size", [60, pytest.param(100, marks=pytest.mark.slow)])
+def test_the_verdict_beside_the_counts_leaves_five_values(base, size):
+    # the only comparison of a run: the attacker can work out the verdict of any two counts
+    n, m = (30, 30) if size == 60 else (size, 60)
+    behind = defaultdict(set)
+    for a, b in itertools.product(range(n + 1), range(m + 1)):
+        r = comparison(a, n, b, m)
+        r = replace(r, verdict=_verdict(a, n, b, m, 0.05, 0.05))
+        behind[shown(base, r, tables=sized(base, n, m))].add((a, b))
+    least = min(min(len({x[i] for x in one}) for i in (0, 1)) for one in behind.values())
+    assert least >= BASE
+
+
+@pytest.mark.parametrize("joined", ["real", "holdout"])
+def test_one_person_more_shows_at_a_border_alone(base, joined):
+    # two releases, of which the second has one person more: who is hit, or is not
+    behind = defaultdict(set)
+    for n, a, hit in itertools.product(range(58, 68), range(13, 48), (0, 1)):
+        two = []
+        for k, of in ((a, n), (a + hit, n + 1)):
+            counts, sizes = ((k, of, 30, 60), (of, 60)) if joined == "real" else ((30, 60, k, of), (60, of))
+            two.append(shown(base, comparison(*counts), tables=sized(base, *sizes)))
+        behind[tuple(two)].add((a, n))
+    borders = {edition: one for edition, one in behind.items() if edition[0] != edition[1]}
+    within = [len({a for a, _ in one}) for edition, one in behind.items() if edition not in borders]
+    assert min(within) >= BASE - 1  # the last count of a step is none whose person more was hit and did not show
+    crossed = [one for (before, after), one in borders.items() if _hits(before, joined) != _hits(after, joined)]
+    assert min(len({a for a, _ in one}) for one in crossed) == 1  # what the page on editions warns of
+    others = [one for one in borders.values() if one not in crossed]
+    assert min(len({a for a, _ in one}) for one in others) >= BASE - 1
+
+
+def _hits(edition, role):
+    return msgspec.json.decode(edition)[0][role]["hits"]

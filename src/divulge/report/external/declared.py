@@ -48,8 +48,8 @@ NUMBERS: Mapping[str, Made] = {
 }
 """Each field of `report.model` that holds a number, as struct.field. A field that is missing here fails a test. The
 synthetic table's own `Table.rows`, `Table.repeated`, `Table.missing` are public. `ResultRecord.context` holds what the
-entry of its attack declares. Numbers inside sentences are withheld but for those of `known_sentences.PUBLIC`, limits of a
-policy, and numbers of entries."""
+entry of its attack declares. Numbers inside sentences are withheld but for those of `known_sentences.PUBLIC`, the
+limits of a policy, and numbers of entries."""
 
 DECISIONS = (
     "Bound.bounded", "Bound.primary", "Change.same_people", "Change.same_synthetic", "Change.verdict",

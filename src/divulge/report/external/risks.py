@@ -9,8 +9,7 @@ import numpy as np
 
 from divulge.core.result import TOWARDS, Difference, Risk, counts_rows
 from divulge.report.external.rounding import Limits, alike, rounded
-from divulge.report.external.source import Source, is_summary
-from divulge.report.formatting import of_guesses
+from divulge.report.external.source import Source
 from divulge.report.model import ANY_COUNT, Rate, ResultRecord
 from divulge.stats.intervals import mover_residual
 from divulge.stats.outcomes import Outcomes
@@ -31,7 +30,7 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
     if own is None:
         return None
     tests = sum(o.attack == r.attack and o.risk is not None for o in s.data.results)
-    people = not (counts_rows(r) or of_guesses(r.attack) or is_summary(r) or s.data.settings.unit is not None)
+    people = s.of_people(r) and not s.kept_back(r)
     out: dict[str, float | None] = dict.fromkeys(("value", "leak_free_low", "leak_free_high"))
     for kind, times in (("", 1), ("_simultaneous", tests)):
         limits = _limits(s, r, sides, 1 - (1 - own.level) / times) if people else (None, None)

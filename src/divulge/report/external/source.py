@@ -11,9 +11,11 @@ from math import ceil
 from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.checks import SHOWN
 from divulge.core.result import Identity, counts_rows, identity, label, tidy
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN, Names
+from divulge.report.external.narrowing import narrows
 from divulge.report.external.rounding import BASE, alike, count, nearest, size
 from divulge.report.external.sentences import numberless
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
@@ -42,8 +44,8 @@ class Source:
     def step(self) -> int:
         """The multiple that counts of people are rounded to: 5, times the rows of a person where he has several."""
         t = self.data.tables
-        several = [ceil(x.rows / x.units) for x in (t.real, t.holdout) if x is not None and x.rows and x.units]
-        return BASE * max([1, *several])
+        known = [(size(x.rows), size(x.units)) for x in (t.real, t.holdout) if x is not None]
+        return BASE * max([1, *(ceil(rows / units) for rows, units in known if rows and units)])
 
     def size(self, n: float | None) -> int | None:
         """Return the size of a table of people, or of a part of one, as shown."""
@@ -80,9 +82,38 @@ class Source:
             return r.real, r.holdout
         if counts_rows(r):
             return self._of_rows(r.real, r.holdout)
-        if is_summary(r):  # beside its parts its count would narrow theirs
+        if self.kept_back(r):
             return self._withheld(r.real), self._withheld(r.holdout)
         return self.rate(r.real), self.rate(r.holdout)
+
+    def kept_back(self, r: ResultRecord) -> bool:
+        """Return whether the counts of a result are withheld whatever they are, and the ranges of few and many too.
+
+        Beside its parts a mean over targets would narrow them; and a verdict may leave too few counts possible.
+        """
+        if is_summary(r):
+            return True
+        if not self.of_people(r) or r.risk is None or r.verdict is None:
+            return False
+        ranges = [(alike(x.hits, n, self.step), n) for x in (r.real, r.holdout) if x is not None for n in [size(x.n)]]
+        if len(ranges) < 2:
+            return False
+        (a, n), (b, m) = ranges
+        if a is None or b is None or n is None or m is None:
+            return False
+        part = r.context.get(SHOWN, 1.0)
+        part = 1.0 if part is None else nearest(part * n, self.step) / n  # exact, it would be told by what is withheld
+        acceptable = self.data.settings.acceptable * max(0.0, part)
+        return narrows(r.verdict, a, n, b, m, round(1 - r.risk.level, 12), self.tests, acceptable)
+
+    def of_people(self, r: ResultRecord) -> bool:
+        """Return whether a result counts people, of whom each has one row."""
+        return not (counts_rows(r) or formatting.of_guesses(r.attack)) and self.data.settings.unit is None
+
+    @cached_property
+    def tests(self) -> int:
+        """The comparisons of the run, over which a verdict is corrected at most."""
+        return max(1, sum(r.risk is not None for r in self.data.results))
 
     def rate(self, rate: Rate | None) -> Rate | None:
         """Return the count and the rate that are shown of one side of a comparison; None where it has no such side."""
