@@ -463,17 +463,19 @@ def between(low, high, n, other, m, level):
     return min(c.low for c in corners), max(c.high for c in corners)
 
 
-@pytest.mark.parametrize(("hits", "low", "high"), [(9, 0, 12.5), (20, 17.5, 22.5)], ids=["withheld", "shown"])
+@pytest.mark.parametrize(
+    ("hits", "other", "low", "high"), [(9, 15, 0, 12.5), (20, 30, 17.5, 22.5)], ids=["withheld", "shown"]
+)
 @pytest.mark.parametrize("tests", [1, 8])
-def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, low, high, tests):
-    one = compared(hits, 60, 15, 60)
+def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, other, low, high, tests):
+    one = compared(hits, 60, other, 100)
     assert one["verdict"] == "cannot tell"
     table = {"rows": 60, "columns": 3, "sha256": "", "hashed": "file"}
     another = one | {"attack": "copies"}  # of another attack, and so of another family
     tables = dict.fromkeys(("real", "synthetic", "holdout"), table)
     risk = external(small.data | {"results": [one] * tests + [another] * 3, "tables": tables})["results"][0]["risk"]
     for kind, level in (("", 0.95), ("_simultaneous", 1 - 0.05 / tests)):
-        under, over = between(low, high, 60, 15, 60, level)
+        under, over = between(low, high, 60, other, 100, level)
         assert risk[f"low{kind}"] == rounded(under, 2, "down")
         assert risk[f"high{kind}"] == rounded(over, 2, "up")
 

@@ -138,7 +138,7 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
         float | None,
         Meta(
             description="Simultaneous upper limit of the risk, divided by the part of a full copy of the real table "
-            "that would show here; null where it has none, and in an external edition where few people are behind it."
+            "that would show here; null where it has none. In an external edition the acceptable risk, or null."
         ),
     ]
     shown: Annotated[float | None, Meta(description="The part of a full copy of the real table that would show here.")]

@@ -2,31 +2,23 @@
 
 It is built field by field: a field that is not named here, such as one of a later version, is left out.
 
-Left out are records, hashes of real and holdout, the command, the machine, curves and further numbers that depend on
-single people (nearest and farthest distances, precision at each recall), and notes and settings that this version does
-not know.
+Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared` says
+which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves, groups, p-values,
+utility, the numbers of positive control and change, and notes and settings that this version does not know.
 
-Counts. A count of people below 10, 0 included, is withheld, and so is one that leaves fewer than 10 of its n: hits and
-rate are None. Where one side of a comparison is withheld, so is all that follows from it: difference, value of the
-risk, p-values, score, curves. The verdict stays. The limits of the risk are computed again from what is shown here,
-with Bonferroni over the comparisons of the attack: they hold for every count that would be withheld in the same way, 0
-to 10 people, and reveal nothing else. (They enclose the custodian's limits where these are wider, as with several rows
-to a unit.) Where rows or guesses are counted, the only limits are those that the verdict states: 0 as the lower one of
-an excess found, the acceptable risk as the upper one of none found. Of a comparison that counts rows both sides are
-withheld. Groups of a result are withheld together, as they add up to a number that may be shown.
+Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have several
+rows, the multiple is 5 times these. A count below 13 is withheld, and so is one that leaves fewer than 13 of its n: at
+least ten values are behind it. Where one side of a comparison is withheld, so is what follows from it. The limits of risk
+hold for every count that would be shown, or withheld, in the same way, with Bonferroni over the comparisons of the attack.
+Where rows, guesses or several rows of a person are counted, the only limits are those that the verdict states. Parts that
+add up to a number that is shown are withheld, and of rows by their nearest person the second count is the rest of the first.
 
-All other counts are multiples of 5. Where people are counted as right or wrong, rates, difference, risk, leak-free band
-and score are computed from these counts, the limits hold for every count that would be shown in the same way, and
-groups have no risk: exact numbers would reveal exact counts, and two counts of nearly the same people a third. Shares
-without an interval are on a grid with steps of at least 5 people, curves have steps of 10 people, and quantiles are at
-least 10 people apart and from either end.
-
-Numbers. A number with an interval has the decimals of the leading digit of half the interval's width, and limits are
-rounded outward. P-values are raised to .001, .01, .05 or 1, seconds are whole, other numbers have 3 significant digits.
+Decisions. Verdicts and other decisions are the custodian's. Where a verdict beside the counts would leave fewer values
+possible (`narrowing`), the verdict stays and the counts go.
 
 Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists in
 alphabetical order are put into the order of the schema. Sentences are written again from the numbers shown here, or
-are those of `known_sentences` with the quoted parts replaced: a column may have any other of their words as its name.
+are those of `known_sentences` without their numbers and with the quoted parts replaced: a column may have any other of their words as its name.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from math import ceil, floor
 
 from divulge.attacks.checks import verdict_of
+from divulge.report.external.rounding import BASE, FEW
 from divulge.stats.exact import fisher
 from divulge.stats.intervals import mover_residual, newcombe
 
@@ -20,7 +21,9 @@ _END = 1e-9
 def narrows(
     verdict: str, real: Range, n: int, holdout: Range, m: int, alpha: float, tests: int, acceptable: float
 ) -> bool:
-    """Return whether some count of either side does not go with this verdict, whatever the other side's count.
+    """Return whether too few counts of a side go with this verdict, whatever the other side's count.
+
+    Of a shown count all five must, of a withheld one ten.
 
     Parameters
     ----------
@@ -52,8 +55,9 @@ def narrows(
 
 
 def _lacks(ones: range, others: range, n: int, m: int, fits: Callable[[int, int], bool]) -> bool:
-    """Return whether one of the first counts fits none of the second; equal rates are tried first."""
-    return any(not any(fits(a, b) for b in sorted(others, key=partial(_apart, a, n, m))) for a in ones)
+    """Return whether too few of the first counts fit some of the second; equal rates are tried first."""
+    found = sum(any(fits(a, b) for b in sorted(others, key=partial(_apart, a, n, m))) for a in ones)
+    return found < (FEW if len(ones) > BASE else BASE)
 
 
 def _apart(a: int, n: int, m: int, b: int) -> int:
