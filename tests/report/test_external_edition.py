@@ -457,17 +457,13 @@ def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(
     assert [len(outputs) for outputs in shown.values()] == [1] * len(shown)
 
 
-def between(low, high, n, other, m, level):
-    """The widest limits of risk for members' counts from low to high, and strangers' that are shown like `other`."""
-    corners = [mover_residual(a, n, b, m, level) for a in (low, high) for b in (other - 2.5, other + 2.5)]
-    return min(c.low for c in corners), max(c.high for c in corners)
-
-
 @pytest.mark.parametrize(
-    ("hits", "other", "low", "high"), [(9, 15, 0, 12.5), (20, 30, 17.5, 22.5)], ids=["withheld", "shown"]
+    ("hits", "other", "members", "strangers"),
+    [(9, 8, (0, 12.5), (0, 12.5)), (20, 30, (17.5, 22.5), (27.5, 32.5))],
+    ids=["withheld", "shown"],
 )
 @pytest.mark.parametrize("tests", [1, 8])
-def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, other, low, high, tests):
+def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, other, members, strangers, tests):
     one = compared(hits, 60, other, 100)
     assert one["verdict"] == "cannot tell"
     table = {"rows": 60, "columns": 3, "sha256": "", "hashed": "file"}
@@ -475,9 +471,9 @@ def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hit
     tables = dict.fromkeys(("real", "synthetic", "holdout"), table)
     risk = external(small.data | {"results": [one] * tests + [another] * 3, "tables": tables})["results"][0]["risk"]
     for kind, level in (("", 0.95), ("_simultaneous", 1 - 0.05 / tests)):
-        under, over = between(low, high, 60, other, 100, level)
-        assert risk[f"low{kind}"] == rounded(under, 2, "down")
-        assert risk[f"high{kind}"] == rounded(over, 2, "up")
+        corners = [mover_residual(a, 60, b, 100, level) for a in members for b in strangers]
+        assert risk[f"low{kind}"] == rounded(min(c.low for c in corners), 2, "down")
+        assert risk[f"high{kind}"] == rounded(max(c.high for c in corners), 2, "up")
 
 
 def test_sizes_are_rounded_as_counts_are(report):
