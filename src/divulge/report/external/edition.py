@@ -2,23 +2,26 @@
 
 It is built field by field: a field that is not named here, such as one of a later version, is left out.
 
-Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared` says
-which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves, groups, p-values,
-utility, the numbers of positive control and change, and notes and settings that this version does not know.
+Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared`
+says which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves,
+groups, p-values, utility, the numbers of positive control and change, and notes and settings that this version does
+not know.
 
-Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have several
-rows, the multiple is 5 times these. A count below 13 is withheld, and so is one that leaves fewer than 13 of its n: at
-least ten values are behind it. Where one side of a comparison is withheld, so is what follows from it. The limits of risk
-hold for every count that would be shown, or withheld, in the same way, with Bonferroni over the comparisons of the attack.
-Where rows, guesses or several rows of a person are counted, the only limits are those that the verdict states. Parts that
-add up to a number that is shown are withheld, and of rows by their nearest person the second count is the rest of the first.
+Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have
+several rows, the multiple is 5 times these. A count below 13 is withheld, and so is one that leaves fewer than 13 of
+its n: at least ten values are behind it. Where one side of a comparison is withheld, so is what follows from it. The
+limits of risk hold for every count that would be shown, or withheld, in the same way, with Bonferroni over the
+comparisons of the attack. Where rows, guesses or several rows of a person are counted, the only limits are those that
+the verdict states. Parts that add up to a number that is shown are withheld, and of rows by their nearest person the
+second count is the rest of the first.
 
-Decisions. Verdicts and other decisions are the custodian's. Where a verdict beside the counts would leave fewer values
-possible (`narrowing`), the verdict stays and the counts go.
+Decisions. Verdicts and other decisions are the custodian's. Where a verdict beside the counts would leave fewer
+values possible (`narrowing`), the verdict stays and the counts go.
 
 Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists in
 alphabetical order are put into the order of the schema. Sentences are written again from the numbers shown here, or
-are those of `known_sentences` without their numbers and with the quoted parts replaced: a column may have any other of their words as its name.
+are those of `known_sentences` without their numbers and with the quoted parts replaced: a column may have any other
+of their words as its name.
 """
 
 from __future__ import annotations
