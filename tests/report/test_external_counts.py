@@ -275,6 +275,7 @@ def test_two_editions_of_one_run_tell_no_more_than_one(base):
         assert external(named) == plain
 
 
+@pytest.mark.slow
 def test_rows_of_members_and_strangers_do_not_narrow_each_other(base):
     # each row is nearest to a member, to a stranger, or counted for nobody
     n = 61
@@ -401,7 +402,7 @@ def test_the_verdict_beside_the_counts_leaves_five_values(base, size):
             assert len({x[i] for x in one}) >= (FEW if made[side]["hits"] is None else BASE)
 
 
-@pytest.mark.parametrize("joined", ["real", "holdout"])
+@pytest.mark.parametrize("joined", ["real", pytest.param("holdout", marks=pytest.mark.slow)])
 def test_one_person_more_shows_at_a_border_alone(base, joined):
     # two releases, of which the second has one person more: who is hit, or is not
     behind = defaultdict(set)

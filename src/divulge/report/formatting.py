@@ -127,7 +127,7 @@ def counted(rate: Rate | None) -> str:
 
 
 def withheld(rate: Rate | None) -> bool:
-    """Return whether an external edition withholds a rate because it counts too few people."""
+    """Return whether an external edition withholds a rate."""
     return rate is not None and rate.hits is None
 
 

@@ -401,7 +401,7 @@ class NotTested(msgspec.Struct, frozen=True, kw_only=True):
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """How often the attack was right on one group of people.
 
-    In an external edition hits and rate are null where few people are hit, or all but few.
+    In an external edition hits and rate are null where they are withheld, and n where it is small.
     """
 
     hits: Number | None
