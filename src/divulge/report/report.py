@@ -158,8 +158,8 @@ class Report:
     def external(self, reveal: Sequence[str] = ()) -> Report:
         """Return the report for the recipient of the synthetic table (see `divulge.report.external.edition`).
 
-        Records, hashes of real and holdout, the command and the machine are left out, counts of fewer than 10 people
-        are withheld, other numbers are rounded, and columns are numbered.
+        Records, hashes of real and holdout, the command and the machine are left out, small counts are withheld, the
+        others are multiples of 5, all other numbers follow from these or are withheld, and columns are numbered.
 
         Parameters
         ----------

@@ -76,7 +76,7 @@ _DISCO_WORDS = Words(
     words=_DISCO_WORDS,
     plan=per_pair(searched="first"),
     record=Record("n_disclosed", "count", lambda variant: variant == "DiSCO"),
-    coarse=Coarse("share", rows=""),
+    coarse=Coarse("share", rows="", synthetic=True),
     notes=(
         "one target value holds #% of the # disclosed records: people may know it without the table",
         "# disclosed records have a value of '…' that alone implies the target (#%)",

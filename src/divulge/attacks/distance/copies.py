@@ -26,7 +26,7 @@ from divulge.attacks.distance.one_column import (
     one_column,
     without_strangers,
 )
-from divulge.attacks.entry import Count, Decimals, Primary, Record, Share, Withheld, Words, per_table
+from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
@@ -108,12 +108,12 @@ _COPIES_WORDS = Words(
     },
     context={
         "radius": Withheld(),
-        "different real values": Count("real"),
-        "of these in the synthetic table": Count("real"),
-        SHOWN: Decimals(2),
-        SMALLEST: Decimals(2),
-        "share of real rows that equal another real row": Share("real"),
-        "share of synthetic rows that equal a real row": Share("synthetic"),
+        "different real values": Withheld(),
+        "of these in the synthetic table": Withheld(),
+        SHOWN: Withheld(),
+        SMALLEST: Withheld(),
+        "share of real rows that equal another real row": Withheld(),
+        "share of synthetic rows that equal a real row": Withheld(),
     },
     notes=(
         "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows "

@@ -54,7 +54,7 @@ _REPLICATED_UNIQUES_WORDS = Words(
     plan=per_key_set(),
     record=Record("replicated_unique", "any", lambda variant: variant.startswith("repU")),
     hit={"": "alone and replicated:"},
-    coarse=Coarse("share", rows=""),
+    coarse=Coarse("share", rows="", synthetic=True),
 )
 def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]:
     """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions of rows.
