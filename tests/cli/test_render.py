@@ -149,6 +149,26 @@ def test_records_of_another_run_are_refused(folder):
         Report.from_json(folder / "assessment.json")
 
 
+@pytest.mark.parametrize(
+    ("column", "values"), [("highest_cap", "x"), ("row", "x"), ("copied", 2), ("reasons", 1), ("more", [1])]
+)
+def test_a_column_of_records_of_another_type_is_refused(folder, column, values):
+    records = pl.read_parquet(folder / "records.parquet")
+    kept = records.with_columns(pl.Series(column, [values] * len(records)))
+    kept.write_parquet(folder / "records.parquet")
+    with pytest.raises(TableError, match=f"records.parquet: damaged at '{column}'.* hint: "):
+        Report.from_json(folder / "assessment.json")
+    records.write_parquet(folder / "records.parquet")
+    assert Report.from_json(folder / "assessment.json").records().equals(records)
+
+
+def test_half_a_character_in_an_assessment_is_refused(folder):
+    path = folder / "assessment.json"
+    path.write_text(path.read_text().replace('"notes": [', '"notes": ["\\ud800", ', 1))
+    with pytest.raises(SettingError, match="no JSON"):
+        Report.from_json(path)
+
+
 # ---------------------------------------------------------------- the command
 
 

@@ -10,6 +10,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
+from divulge.cli.show import as_text
 from divulge.core.errors import SettingError
 
 __all__ = ["render"]
@@ -71,7 +72,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     except OSError as error:
         raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
     for document in documents:
-        click.echo(folder / document)
+        click.echo(as_text(folder / document))
 
 
 def _is(path: Path, source: Path) -> bool:

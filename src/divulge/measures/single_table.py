@@ -5,6 +5,7 @@ These are not attacks. A table without information has no risk, so risk should b
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Literal
@@ -431,7 +432,7 @@ def _fitted(model: Any, x: Floats, y: NDArray[Any], categories: list[bool], ask:
     if not filled.any():
         filled[0], x = True, np.zeros_like(x)
     model.set_params(categorical_features=[c for c, f in zip(categories, filled, strict=True) if f])
-    with threadpool_limits(1, user_api="openmp"):
+    with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings(action="ignore"):  # it warns of many classes
         model.fit(x[:, filled], y)
 
     def answer(asked: Floats) -> Floats:

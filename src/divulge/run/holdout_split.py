@@ -6,8 +6,6 @@ and of columns does not enter.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import shlex
 import sys
@@ -434,8 +432,7 @@ def _text_file(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> 
     if not body:
         raise TableError(f"{where}: no rows below the header. hint: pass a table with rows.")
     separator = files._separator(header, suffix)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    files._check_names(names, where)
+    names = files._names(header, separator, where)
     frame = files._parsed_fast(files._without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = files._parsed_slowly(body, separator, len(names), n_above + header.count("\n") + 1, where)
