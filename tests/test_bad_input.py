@@ -1,6 +1,9 @@
 """A table of bad inputs, each with the message it gets. No message shows a data value, none is a traceback."""
 
+import ast
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -74,6 +77,25 @@ def test_a_wrong_call_says_what_was_found_and_what_to_do(call, says):
     assert isinstance(raised.value, ValueError | TypeError)
 
 
+def _raised():
+    """Yield the source of each error of ours that is raised outside of `stats`, which takes arrays of callers."""
+    home = Path(divulge.__file__).parent
+    for path in home.rglob("*.py"):
+        if path.parent != home / "stats":
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                    told = ast.unparse(node.exc)
+                    if re.match("(Divulge|Setting|Table|Column|Frame)Error[(]", told):
+                        yield f"{path.relative_to(home)}:{node.lineno}: {told}"
+
+
+def test_each_error_has_a_hint():
+    told = list(_raised())
+    assert len(told) > 150
+    elsewhere = ("_unknown(", "_ragged(", "{_ACCEPTED}", "{hint}", "['why']}", "--baseline: {error}")
+    assert [t for t in told if "hint: " not in t and not any(e in t for e in elsewhere)] == []
+
+
 def write(path, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -110,8 +132,6 @@ FILES = [
 
 @pytest.mark.parametrize(("name", "content", "says"), [f[1:] for f in FILES], ids=[f[0] for f in FILES])
 def test_a_broken_file_is_one_message_and_status_2(tmp_path, monkeypatch, capsys, name, content, says):
-    import re
-
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "good.csv", GOOD_CSV)
     if content is not None:

@@ -162,13 +162,6 @@ def test_a_column_of_records_of_another_type_is_refused(folder, column, values):
     assert Report.from_json(folder / "assessment.json").records().equals(records)
 
 
-def test_half_a_character_in_an_assessment_is_refused(folder):
-    path = folder / "assessment.json"
-    path.write_text(path.read_text().replace('"notes": [', '"notes": ["\\ud800", ', 1))
-    with pytest.raises(SettingError, match="no JSON"):
-        Report.from_json(path)
-
-
 # ---------------------------------------------------------------- the command
 
 

@@ -80,7 +80,7 @@ def test_an_edited_kind_wins_over_the_inferred_one():
         ("a = 1", r"no \[columns.NAME\]"),
         ('[columns.a]\nkind = "colour"', "unknown kind"),
         ('[columns.a]\nroles = ["boss"]', "unknown role"),
-        ('[columns.a]\nbins = "deciles"', "bins must be"),
+        ('[columns.a]\nbins = "deciles"', "bins are not known"),
         ('[columns.a]\nkinds = "text"', "unknown entry"),
         ("columns = 1", r"no \[columns.NAME\]"),
         ('[attacker]\nwhoo = "x"', r"\[attacker\]: unknown entry 'whoo'. hint: use who, knows, source, wants, harm"),

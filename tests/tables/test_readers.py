@@ -400,7 +400,7 @@ def test_a_quotation_mark_that_never_closes_gets_a_hint(write):
 
 def test_a_quotation_mark_that_swallows_a_long_file_gets_a_hint(write):
     with pytest.raises(
-        TableError, match="a field after line 2 has more than 131,072 characters.*quotation mark left open"
+        TableError, match=r"a field after line 2 has more than 131,072 characters.*quotation mark left open"
     ):
         read(write('a,b\n1,2\n3,"x\n' + "5,6\n" * 50_000))
 

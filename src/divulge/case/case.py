@@ -285,7 +285,8 @@ def build_case(
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not (whole or (name == "level" and isinstance(value, (float, np.floating)))):
             raise SettingError(
-                f"{name}: a {type(value).__name__} is no {'number' if name == 'level' else 'whole number'}."
+                f"{name}: a {type(value).__name__} is no {'number' if name == 'level' else 'whole number'}. "
+                f"hint: {'0.95 gives 95% intervals' if name == 'level' else '0 is the default'}."
             )
     if not 0.5 < level < 1:
         raise SettingError(f"level: {level} is outside (0.5, 1). hint: 0.95 gives 95% intervals.")

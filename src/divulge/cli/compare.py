@@ -82,7 +82,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
         raise SettingError("--out: this is not a folder. hint: name a folder.")
     given = labelled(candidates)
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
-        raise SettingError("-: only one table can come from standard input.")
+        raise SettingError("-: only one table can come from standard input. hint: name a file.")
     missing = options["missing"]
     people = [None if path is None else read(path, role=role, missing=missing)
               for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip

@@ -265,7 +265,7 @@ def _bins_from(name: str, text: Any, source: str) -> Bins:
     match = re.fullmatch(r"\s*(quantile|width|none)\s*(\d*)\s*", str(text))
     if not match or (match[2] and not 2 <= int(match[2]) <= 1000):
         raise SettingError(
-            f'{source}: column {name!r}: bins must be "quantile 10", "width 10" (2 to 1000 bins) or "none".'
+            f'{source}: column {name!r}: bins are not known. hint: "quantile 10", "width 10" (2 to 1000) or "none".'
         )
     return Bins(match[1], int(match[2] or 10))  # type: ignore[arg-type] # the pattern allows nothing else
 
@@ -321,7 +321,7 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
     'numeric'
     """
     if not isinstance(metadata, Mapping):
-        raise SettingError(f"{source}: SDV metadata must be a JSON object.")
+        raise SettingError(f"{source}: SDV metadata must be a JSON object. hint: pass the metadata that SDV wrote.")
     table: Any = metadata
     if "tables" in metadata:
         tables = metadata["tables"]

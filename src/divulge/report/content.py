@@ -128,9 +128,7 @@ def assessment_of(data: Any) -> Assessment:
 def _read_json(path: Path) -> Any:
     try:
         # NaN and Infinity are not JSON, and divulge never writes them
-        data = json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
-        json.dumps(data, ensure_ascii=False).encode()  # "\\ud800" alone is JSON, and no text that a document can hold
-        return data
+        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
     except OSError as error:
         raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
     except (ValueError, RecursionError):

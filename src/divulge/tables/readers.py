@@ -88,7 +88,9 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
+        raise TableError(
+            f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
+        ) from None
     notes = ()
     if suffix in _TEXT:
         frame, notes = _csv(_unzipped(data, where, zipped), where, suffix, missing)
@@ -97,8 +99,13 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     else:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in _TEXT:
-        frame = pl.DataFrame([without_codes(plain(s), missing) for s in frame.get_columns()])
+        frame = pl.DataFrame([_without_codes(s, missing) for s in frame.get_columns()])
     return _table(frame, role, data, notes, missing)
+
+
+def _without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    # unnamed meanwhile: polars takes a name such as "^a$" for a pattern
+    return without_codes(plain(series.alias("")), missing).alias(series.name)
 
 
 def _table(frame: pl.DataFrame, role: str, data: bytes, notes: tuple[str, ...], missing: Sequence[str]) -> Table:
@@ -132,7 +139,9 @@ def read_schema(path: str | PathLike[str]) -> Schema:
             return schema_from_toml(text, name)
         return schema_from_sdv(json.loads(text), name)
     except json.JSONDecodeError as error:
-        raise SettingError(f"{name}: not JSON: {error.msg} in line {error.lineno}.") from None
+        raise SettingError(
+            f"{name}: not JSON: {error.msg} in line {error.lineno}. hint: check how it was written."
+        ) from None
     except RecursionError:
         raise SettingError(f"{name}: nested too deeply for a schema. hint: check how it was written.") from None
     except ValueError as error:
