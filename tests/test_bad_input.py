@@ -63,6 +63,11 @@ CALLS = [  # a line each
     ("half a character among mixed values", lambda: cap(real=pd.DataFrame({"age": [1, HALF]}, dtype=object)), "a text of column 'age' has half a character"),
     ("half a character in a name", lambda: cap(real=GOOD.to_pandas().set_axis(pd.Index(["age", "sex", HALF], dtype=object), axis=1)), "the column name .* has half a character"),
     ("half a character in a code", lambda: cap(missing=[HALF]), "missing: a code has half a character"),
+    ("codes of a run as one text", lambda: divulge.assess(GOOD, GOOD, missing="-8"), "missing: no list of texts"),
+    ("what to reveal as a number", lambda: divulge.assess(GOOD, GOOD, reveal=5), "reveal: no list of texts"),
+    ("an acceptable risk that is text", lambda: divulge.assess(GOOD, GOOD, acceptable="a"), "acceptable: a str is no number"),
+    ("threads that are text", lambda: divulge.assess(GOOD, GOOD, jobs="a"), "jobs: a str is no number"),
+    ("a level that is text", lambda: cap(level="a"), "level: a str is no number"),
     ("a code that is no text", lambda: cap(missing=[-8]), "missing: no list of texts"),
     ("codes as one text", lambda: cap(missing="-8"), "missing: no list of texts"),
     ("an acceptable risk of 5", lambda: divulge.assess(GOOD, GOOD, acceptable=5), "acceptable: 5 is outside"),
@@ -75,6 +80,7 @@ def test_a_wrong_call_says_what_was_found_and_what_to_do(call, says):
         call()
     assert SECRET not in str(raised.value).replace(repr(HALF), "")  # a name, not a value
     assert isinstance(raised.value, ValueError | TypeError)
+    assert "hint: " in str(raised.value)
 
 
 def _raised():
@@ -89,6 +95,7 @@ def _raised():
                         yield f"{path.relative_to(home)}:{node.lineno}: {told}"
 
 
+@pytest.mark.slow
 def test_each_error_has_a_hint():
     told = list(_raised())
     assert len(told) > 150
@@ -193,17 +200,19 @@ def test_a_column_that_is_all_missing_is_left_alone():
     assert not report.failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [["age"], ["age", "sex"]])
 def test_a_model_is_trained_where_a_key_is_all_missing(missing):
     frame = GOOD[:60]
     nothing = frame.with_columns(pl.lit(None).cast(frame.schema[name]).alias(name) for name in missing)
-    for tables in ((frame, frame, nothing), (nothing, nothing, nothing), (frame, nothing, frame)):
-        for attack in (divulge.baseline_cap, divulge.rapid):
+    for tables in ((frame, frame, nothing), (frame, nothing, frame))[: 1 if len(missing) == 1 else 2]:
+        for attack in (divulge.baseline_cap, divulge.rapid)[: len(missing)]:
             results = attack(*tables[:2], holdout=tables[2], **PAIR)
             rates = [r.real.rate for r in (results if isinstance(results, tuple) else [results]) if r.real]
             assert all(0 <= rate <= 1 for rate in rates)
 
 
+@pytest.mark.slow
 def test_models_of_hardly_repeated_classes_warn_of_nothing():
     frame = pl.DataFrame({"k": range(60), "t": [f"v{i}" for i in range(40)] * 1 + ["w"] * 20})
     divulge.baseline_cap(frame, frame, holdout=frame, keys=["k"], target="t")  # warnings are errors here

@@ -567,3 +567,14 @@ def test_a_schema_that_is_not_there_is_refused(tmp_path):
 def test_a_schema_beyond_the_parser_is_an_error_of_ours(write, name, content, said):
     with pytest.raises(SettingError, match=said):
         read_schema(write(content, name))
+
+
+@pytest.mark.parametrize("name", ["^a$", "^.*$", "*", ""])
+def test_a_column_named_as_a_pattern_is_read_without_codes(tmp_path, name):
+    pl.DataFrame({name: ["x", "?", "y"], "b": [1, -8, 3]}).write_parquet(tmp_path / "t.parquet")
+    table = read(tmp_path / "t.parquet", missing=["?", "-8"])
+    assert (table.series(name).to_list(), table.series("b").to_list()) == (["x", None, "y"], [1, None, 3])
+
+
+def test_a_column_without_a_name_keeps_none(write):
+    assert read(write(",column_0\n1,2\n3,4\n")).columns == ("", "column_0")

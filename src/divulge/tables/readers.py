@@ -99,13 +99,12 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     else:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in _TEXT:
-        frame = pl.DataFrame([_without_codes(s, missing) for s in frame.get_columns()])
+        frame = pl.DataFrame({s.name: _without_codes(s, missing) for s in frame.get_columns()})
     return _table(frame, role, data, notes, missing)
 
 
 def _without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    # unnamed meanwhile: polars takes a name such as "^a$" for a pattern
-    return without_codes(plain(series.alias("")), missing).alias(series.name)
+    return without_codes(plain(series.alias("")), missing)  # polars takes a name such as "^a$" for a pattern
 
 
 def _table(frame: pl.DataFrame, role: str, data: bytes, notes: tuple[str, ...], missing: Sequence[str]) -> Table:
@@ -263,7 +262,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
     typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
-    return pl.DataFrame([s.rename(name) for s, name in zip(typed, names, strict=True)]), notes
+    return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would give a column without name another
 
 
 def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
