@@ -578,3 +578,18 @@ def test_a_column_named_as_a_pattern_is_read_without_codes(tmp_path, name):
 
 def test_a_column_without_a_name_keeps_none(write):
     assert read(write(",column_0\n1,2\n3,4\n")).columns == ("", "column_0")
+
+
+@pytest.mark.parametrize(
+    "content", ['"\na\nsecret\n"b",1\n', 'a,"b\n1,secret\n' + "2,secret\n" * 9 + '3,"\n4,5\n', '"a\nsecret"x,b\n1,2\n']
+)
+def test_a_mark_that_swallows_rows_into_the_header_shows_none(write, content):
+    with pytest.raises(
+        TableError, match="a quotation mark opens in the header and does not close there. hint: "
+    ) as raised:
+        read(write(content))
+    assert "secret" not in str(raised.value)
+
+
+def test_a_name_may_have_line_breaks(write):
+    assert read(write('"age\nin\nyears",b\n1,2\n')).columns == ("age\nin\nyears", "b")

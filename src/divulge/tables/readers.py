@@ -47,6 +47,7 @@ _SEPARATORS = ",;\t|"
 _BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
 _END = "\x1eend\x1e"
 _SHOWN = 5  # lines that an error names
+_LINES_OF_A_NAME = 4
 
 
 def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = ()) -> Table:
@@ -308,8 +309,22 @@ def _names(header: str, separator: str, where: str) -> list[str]:
             f"{where}: a column name has more than {csv.field_size_limit():,} characters. "
             "hint: is a quotation mark left open in the header?"
         ) from None
+    if any("\n" in name or "\r" in name for name in names) and _swallowed(header, separator, names):
+        raise TableError(
+            f"{where}: a quotation mark opens in the header and does not close there. "
+            "hint: close it, and double the marks inside names."
+        )
     _check_names(names, where)
     return names
+
+
+def _swallowed(header: str, separator: str, names: list[str]) -> bool:
+    """Return whether a name with line breaks is rather rows that a quotation mark swallowed: no error may show those."""
+    try:
+        next(csv.reader(io.StringIO(header, newline=""), delimiter=separator, strict=True))
+    except csv.Error:  # no separator after the closing mark
+        return True
+    return max(len(name.splitlines()) for name in names) > _LINES_OF_A_NAME
 
 
 def _separator(header: str, suffix: str) -> str:
