@@ -283,6 +283,7 @@ def test_half_a_row_is_found_on_its_columns():
     assert any("all 41 sets of 3 to 5 columns" in n for n in near_of(results).notes)
 
 
+@pytest.mark.slow
 def test_verdicts_of_a_direct_call_hold_together_and_are_those_of_assess():
     rng = np.random.default_rng(6)
     real, synthetic, holdout = (independent(rng, 80, 5) for _ in range(3))

@@ -218,6 +218,32 @@ def test_releasing_the_real_table_tells_all():
         assert r.verdict == "cannot tell"
 
 
+def test_people_without_the_commonest_value_show_copies_that_blind_guessing_hides():
+    """Nine in ten have one value and 40% are copied: blind guessing is right about as many as the attack."""
+    n = 1000
+    key, rare = np.arange(3 * n).reshape(3, n) * 1.0, np.arange(n) % 10 == 5
+    copied = np.arange(n) // 10 % 5 < 2  # as many among the rare as among the others
+    real, holdout = (pl.DataFrame({"key": k, "ill": np.where(rare, "yes", "no")}) for k in key[::2])
+    # strangers in all other rows, without anybody who is ill
+    synthetic = pl.DataFrame({"key": np.where(copied, key[0], key[1]), "ill": np.where(copied & rare, "yes", "no")})
+    schema = Schema((Column("key", "numeric"), Column("ill", "categorical")))
+    tables = real, synthetic, holdout
+    found = run(tables, target="ill", ways=["nearest record"], schema=schema)["ill", "nearest record"]
+    told = [found.context[f"right about people without the commonest value{of}"] for of in ("", ", strangers")]
+    members = 0.4  # by hand: 100 are ill, of whom 40 are copied, and the rows nearest to the others say no
+    assert told == [members, 0]
+    assert found.real.rate == pytest.approx(0.94)
+    assert found.baseline.rate == 0.9
+    assert told[0] - told[1] > 5 * (found.real.rate - found.baseline.rate)
+
+
+@pytest.mark.parametrize("n_rare", [0, 19, 500])
+def test_nobody_is_counted_apart_where_few_or_half_are(n_rare):
+    table = pl.DataFrame({"key": np.arange(1000) % 300, "ill": np.arange(1000) < n_rare})
+    found = divulge.inference(table, table, holdout=table, target="ill", ways=["nearest record"])[0]
+    assert not any("commonest" in name for name in found.context)
+
+
 def test_the_context_names_what_others_know():
     rng = np.random.default_rng(6)
 

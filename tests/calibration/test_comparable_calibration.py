@@ -183,7 +183,7 @@ def test_several_rows_a_person_are_found_where_they_are_alike(spread, least, mos
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 @pytest.mark.parametrize("world", [continuous, mixed], ids=_name)
 def test_people_in_both_tables_are_found(world, noise, share):
-    found, n, runs = 0, 1000, 5
+    found, n, runs = 0, 1000, 3
     for seed in range(runs):
         rng = np.random.default_rng([seed, 10])
         real, holdout = world(rng, n), world(rng, n)

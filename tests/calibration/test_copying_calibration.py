@@ -247,7 +247,7 @@ def few_values(rng, n, d=9, levels=4, dependent=0.3):
     return np.where(rng.random((n, d)) < dependent, latent % levels, rng.integers(0, levels, (n, d)))
 
 
-@runs(60, 400)
+@runs(30, 400)
 @pytest.mark.parametrize("n", [200, 600])
 def test_the_smallest_share_with_one_column_changed_is_found(n, runs, errors):
     """No more than one leak-free table in twenty is called a leak; the share that is named is found in four of five."""

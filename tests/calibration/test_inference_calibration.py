@@ -266,7 +266,7 @@ def many_targets(i, design, leak):
     return correct(case, attacked(case, ["nearest record"], [f"s{j:02}" for j in range(12)], keys=["key"]))
 
 
-@runs(40, 400)
+@runs(20, 400)
 def test_twelve_targets_without_a_leak_are_one_family(runs, errors):
     found = [[r.verdict == "excess found" for r in many_targets(i, 6, 0)] for i in range(runs)]
     alone = [any(found_in) for found_in in found]

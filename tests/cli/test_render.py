@@ -165,6 +165,19 @@ def test_a_column_of_records_of_another_type_is_refused(folder, column, values):
 # ---------------------------------------------------------------- the command
 
 
+def test_a_folder_whose_name_is_no_text_is_written_and_read(folder, tmp_path, command):
+    out = tmp_path / "bad\udcff"
+    try:
+        out.mkdir()
+    except (OSError, UnicodeError):
+        pytest.skip("this file system takes text only")
+    for name in ("assessment.json", "records.parquet"):
+        (out / name).write_bytes((folder / name).read_bytes())
+    code, told, err = command("render", out / "assessment.json", "--out", tmp_path / "again\udcfe")
+    assert (code, err) == (0, "")
+    assert "again\\udcfe" in told
+
+
 def test_render_makes_the_custodians_documents_again(folder, tmp_path, command):
     before = contents(folder)
     code, out, err = command("render", folder / "assessment.json", "--out", tmp_path / "new")

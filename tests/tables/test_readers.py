@@ -585,7 +585,7 @@ def test_a_column_without_a_name_keeps_none(write):
 )
 def test_a_mark_that_swallows_rows_into_the_header_shows_none(write, content):
     with pytest.raises(
-        TableError, match="a quotation mark opens in the header and does not close there. hint: "
+        TableError, match=r"a quotation mark opens in the header and does not close there. hint: "
     ) as raised:
         read(write(content))
     assert "secret" not in str(raised.value)

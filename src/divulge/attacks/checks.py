@@ -321,8 +321,8 @@ INFERENCE_ONLY = (
 )
 BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
 ABSENT = (
-    "members are met less often than strangers: rows near to members are missing, and absence tells who is a member. "
-    "A filter that removed such rows does this, and so does a generator that rejects copies of its training rows"
+    "members are met less often than strangers. Where rows near to members are missing, as a filter leaves them or a "
+    "generator that rejects copies of its training rows, absence tells who is a member"
 )
 _VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED, ABSENT)
 

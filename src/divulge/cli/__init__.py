@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import NoReturn
@@ -33,21 +34,35 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        _unwritten(error)
     except MemoryError:
         click.echo(
             "divulge: not enough memory. hint: name --keys and --targets, or assess a sample of the rows.", err=True
         )
         sys.exit(3)
     except Exception as error:
-        if os.environ.get("DIVULGE_DEBUG"):
-            raise
-        # a library's message may hold a data value: only the type of the error is shown
-        click.echo(
-            f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
-            "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
-            err=True,
-        )
-        sys.exit(3)
+        _unforeseen(error)
+
+
+def _unwritten(error: OSError) -> NoReturn:
+    """Print that the output, such as a schema on standard output, cannot be written; other errors are unforeseen."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        _unforeseen(error)
+    click.echo(f"divulge: cannot write the output ({error.strerror}). hint: write it elsewhere.", err=True)
+    sys.exit(2)
+
+
+def _unforeseen(error: Exception) -> NoReturn:
+    if os.environ.get("DIVULGE_DEBUG"):
+        raise error
+    # a library's message may hold a data value: only the type of the error is shown
+    click.echo(
+        f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
+        "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
+        err=True,
+    )
+    sys.exit(3)
 
 
 def _show(error: click.ClickException) -> None:

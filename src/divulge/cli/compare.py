@@ -11,7 +11,7 @@ import click
 
 from divulge.cli.options import FILE, FOLDER, check_path, names, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, command_line, printed, progress_shown, written
+from divulge.cli.show import as_text, check_place, command_line, printed, progress_shown, written
 from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     folder = Path(options["out"])
     if not options["out"].strip() or (folder.exists() and not folder.is_dir()):
         raise SettingError("--out: this is not a folder. hint: name a folder.")
+    check_place(folder)
     given = labelled(candidates)
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")

@@ -31,6 +31,7 @@ _NAMES = {
     "score": "score",
 }
 _KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
+_LISTED = 3  # attacks of which it is said what was left out
 _BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
 
 
@@ -166,7 +167,8 @@ def unfinished(data: Assessment, attack: str) -> str:
     late = [o for o in data.left_out if attack in ("any", o.attack)]
     parts = [f"{name} failed" for name in failed]
     parts += [of_all(o.n, o.of, "test{s} of {what} {were} left out", what=o.attack) for o in late]
-    return "; ".join(parts)
+    more = len(parts) - _LISTED
+    return "; ".join(parts[:_LISTED] + ([f"and {more} more attack{'s' if more > 1 else ''}"] if more > 0 else []))
 
 
 def of_all(n: int, of: int, words: str, **names: str) -> str:

@@ -160,7 +160,7 @@ def read_records(path: Path, summary: Records) -> pl.DataFrame:
         It cannot be read, has a column of another type, or has another number of records than the summary.
     """
     try:
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path.read_bytes())
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise TableError(f"{RECORDS}: cannot be read. hint: run `divulge assess` again.") from None
     odd = [name for name, dtype in frame.schema.items() if not (dtype == pl.Null or _is_of_records(name, dtype))]

@@ -27,6 +27,7 @@ from divulge.core.schema import Schema
 from divulge.kernels.neighbours.index import warm_up
 from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.model import Facts
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
@@ -183,6 +184,7 @@ class _Assessing:
         options, started = self.options, datetime.now(UTC)
         clock = Clock.start(options.budget)
         options.check()
+        fixed_moment()  # a mistake there is told before the run
         if options.positive_control is not None:
             check_share(options.positive_control, holdout is not None, _n_rows(synthetic))
         warm_up(min(_n_rows(real), _n_rows(synthetic)))
@@ -212,8 +214,8 @@ class _Assessing:
         return Report.build(
             version=__version__,
             settings=stated(self.attacker, self.reading, options, case.unit),
-            started=started.isoformat(timespec="seconds"),
-            seconds=clock.seconds,
+            started=stated_moment(started),
+            seconds=stated_seconds(clock.seconds),
             tables=_tables(case),
             schema=case.schema,
             bins=case.bins_in_words([c for c in case.columns if c in case.encoded.binned]),
@@ -263,7 +265,10 @@ class _Assessing:
         run = run_all(case, plan.tasks, runner)
         self._describe(case, plan, runner.clock, run)
         self.progress("correcting for the number of tests", n, n)
-        results = self._judged(case, run.results, failing)
+        results = [
+            msgspec.structs.replace(r, seconds=stated_seconds(r.seconds))
+            for r in self._judged(case, run.results, failing)
+        ]
         control = self._controlled(case, plan, runner, failing, run, results)
         self.progress("gathering records", n, n)
         facts = people_facts(case)

@@ -263,7 +263,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
     typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
-    return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would give a column without name another
+    return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would name the nameless
 
 
 def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:

@@ -41,8 +41,8 @@ _CAP_WORDS = Words(
         "proportion to what they say."
     ),
     knows=(
-        "The keys of one person of the real table, and the whole synthetic table, which he believes. Of the target "
-        "he knows nothing."
+        "The keys of one person of the real table, and the whole synthetic table, which is believed. "
+        "Nothing about the target."
     ),
     data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
     formula=(

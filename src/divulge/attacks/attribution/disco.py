@@ -38,7 +38,7 @@ _FUNNEL = {
 
 _DISCO_WORDS = Words(
     says="All synthetic rows with a person's key have one target, so I take it for the person's own.",
-    knows="The keys of one person of the real table, and the whole synthetic table, which he takes for the real one.",
+    knows="The keys of one person of the real table, and the whole synthetic table, which is taken for the real one.",
     data="Real and synthetic table with the keys and one target; a holdout for risk and verdict of DiSCO. " + CODED,
     formula=(
         "iS = share of people whose key the synthetic table has\n"

@@ -46,7 +46,7 @@ _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly te
 
 _COPIES_WORDS = Words(
     says="I find a person's record, or a telling part of it, in the synthetic table.",
-    knows="The person's record, or some columns of it, and recognises it when he sees it.",
+    knows="The person's record, or some columns of it, well enough to recognise it.",
     data=(
         "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "

@@ -36,7 +36,7 @@ _DCR_WORDS = Words(
     knows="The records of members and of strangers, and the whole synthetic table.",
     data="Columns of numbers, dates or categories, every row in memory; a holdout for anything but medians. " + MIXED,
     formula=(
-        "c = credits of a person: synthetic rows whose nearest person he is; t who tie get 1 / t each\n"
+        "c = credits of a person: synthetic rows nearest to the person; t who tie get 1 / t each\n"
         "attraction: rate = credits of members / m; leak-free = n_T / (n_T + n_C)\n"
         "risk = n_T * (mean c of members - mean c of strangers) / m\n"
         "synthetic rows: median distance of synthetic rows to real, and to holdout\n"

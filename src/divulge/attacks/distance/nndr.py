@@ -46,7 +46,7 @@ _NNDR_WORDS = Words(
         "ratio: 5% quantile among real people, and among holdout people\n"
         "pointed: synthetic rows with a ratio of at most 0.5, members and strangers together\n"
         "risk of pointed = n_T * (mean c of members - mean c of strangers) / m\n"
-        "c: pointed rows whose nearest person he is, ties shared; n_T: real records; m: all synthetic rows."
+        "c: pointed rows nearest to the person, ties shared; n_T: real records; m: all synthetic rows."
     ),
     reading=(
         "A ratio near 0 points at one person, 1 at nobody in particular; leak-free data give real and holdout the "

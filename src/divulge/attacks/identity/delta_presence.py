@@ -50,7 +50,7 @@ _DELTA_PRESENCE_WORDS = Words(
 
 @attack(
     family="uniqueness",
-    question="Somebody in the population has this key; is he in the real table?",
+    question="Somebody in the population has this key; is that person in the real table?",
     needs="keys; a population, or a holdout in its place",
     reference="Nergiz, Atzori and Clifton 2007, delta-presence.",
     words=_DELTA_PRESENCE_WORDS,

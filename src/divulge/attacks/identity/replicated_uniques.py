@@ -21,7 +21,7 @@ _REPLICATED_UNIQUES_WORDS = Words(
     says=(
         "I know that this person alone has these values in your table, and I find one synthetic row that has them too."
     ),
-    knows="The keys of one person, and the whole synthetic table, in which he looks for rows that stand alone.",
+    knows="The keys of one person, and the whole synthetic table, to look for rows that stand alone.",
     data="Real and synthetic table with the keys; a holdout for risk and verdict of the pooled count. " + CODED,
     formula=(
         "UiO = share of real records with o_j = 1; UiS = share of synthetic rows with s_j = 1\n"

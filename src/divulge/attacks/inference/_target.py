@@ -89,6 +89,13 @@ class TargetValues:
             most = max(most, int((below[first[0] + last] - below[first]).max()))
         return most / max(1, int(self.people_counts.sum()))
 
+    def without_commonest(self) -> NDArray[np.bool_] | None:
+        """Return the people without the value that more than half of all have, shape (n_people,); None without one."""
+        commonest = int(self.people_counts.argmax())
+        if 2 * int(self.people_counts[commonest]) <= len(self.people):
+            return None
+        return np.asarray(self.people != commonest)
+
     def by_prior(self) -> float:
         """Return the share of right guesses when they are drawn in proportion to the frequency of values."""
         order, first, last = self.window()

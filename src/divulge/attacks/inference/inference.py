@@ -14,7 +14,7 @@ from divulge.attacks.inference._boosting import model_answers, reference_answers
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
 from divulge.attacks.inference.mean_over_targets import MEAN, OF_A_COPY, mean_over_targets
-from divulge.attacks.inference.subgroups import by_subgroup
+from divulge.attacks.inference.subgroups import FEWEST, by_subgroup
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
@@ -41,6 +41,9 @@ _BLIND = (
     "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
     "right about strangers as well, and says nothing about copies"
 )
+_OTHERS = "right about people without the commonest value"
+"""Stated where more than half of the people have one value: about those blind guessing is right, and hides copies."""
+_OTHERS_STRANGERS = f"{_OTHERS}, strangers"
 _BY_RECORD = ("nearest record", "CAP")
 """Ways in which a copy of the person's own record answers."""
 _HOW = {
@@ -75,8 +78,9 @@ _INFERENCE_WORDS = Words(
         "The rate is the share of people guessed right: 1 is everybody, 0 nobody. The baseline is one answer for "
         "everybody; a rate above it that strangers share is inference without disclosure. Risk 0 means that "
         "strangers are guessed right as often, 1 that every member is, and a negative risk that strangers are "
-        "guessed right more often. The context has a model that never saw the synthetic table, and precision, "
-        "recall, PRC and ALC of an attacker who guesses only where he is sure."
+        "guessed right more often. Where most people have one value, guessing blindly is right about them, so the "
+        "context has the rates about all others beside. It also has a model that never saw the synthetic table, and "
+        "precision, recall, PRC and ALC of an attacker who guesses only where sure."
     ),
     silent=(
         "A better learner, or an attacker who knows other columns, may be right more often.",
@@ -119,6 +123,8 @@ _INFERENCE_WORDS = Words(
         "precision, strangers": Abstaining(),
         "recall": Abstaining(),
         "recall, strangers": Abstaining(),
+        _OTHERS: Withheld(),
+        _OTHERS_STRANGERS: Withheld(),
         OF_A_COPY: Decimals(2),
         SHOWN: Decimals(2),
     },
@@ -164,7 +170,8 @@ def inference(
 
     `baseline` is the success of the best constant guess. `context` has the success of the same learner trained on other
     people without the synthetic table, and precision, recall, PRC and ALC of an attacker who guesses only above a
-    confidence. `groups` has the results for people with each value of the target, or in each tenth.
+    confidence; where more than half of the people have one value, also the rates about all others, of whom there must
+    be 20 on each side. `groups` has the results for people with each value of the target, or in each tenth.
 
     Parameters
     ----------
@@ -381,7 +388,7 @@ def _result(
         plain,
         real=rate_of(members),
         individual=Individual(real=sides[0], holdout=sides[1] if case.has_holdout else None),
-        context=plain.context | dict(sure.context),
+        context=plain.context | dict(sure.context) | _without_commonest(case, secret, found.right),
         curves=dict(sure.curves),
     )
     if subgroups is not None:
@@ -391,6 +398,17 @@ def _result(
     step = f"inference {plain.variant} {'+'.join(sorted(plain.keys))} {plain.target}"
     comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
     return judge(replace(plain, holdout=rate_of(strangers)), comparison, case.level)
+
+
+def _without_commonest(case: Case, secret: TargetValues, right: Floats) -> dict[str, float | None]:
+    """Return the rates about people without the value that most have; {} without one, or where such people are few."""
+    n, others = case.n_rows("real"), secret.without_commonest()
+    if others is None:
+        return {}
+    sides = [right[:n][others[:n]], right[n:][others[n:]]][: 1 + case.has_holdout]
+    if min(map(len, sides)) < FEWEST:
+        return {}
+    return dict(zip((_OTHERS, _OTHERS_STRANGERS), (float(side.mean()) for side in sides), strict=False))
 
 
 def _rates(case: Case, reference: Guesses | None) -> dict[str, float | None]:

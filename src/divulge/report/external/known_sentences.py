@@ -53,8 +53,8 @@ _NOTES = (
     "cannot tell: strangers are always hit, so that the risk is undefined",
     "cannot tell: an excess was found within this attack, but not after correction for the number of attacks",
     "cannot tell: a deficit was found within this attack, but not after correction for the number of attacks",
-    "members are met less often than strangers: rows near to members are missing, and absence tells who is a member. A "
-    "filter that removed such rows does this, and so does a generator that rejects copies of its training rows",
+    "members are met less often than strangers. Where rows near to members are missing, as a filter leaves them or a "
+    "generator that rejects copies of its training rows, absence tells who is a member",
     "column '…': # quantile bins of real and holdout, right-closed",
     "inference without disclosure: the attack is right about strangers too, more often than the prior; what it learns "
     "is about the population, not about the people in the table",

@@ -63,7 +63,10 @@ def _reached(bound: Bound, acceptable: float) -> str:
     reached = f"at most {percent(max(0.0, bound.limit))}"
     if bound.bounded:
         return reached
-    enough = "" if bound.people is None else f": about {bound.people:,} people would bound it by {percent(acceptable)}"
+    wanted = percent(acceptable)
+    enough = (
+        "" if bound.people is None else f": about {bound.people:,} people would bound it by {wanted} if nothing leaks"
+    )
     return f"{reached} only{enough}" if not bound.primary else f"{reached}{f' ({enough[2:]})' if enough else ''}"
 
 

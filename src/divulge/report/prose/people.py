@@ -23,7 +23,10 @@ def facts_in_words(data: Assessment) -> list[str]:
         )
     elif v.members and v.why_not_named:
         told[0] += f" Nobody is named: {v.why_not_named}."
-    return told + ([repeated_in_words(data.facts)] if data.facts.repeated.stands_out else [])
+    repeated = repeated_in_words(data.facts)
+    # a finding about this person stands in the verdict's sentence already, behind a colon
+    is_told = repeated[1:] in data.verdict.sentence
+    return told + ([repeated] if data.facts.repeated.stands_out and not is_told else [])
 
 
 def repeated_in_words(facts: Facts) -> str:
@@ -35,6 +38,10 @@ def repeated_in_words(facts: Facts) -> str:
         else "whether chance does this is open, so it is a fact and no finding"
     )
     return (
-        f"The record of one person, a {r.of}, stands {r.times:,} times in the synthetic table, and any row that is no "
-        f"member's at most {r.elsewhere:,} times: {end}."
+        f"The record of one person, a {r.of}, stands {_times(r.times)} in the synthetic table, and any row that is no "
+        f"member's at most {_times(r.elsewhere)}: {end}."
     )
+
+
+def _times(n: int) -> str:
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
