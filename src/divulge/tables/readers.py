@@ -319,7 +319,7 @@ def _names(header: str, separator: str, where: str) -> list[str]:
 
 
 def _swallowed(header: str, separator: str, names: list[str]) -> bool:
-    """Return whether a name with line breaks is rather rows that a quotation mark swallowed: no error may show those."""
+    """Return whether a name with line breaks is rather rows, which a quotation mark swallowed and no error may show."""
     try:
         next(csv.reader(io.StringIO(header, newline=""), delimiter=separator, strict=True))
     except csv.Error:  # no separator after the closing mark
