@@ -11,7 +11,7 @@ import click
 
 from divulge.cli import assess, catalogue, compare, completion, gate, policy, render, split, tables
 from divulge.cli.root import cli
-from divulge.core.errors import DivulgeError
+from divulge.core.errors import DivulgeError, shortened
 
 __all__ = ["assess", "catalogue", "cli", "compare", "completion", "gate", "main", "policy", "render", "split", "tables"]
 
@@ -29,7 +29,7 @@ def main() -> None:
     except DivulgeError as error:
         from divulge.report.documents.terminal import clean
 
-        click.echo(f"divulge: {clean(_told(str(error)))}", err=True)
+        click.echo(f"divulge: {clean(_told(str(error.args[0])))}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
@@ -77,16 +77,16 @@ def _show(error: click.ClickException) -> None:
 
 
 def _told(message: str) -> str:
-    """Return a message as it may be shown: with --edition external, without names of columns and files."""
+    """Return a message as it may be shown: not too long, and with --edition external without names."""
     if not {"external", "--edition=external"} & set(sys.argv):
-        return message
+        return shortened(message)
     from divulge.report.external.masking import masked
 
     given = [a.partition("=")[2] if a.startswith("-") else a for a in sys.argv[1:]]
     own = _own_words()
     options = {a.partition("=")[0] for a in sys.argv[1:] if a.startswith("--")}  # some click versions quote none
     typed = ({part for a in given for part in (a, *map(str.strip, a.split(",")))} | options) - own
-    return masked(message, typed, own)
+    return shortened(masked(message, typed, own))
 
 
 def _own_words() -> set[str]:

@@ -67,7 +67,7 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     from divulge.tables.readers import read
 
     if [real, synthetic, holdout].count("-") > 1:
-        raise SettingError("-: only one table can come from standard input.")
+        raise SettingError("-: only one table can come from standard input. hint: name a file.")
     given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
     folder = _checked_folder(options, [path for path, _ in given])
     missing = options["missing"]
@@ -170,7 +170,7 @@ def _folder(out: str | None, external: bool) -> str:
     if out is None:
         return "divulge-report-external" if external else "divulge-report"
     if not out.strip():
-        raise SettingError("--out: the name of the folder is empty.")
+        raise SettingError("--out: the name of the folder is empty. hint: is a shell variable unset?")
     return out
 
 

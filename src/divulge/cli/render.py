@@ -10,7 +10,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.cli.show import written
+from divulge.cli.show import as_text, written
 from divulge.core.errors import SettingError
 
 __all__ = ["render"]
@@ -69,7 +69,7 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     lacking = [d for d in documents if not _is(folder / d, source)]  # the file that was read stays unchanged
     written(report, folder, only=lacking)
     for document in documents:
-        click.echo(folder / document)
+        click.echo(as_text(folder / document))
 
 
 def _is(path: Path, source: Path) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from divulge.cli.options import check_path
 from divulge.core.atomic_write import check_target, check_writable, why_not
 from divulge.core.errors import SettingError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from divulge.run.runner import Finished
 
 __all__ = [
+    "as_text",
     "check_file",
     "check_folder",
     "check_place",
@@ -36,10 +38,15 @@ _DOCUMENTS = ("assessment.json", "report.html", "report.md", "records.parquet")
 
 
 def command_line() -> str:
-    """Return the command as it was typed."""
+    """Return the command as it was typed; bytes that are no text are escaped."""
     import shlex
 
-    return shlex.join(["divulge", *sys.argv[1:]])
+    return as_text(shlex.join(["divulge", *sys.argv[1:]]))
+
+
+def as_text(path: object) -> str:
+    """Return a path as text that can be printed; bytes that are no text are escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def check_folder(folder: Path, external: bool) -> None:
@@ -50,6 +57,7 @@ def check_folder(folder: Path, external: bool) -> None:
     SettingError
         It is a file, cannot be written, or holds a report of the other edition.
     """
+    check_path("--out", f"{folder}.unfinished")  # the folder of the results of finished tests
     if folder.exists() and not folder.is_dir():
         raise SettingError("--out: this is a file. hint: name a folder.")
     check_place(folder)
@@ -135,7 +143,7 @@ def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
         return
     printed(report.assessment, summary)
     if report.assessment.edition == "custodian":
-        click.echo(f"\nReport: {folder / 'report.html'}")
+        click.echo(f"\nReport: {as_text(folder / 'report.html')}")
 
 
 def finished_shown(done: Finished) -> None:

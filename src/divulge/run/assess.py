@@ -33,7 +33,7 @@ from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.options import Attacker, Reading, RunOptions, Search, stated
+from divulge.run.options import Attacker, Reading, RunOptions, Search, listed, stated
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
@@ -142,10 +142,11 @@ def assess(
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
-        search, models, utility, acceptable, positive_control, seed, level, jobs, tuple(reveal), budget, keep, resume
-    )
-    reading = Reading(schema, unit, tuple(ignore), tuple(missing))
-    attacker = Attacker(keys, targets, subgroups)
+        search, models, utility, acceptable, positive_control, seed, level, jobs, listed("reveal", reveal),
+        budget, keep, resume,
+    )  # fmt: skip
+    reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
+    attacker = Attacker(keys, targets, listed("subgroups", subgroups))
     return assess_with(
         real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished, before=before
     )

@@ -6,8 +6,6 @@ and of columns does not enter.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import shlex
 import sys
@@ -179,7 +177,7 @@ def _check(table: Table, holdout: float, unit: str | None, stratify: Sequence[st
     if isinstance(holdout, bool) or not isinstance(holdout, (int, float, np.number)) or not 0 < holdout < 1:
         raise SettingError("holdout: not a share in (0, 1). hint: 0.5 sets half of the people aside.")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SettingError("seed: not a whole number from 0 on.")
+        raise SettingError("seed: not a whole number from 0 on. hint: 0 is the default.")
     check_columns("unit", [] if unit is None else [unit], table.columns)
     check_columns("stratify", stratify, table.columns)
     if unit in stratify:
@@ -422,7 +420,9 @@ def _opened(path: str | Path, missing: Sequence[str]) -> _File:
         try:
             data = files._unzipped(Path(path).read_bytes(), where, name.endswith(".gz"))
         except OSError as error:
-            raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
+            raise TableError(
+                f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
+            ) from None
     return _text_file(data, where, suffix, missing)
 
 
@@ -437,8 +437,7 @@ def _text_file(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> 
     if not body:
         raise TableError(f"{where}: no rows below the header. hint: pass a table with rows.")
     separator = files._separator(header, suffix)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    files._check_names(names, where)
+    names = files._names(header, separator, where)
     frame = files._parsed_fast(files._without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = files._parsed_slowly(body, separator, len(names), n_above + header.count("\n") + 1, where)

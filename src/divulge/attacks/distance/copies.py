@@ -212,7 +212,7 @@ def copies(
     if columns is None:
         found = _with_others(case, compared, variants, found)
     if not found:
-        raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
+        raise SettingError("copies: no column to compare: all are identifiers, units or ignored. hint: name columns.")
     return tuple(found)
 
 

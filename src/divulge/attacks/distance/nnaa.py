@@ -98,7 +98,7 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
     0.0
     """
     if subsamples < 1:
-        raise SettingError(f"subsamples: {subsamples} is below 1.")
+        raise SettingError(f"subsamples: {subsamples} is below 1. hint: 1 compares all rows once.")
     d, notes, settings = prepared_distances(case, columns)
     roles = ("real", "synthetic", "holdout")[: len(case.tables)]
     sizes = [d.n_rows(r) for r in roles]
