@@ -16,8 +16,12 @@ Examples
 
 from __future__ import annotations
 
-from divulge.sdmetrics import _public
+from divulge.sdmetrics import _public, addons
+from divulge.sdmetrics import column_pairs as column_pairs
+from divulge.sdmetrics import multi_table as multi_table
+from divulge.sdmetrics import single_column as single_column
 from divulge.sdmetrics import single_table as single_table
+from divulge.sdmetrics import timeseries as timeseries
 from divulge.sdmetrics._public import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.base import SingleTableMetric
 
@@ -30,3 +34,6 @@ def __getattr__(name: str) -> type[SingleTableMetric]:
         f"module {__name__!r} has no attribute {name!r}: it has SDMetrics' privacy metrics. hint: import what is not "
         "here from sdmetrics."
     )
+
+
+addons.attach()

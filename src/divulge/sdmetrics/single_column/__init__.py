@@ -1,0 +1,5 @@
+"""The metrics of one column, under the paths that they have in SDMetrics."""
+
+from divulge.sdmetrics.base import SingleColumnMetric
+
+__all__ = ["SingleColumnMetric"]
