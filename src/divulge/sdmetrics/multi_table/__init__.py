@@ -1,5 +1,23 @@
 """The metrics of several tables, under the paths that they have in SDMetrics."""
 
-from divulge.sdmetrics.base import MultiTableMetric
+from __future__ import annotations
 
-__all__ = ["MultiTableMetric"]
+from divulge.sdmetrics.base import MultiTableMetric
+from divulge.sdmetrics.multi_table import multi_single_table
+from divulge.sdmetrics.multi_table.cardinality import CardinalityShapeSimilarity, CardinalityStatisticSimilarity
+from divulge.sdmetrics.multi_table.multi_single_table import MultiSingleTableMetric
+
+globals().update(multi_single_table.METRICS)
+
+__all__: list[str] = [
+    "CardinalityShapeSimilarity",
+    "CardinalityStatisticSimilarity",
+    "MultiSingleTableMetric",
+    "MultiTableMetric",
+]
+__all__ += list(multi_single_table.METRICS)
+
+
+def __getattr__(name: str) -> type[MultiTableMetric]:
+    """Say what is not here; type checkers take it that all metrics are."""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}. hint: it has {', '.join(__all__)}.")

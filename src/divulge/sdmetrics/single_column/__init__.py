@@ -1,5 +1,6 @@
 """The metrics of one column, under the paths that they have in SDMetrics."""
 
 from divulge.sdmetrics.base import SingleColumnMetric
+from divulge.sdmetrics.sequences import SequenceLengthSimilarity
 
-__all__ = ["SingleColumnMetric"]
+__all__ = ["SequenceLengthSimilarity", "SingleColumnMetric"]
