@@ -1,4 +1,4 @@
-"""One statistic per sequence, and the distance of two samples, from sorted rows; no loop over sequences."""
+"""One statistic per sequence, from rows in the order of their sequences; no loop over sequences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STATISTICS", "Statistic", "ks_distance", "per_sequence"]
+__all__ = ["STATISTICS", "Statistic", "per_sequence"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -122,21 +122,3 @@ _BY_NAME: dict[str, Callable[[NDArray[Any], Ints], NDArray[Any]]] = {
     "min": _extreme(np.minimum),
     "max": _extreme(np.maximum),
 }
-
-
-def ks_distance(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """Return the largest difference of two distribution functions; nan where a side is empty.
-
-    Examples
-    --------
-    >>> ks_distance(np.array([1, 2, 3]), np.array([1, 2, 4]))
-    0.33333333333333337
-    """
-    if not len(one) or not len(other):
-        return float("nan")
-    one, other = np.sort(one), np.sort(other)
-    both = np.concatenate([one, other])
-    apart = np.searchsorted(one, both, side="right") / len(one) - np.searchsorted(other, both, side="right") / len(
-        other
-    )
-    return float(max(np.clip(-apart.min(), 0, 1), apart.max()))

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels.relations import MISSING, SequenceOrder, order_of
-from divulge.kernels.sequences import STATISTICS, Statistic, ks_distance, per_sequence
+from divulge.kernels.sequences import STATISTICS, Statistic, per_sequence
+from divulge.measures.column_shapes import ks_complement
 from divulge.sdmetrics.base import ColumnPairsMetric, SingleColumnMetric
-from divulge.sdmetrics.columns import Column, equal_codes, frame_of
+from divulge.sdmetrics.columns import Column, frame_of
 from divulge.sdmetrics.computed import computed_by
-from divulge.sdmetrics.series import is_series, series_column
+from divulge.sdmetrics.inputs import aligned, codes_of, column_of
 
 __all__ = ["InterRowMSAS", "SequenceLengthSimilarity", "StatisticMSAS"]
 
@@ -40,7 +41,7 @@ class _Sequences:
 def sequence_length(real_data: Any, synthetic_data: Any) -> dict[str, Any]:
     """Return the breakdown of `SequenceLengthSimilarity`."""
     real, synthetic = (_lengths(data, role) for data, role in _sides(real_data, synthetic_data))
-    return {"score": 1 - ks_distance(real, synthetic)}
+    return {"score": ks_complement(real, synthetic)}
 
 
 def _sides(real: Any, synthetic: Any) -> tuple[tuple[Any, str], tuple[Any, str]]:
@@ -51,7 +52,7 @@ def _lengths(data: Any, role: str) -> Ints:
     if hasattr(data, "columns") and not hasattr(data, "dtype"):
         keys = list(frame_of(data, role).columns.values())
     else:
-        keys = [series_column(data, role)]
+        keys = [column_of(data, role)]
     codes = _key_codes(keys)
     found = np.bincount(codes[codes >= 0])
     return np.append(found[found > 0], np.zeros(_unused_categories(data), dtype=np.int64))
@@ -70,7 +71,7 @@ def _key_codes(keys: Sequence[Column]) -> Ints:
     lost = np.any([k.missing for k in keys], axis=0)
     codes = np.zeros(len(keys[0]), dtype=np.int64)
     for key in keys:
-        own = equal_codes([key])[0][0].astype(np.int64)
+        own = codes_of([key])[0][0].astype(np.int64)
         codes = np.unique(codes * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64)
     codes[lost] = MISSING
     return codes
@@ -83,9 +84,8 @@ def statistic_msas(real_data: Any, synthetic_data: Any, statistic: str = "mean")
     """Return the breakdown of `StatisticMSAS`."""
     if statistic not in STATISTICS:
         raise ValueError(f"Invalid statistic: {statistic}. Choose from {list(STATISTICS)}.")
-    sides = [_sequences(data) for data, _ in _checked(real_data, synthetic_data)]
-    real, synthetic = (_statistics(s, statistic) for s in sides)
-    return {"score": 1 - ks_distance(real, synthetic)}
+    real, synthetic = (_statistics(s, statistic) for s in _pair(_checked(real_data, synthetic_data)))
+    return {"score": ks_complement(real, synthetic)}
 
 
 def _statistics(side: _Sequences, statistic: Statistic) -> NDArray[Any]:
@@ -109,6 +109,7 @@ def _statistics(side: _Sequences, statistic: Statistic) -> NDArray[Any]:
     return _rounded(found[~np.isnan(found)])
 
 
+_HOMES = ("pandas", "polars", "pyarrow")
 _NO_NUMBERS = "texts, or of a dtype that is none of numbers"
 
 
@@ -129,13 +130,13 @@ def inter_row_msas(
         raise ValueError("'n_rows_diff' must be an integer greater than zero.")
     if not isinstance(apply_log, bool):
         raise ValueError("'apply_log' must be a boolean.")
-    sides = [_sequences(data) for data, _ in given]
+    sides = _pair(given)
     numbers = _logarithms(sides) if apply_log else [s.values.values for s in sides]
     found = [
         _differences(side, values, n_rows_diff, role)
         for side, values, (_, role) in zip(sides, numbers, given, strict=True)
     ]
-    return {"score": 1 - ks_distance(*found)}
+    return {"score": ks_complement(*found)}
 
 
 def _logarithms(sides: Sequence[_Sequences]) -> list[NDArray[Any]]:
@@ -186,18 +187,33 @@ def _differences(side: _Sequences, values: NDArray[Any], k: int, role: str) -> N
 
 def _checked(real: Any, synthetic: Any) -> tuple[tuple[Any, str], tuple[Any, str]]:
     for data in (real, synthetic):
-        if not isinstance(data, tuple) or len(data) != 2 or not all(map(is_series, data)):
+        if not isinstance(data, tuple) or len(data) != 2 or not all(map(_is_series, data)):
             raise ValueError("The data must be a tuple of two pandas series.")
     return _sides(real, synthetic)
 
 
-def _sequences(data: Any) -> _Sequences:
-    keys, values = data
+def _is_series(data: Any) -> bool:
+    home = type(data).__module__.split(".")[0]
+    return home in _HOMES and not hasattr(data, "columns") and hasattr(data, "__len__")
+
+
+def _pair(given: tuple[tuple[Any, str], ...]) -> list[_Sequences]:
+    """Return the sequences of both sides, instants in one unit."""
+    sides = [_matched(*data) for data, _ in given]
+    values = aligned(*(column_of(v, role) for (_, v), (_, role) in zip(sides, given, strict=True)))
+    return [
+        _Sequences(order_of(_key_codes([column_of(keys, role)])), own, _unused_categories(keys))
+        for (keys, _), own, (_, role) in zip(sides, values, given, strict=True)
+    ]
+
+
+def _matched(keys: Any, values: Any) -> tuple[Any, Any]:
+    """Return keys and values row by row; rows of pandas belong together by their index."""
     if hasattr(keys, "index") and hasattr(values, "index") and not keys.index.equals(values.index):
-        keys = keys.reindex(values.index)  # rows of pandas belong together by their index
+        keys = keys.reindex(values.index)
     if len(keys) != len(values):
         raise ValueError(f"The keys have {len(keys)} rows and the values {len(values)}. hint: take both of one table.")
-    return _Sequences(order_of(_key_codes([series_column(keys)])), series_column(values), _unused_categories(keys))
+    return keys, values
 
 
 # ---------------------------------------------------------------- classes

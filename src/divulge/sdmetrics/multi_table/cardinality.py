@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.schema import no_such
-from divulge.kernels.sequences import ks_distance
+from divulge.measures.column_shapes import ks_complement
 from divulge.sdmetrics.base import MultiTableMetric
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
 from divulge.sdmetrics.goal import Goal
@@ -160,7 +160,7 @@ class CardinalityShapeSimilarity(MultiTableMetric):
         """Return {(parent, child): {"score": ...}}, or {"score": nan}; see `compute`."""
         _check_tables(real_data, synthetic_data)
         parts = _cardinalities(real_data, synthetic_data, metadata)
-        found = {names: {"score": 1 - ks_distance(real, synthetic)} for names, real, synthetic in parts}
+        found = {names: {"score": ks_complement(real, synthetic)} for names, real, synthetic in parts}
         return found or {"score": np.nan}
 
 

@@ -2,5 +2,34 @@
 
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.sequences import SequenceLengthSimilarity
+from divulge.sdmetrics.single_column.statistical import (
+    BoundaryAdherence,
+    CategoryAdherence,
+    CategoryCoverage,
+    CSTest,
+    DatetimeFormatAdherence,
+    KeyUniqueness,
+    KSComplement,
+    MissingValueSimilarity,
+    RangeCoverage,
+    RegexFormatAdherence,
+    StatisticSimilarity,
+    TVComplement,
+)
 
-__all__ = ["SequenceLengthSimilarity", "SingleColumnMetric"]
+__all__ = [
+    "BoundaryAdherence",
+    "CSTest",
+    "CategoryAdherence",
+    "CategoryCoverage",
+    "DatetimeFormatAdherence",
+    "KSComplement",
+    "KeyUniqueness",
+    "MissingValueSimilarity",
+    "RangeCoverage",
+    "RegexFormatAdherence",
+    "SequenceLengthSimilarity",
+    "SingleColumnMetric",
+    "StatisticSimilarity",
+    "TVComplement",
+]
