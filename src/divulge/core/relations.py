@@ -81,6 +81,20 @@ class RelationalSchema:
         """Return the relations that lead to a table from its children."""
         return tuple(r for r in self.relations if r.parent == table)
 
+    def override(self, other: RelationalSchema) -> RelationalSchema:
+        """Return this schema with what `other` says: its columns, and its relations in place of the proposed ones.
+
+        Raises
+        ------
+        SettingError, ColumnError
+            `other` names a table or a column that is not here.
+        """
+        for name in other.tables:
+            if name not in self.tables:
+                raise SettingError(no_such("schema", "table", name, list(self.tables)))
+        tables = {n: s.override(other.tables[n]) if n in other.tables else s for n, s in self.tables.items()}
+        return RelationalSchema(tables, other.relations)
+
     def to_toml(self) -> str:
         """Return the tables and relations as TOML to edit and pass back."""
         import tomli_w

@@ -82,9 +82,14 @@ def _is_measure(case: Case, column: Column) -> bool:
     return column.kind == "numeric" and not case.pooled(column.name).integer
 
 
-def _names_rows(case: Case, columns: Sequence[str]) -> bool:
-    """Whether each row has a value, or combination of values, of its own, and none is missing."""
+def _names_rows(case: Case, columns: Sequence[str], *, present: str | None = None) -> bool:
+    """Whether each row has a value, or combination of values, of its own, and none is missing.
+
+    With `present`, only rows in which this column has a value are looked at.
+    """
     codes = [case.codes(c, binned=False)[0] for c in columns]
+    if present is not None:
+        codes = [c[case.codes(present, binned=False)[0] > 0] for c in codes]
     if any((c == 0).any() for c in codes):
         return False
     return len(np.unique(joint([codes], [case.n_codes(c, binned=False) for c in columns])[0][0])) == len(codes[0]) > 1
@@ -223,7 +228,7 @@ def _sequence(found: _Found, primary: Sequence[str], foreign: Sequence[str]) -> 
         if c.name not in orders
         and (c.name in foreign or c.kind in ("categorical", "identifier") or _KEY_NAME.search(c.name))
     ]  # fmt: skip
-    pairs = [(k, o) for k in keys for o in orders if _names_rows(case, (k, o))]
+    pairs = [(k, o) for k in keys for o in orders if _names_rows(case, (k, o), present=k)]
     pairs = [p for p in pairs if case.schema[p[1]].kind == "datetime"] or pairs
     return ((pairs[0][0],), (pairs[0][1],)) if len(pairs) == 1 else ((), ())
 
