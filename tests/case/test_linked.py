@@ -75,6 +75,14 @@ def test_keys_are_compared_by_meaning():
     assert found.rows(ORDERS, "real").tolist() == [2, ORPHAN, MISSING, 0, MISSING]
 
 
+def test_nan_among_numbers_is_no_key():
+    users, keys = pl.DataFrame({"uid": [1.5, float("nan"), 2.5]}), ["NaN", "1.5", "x", "2.5"]
+    found = linked({"users": users, "orders": pl.DataFrame({"uid": keys})}, ORDERS)
+    assert found.rows(ORDERS, "real").tolist() == [MISSING, 0, ORPHAN, 2]
+    names = linked({"users": pl.DataFrame({"uid": ["x", "NaN"]}), "orders": pl.DataFrame({"uid": keys})}, ORDERS)
+    assert names.rows(ORDERS, "real").tolist() == [1, ORPHAN, 0, ORPHAN]  # among texts it is one
+
+
 def test_missing_codes():
     tables = {"users": USERS, "orders": pl.DataFrame({"uid": [9, -8, 4]})}
     found = build_linked(tables, schema=schema_of(tables, ORDERS), missing=["-8"])

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
@@ -259,12 +260,12 @@ class Linked:
             pooled = pool(sides, _KEY, self.missing)
             found = [c for c in pooled.codes if c is not None]
             codes.append((found[0], found[1]))
-            lost.append((_absent(sides[0], self.missing), _absent(sides[1], self.missing)))
+            lost.append((_absent(sides[0], found[0], self.missing), _absent(sides[1], found[1], self.missing)))
             sizes.append(pooled.levels.len() + 1)
         keys, n = joint([[c[side] for c in codes] for side in (0, 1)], sizes)
         gone = [np.any([m[side] for m in lost], axis=0) for side in (0, 1)]
-        # a key that the child has and that cannot be read as the parent's has code 0 without being missing: no parent
-        own = np.where(gone[0] | np.any([c[0] == 0 for c in codes], axis=0), MISSING, keys[0])
+        # a key of the child that cannot be read as the parent's has code 0 and is not missing: no parent has it
+        own = np.where(gone[0], MISSING, keys[0])
         rows = parent_rows(own, np.where(gone[1], MISSING, keys[1]), n)
         return rows, repeated_keys(own, n)
 
@@ -275,11 +276,15 @@ def _keyed(table: Table, column: str) -> Table:
     return replace(table, columns=(_KEY,), names={_KEY: table.names[column]})
 
 
-def _absent(table: Table, missing: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which rows have no key."""
-    codes = tuple(m for m in missing if m not in table.missing)
-    clean = without_codes(plain(table.series(_KEY)), codes)
-    return np.asarray(clean.is_null().to_numpy(), dtype=np.bool_)
+def _absent(table: Table, codes: Codes, missing: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows have no key: an empty cell, a code for missing, or NaN among numbers."""
+    if not (codes == 0).any():
+        return np.zeros(len(codes), dtype=np.bool_)
+    clean = without_codes(plain(table.series(_KEY)), tuple(m for m in missing if m not in table.missing))
+    lost = clean.is_null()
+    if clean.dtype == pl.String:
+        lost |= clean.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False)
+    return np.asarray(lost.to_numpy() & (codes == 0), dtype=np.bool_)
 
 
 def _three(tables: Sequence[Table]) -> tuple[Table, Table, Table | None]:
