@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,19 +25,7 @@ _NAMES = (
 _PREFIXES = ("The real data in", "The synthetic data in")
 
 
-class _FromSingleTable(type):
-    """Name, goal, bounds and whatever else a class lacks are those of its metric of one table."""
-
-    def __getattr__(cls, attribute: str) -> Any:
-        inner = cls.__dict__.get("single_table_metric") or next(
-            (b.__dict__["single_table_metric"] for b in cls.__mro__[1:] if b.__dict__.get("single_table_metric")), None
-        )
-        if inner is None or not hasattr(inner, attribute):
-            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{attribute}'")
-        return getattr(inner, attribute)
-
-
-class MultiSingleTableMetric(MultiTableMetric, metaclass=_FromSingleTable):
+class MultiSingleTableMetric(MultiTableMetric):
     """A metric of one table, computed for each of several tables.
 
     Derive a class with the attribute `single_table_metric`, or make an instance with that metric.
@@ -49,6 +37,12 @@ class MultiSingleTableMetric(MultiTableMetric, metaclass=_FromSingleTable):
     """
 
     single_table_metric: ClassVar[type[BaseMetric] | None] = None
+
+    def __init_subclass__(cls) -> None:
+        """Take name, goal and bounds of the metric of one table, where the class has none of its own."""
+        for attribute in ("name", "goal", "min_value", "max_value"):
+            if cls.single_table_metric is not None and attribute not in vars(cls):
+                setattr(cls, attribute, getattr(cls.single_table_metric, attribute))
 
     def __init__(self, single_table_metric: type[BaseMetric]) -> None:
         self.single_table_metric = single_table_metric  # type: ignore[misc] # as in SDMetrics, an instance may have its own
@@ -156,15 +150,13 @@ def _metadata_of(metadata: Any) -> Callable[[str], Any]:
 
 
 def _made(name: str) -> type[MultiSingleTableMetric]:
-    inner = getattr(single_table, name)
     doc = f"`divulge.sdmetrics.single_table.{name}` over several tables: the mean over all their columns or pairs."
     members = {
         "__doc__": doc,
         "__module__": "divulge.sdmetrics.multi_table",
-        "single_table_metric": inner,
-        **{attribute: getattr(inner, attribute) for attribute in ("name", "goal", "min_value", "max_value")},
+        "single_table_metric": getattr(single_table, name),
     }
-    return cast("type[MultiSingleTableMetric]", _FromSingleTable(name, (MultiSingleTableMetric,), members))
+    return type(name, (MultiSingleTableMetric,), members)
 
 
 METRICS: dict[str, type[MultiSingleTableMetric]] = {n: _made(n) for n in _NAMES if hasattr(single_table, n)}
