@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.sdmetrics.columns import Column, equal_codes, frame_of, pandas_column
+from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, pandas_column
 
 __all__ = [
     "Category",
@@ -131,7 +131,9 @@ def two_columns(data: Any, role: str) -> tuple[list[Hashable], list[Column]]:
     ValueError
         The frame has fewer than two columns.
     """
-    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
+    if isinstance(data, Frame):
+        names, columns = data.names, list(data.columns.values())
+    elif type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
         names = list(data.columns)
         columns = [column_of(data.iloc[:, i], role).named(name) for i, name in enumerate(names)]
     else:

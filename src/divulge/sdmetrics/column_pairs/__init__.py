@@ -1,5 +1,21 @@
-"""The metrics of pairs of columns, under the paths that they have in SDMetrics."""
+"""The metrics of two columns, under the paths that they have in SDMetrics."""
 
 from divulge.sdmetrics.base import ColumnPairsMetric
+from divulge.sdmetrics.column_pairs.statistical import (
+    CardinalityBoundaryAdherence,
+    ContingencySimilarity,
+    ContinuousKLDivergence,
+    CorrelationSimilarity,
+    DiscreteKLDivergence,
+    ReferentialIntegrity,
+)
 
-__all__ = ["ColumnPairsMetric"]
+__all__ = [
+    "CardinalityBoundaryAdherence",
+    "ColumnPairsMetric",
+    "ContingencySimilarity",
+    "ContinuousKLDivergence",
+    "CorrelationSimilarity",
+    "DiscreteKLDivergence",
+    "ReferentialIntegrity",
+]
