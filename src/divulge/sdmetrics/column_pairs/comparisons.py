@@ -16,7 +16,7 @@ from divulge.measures import column_pairs as measures
 from divulge.measures.column_shapes import frequencies
 from divulge.sdmetrics.columns import Column, drawn_rows
 from divulge.sdmetrics.errors import ConstantInputError, IncomputableMetricError
-from divulge.sdmetrics.inputs import codes_of, known, numbers_of, sortable, two_columns
+from divulge.sdmetrics.inputs import codes_of, known, known_codes, numbers_of, sortable, two_columns
 
 __all__ = ["contingency_similarity", "continuous_divergence", "correlation_similarity", "discrete_divergence"]
 
@@ -183,13 +183,8 @@ def _as_floats(column: Column) -> NDArray[Any]:
 
 def cell_codes(real: Column, synthetic: Column) -> tuple[list[NDArray[Any]], int]:
     """Return a code for each value over both tables, where missing values are one value, and the number of codes."""
-    codes, size = codes_of([c.take(~c.missing) for c in (real, synthetic)])
-    out = []
-    for column, found in zip((real, synthetic), codes, strict=True):
-        full = np.full(len(column), size, dtype=np.int32)
-        full[~column.missing] = found
-        out.append(full)
-    return out, size + 1
+    codes, size = known_codes([real, synthetic])
+    return list(codes), size + 1
 
 
 def _cells(
