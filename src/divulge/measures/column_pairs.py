@@ -11,6 +11,7 @@ __all__ = [
     "contingency_similarity",
     "correlation_similarity",
     "cramers_v",
+    "cramers_v_of_cells",
     "divergence_score",
     "pearson",
     "spearman",
@@ -56,6 +57,32 @@ def cramers_v(counts: NDArray[Any]) -> float:
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
     chi_squared = ((table - expected) ** 2 / expected).sum()
     return float(np.sqrt(chi_squared / total / (min(table.shape) - 1)))
+
+
+def cramers_v_of_cells(rows: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any]) -> float:
+    """Return `cramers_v` of a table of which only the cells that occur are given.
+
+    Parameters
+    ----------
+    rows, columns
+        Whole numbers of the row and of the column of each cell, shape (n_cells,); no cell stands there twice.
+    counts
+        Shape (n_cells,).
+
+    Examples
+    --------
+    >>> round(cramers_v_of_cells(np.array([0, 1]), np.array([0, 1]), np.array([5, 5])), 9)
+    1.0
+    """
+    there = counts > 0
+    rows, columns = (np.unique(codes[there], return_inverse=True)[1] for codes in (rows, columns))
+    counts = counts[there].astype(np.float64)
+    margins = [np.bincount(codes, weights=counts) for codes in (rows, columns)]
+    smaller = min(map(len, margins))
+    if smaller < 2:
+        return float("nan")
+    squared = (counts**2 / (margins[0][rows] * margins[1][columns])).sum() - 1
+    return float(np.sqrt(max(squared, 0.0) / (smaller - 1)))
 
 
 def pearson(x: NDArray[Any], y: NDArray[Any]) -> float:

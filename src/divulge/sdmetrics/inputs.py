@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import numbers
+import sys
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.sdmetrics.columns import Column, equal_codes, frame_of, pandas_column
+from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, pandas_column, unhashable
 
 __all__ = [
     "Category",
@@ -19,6 +20,7 @@ __all__ = [
     "column_of",
     "counts_of",
     "known",
+    "known_codes",
     "numbers_of",
     "ordered_numbers",
     "pair_of",
@@ -131,7 +133,9 @@ def two_columns(data: Any, role: str) -> tuple[list[Hashable], list[Column]]:
     ValueError
         The frame has fewer than two columns.
     """
-    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
+    if isinstance(data, Frame):
+        names, columns = data.names, list(data.columns.values())
+    elif type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
         names = list(data.columns)
         columns = [column_of(data.iloc[:, i], role).named(name) for i, name in enumerate(names)]
     else:
@@ -149,9 +153,36 @@ def known(column: Column) -> NDArray[Any]:
 
 def counts_of(real: Column, synthetic: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how often each value occurs in either column, missing values apart, by Python's equality."""
-    codes, size = codes_of([real.take(~real.missing), synthetic.take(~synthetic.missing)])
-    first, second = (np.bincount(c, minlength=size) for c in codes)
+    codes, size = known_codes([real, synthetic])
+    first, second = (np.bincount(c, minlength=size + 1)[1:] for c in codes)
     return first, second
+
+
+def known_codes(columns: list[Column]) -> tuple[list[NDArray[np.int32]], int]:
+    """Return a code for each value over several columns, from 1, 0 for a missing value; and their number.
+
+    Values are equal where Python says so; all missing values are one.
+    """
+    if len(columns) == 2:
+        columns = list(aligned(*columns))
+    if "pandas" in sys.modules and all(c.values.dtype == object for c in columns):
+        return _by_factorize(columns)
+    codes, size = codes_of([c.take(~c.missing) for c in columns])
+    out = []
+    for column, found in zip(columns, codes, strict=True):
+        full = np.zeros(len(column), dtype=np.int32)
+        full[~column.missing] = found + 1
+        out.append(full)
+    return out, size
+
+
+def _by_factorize(columns: list[Column]) -> tuple[list[NDArray[np.int32]], int]:
+    values = np.concatenate([c.values for c in columns])
+    try:
+        codes, distinct = sys.modules["pandas"].factorize(values)
+    except TypeError:
+        raise unhashable(columns[0].name, values) from None
+    return np.split((codes + 1).astype(np.int32), np.cumsum([len(c) for c in columns])[:-1]), len(distinct)
 
 
 def codes_of(columns: list[Column], *, missing_equal: bool = True) -> tuple[list[NDArray[np.int32]], int]:

@@ -22,6 +22,7 @@ from divulge.sdmetrics.inputs import (
     column_of,
     counts_of,
     known,
+    known_codes,
     ordered_numbers,
     pair_of,
     sortable,
@@ -158,15 +159,10 @@ def category_adherence(
     allowed = real if range_values is None else column_of(list(range_values), "range_values")
     if range_is_nullable is None:
         range_is_nullable = real.missing.any() or allowed.missing.any()
-    there = ~synthetic.missing
-    counts, codes = _counts_and_codes(allowed, synthetic.take(there))
-    n_valid = int((counts[codes] > 0).sum()) + (int((~there).sum()) if range_is_nullable else 0)
-    return {"score": validity.share(n_valid, len(synthetic))}
-
-
-def _counts_and_codes(allowed: Column, values: Column) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    codes, size = codes_of([allowed.take(~allowed.missing), values])
-    return np.bincount(codes[0], minlength=size), codes[1]
+    (listed, codes), size = known_codes([allowed, synthetic])
+    valid = np.bincount(listed, minlength=size + 1) > 0
+    valid[0] = range_is_nullable
+    return {"score": validity.share(int(valid[codes].sum()), len(synthetic))}
 
 
 def category_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
@@ -215,21 +211,10 @@ def key_columns(data: Any, role: str) -> list[Column]:
 
 def key_codes(tables: list[list[Column]]) -> list[NDArray[Any]]:
     """Return one code for each key over several tables, equal where all parts are; missing equals missing."""
-    parts = [key_part_codes(list(columns)) for columns in zip(*tables, strict=True)]
+    parts = [known_codes(list(columns))[0] for columns in zip(*tables, strict=True)]
     lengths = [len(codes) for codes in parts[0]]
     stacked = np.concatenate(parts[0]).astype(np.int64)
     for codes in parts[1:]:
         further = np.concatenate(codes)
         stacked = np.unique(stacked * (int(further.max(initial=0)) + 1) + further, return_inverse=True)[1]
     return np.split(stacked, np.cumsum(lengths)[:-1])
-
-
-def key_part_codes(columns: list[Column]) -> list[NDArray[np.int32]]:
-    """Return one code for each value of a column over several tables; missing values are 0."""
-    codes, _ = codes_of([c.take(~c.missing) for c in columns])
-    out = []
-    for column, known_codes in zip(columns, codes, strict=True):
-        full = np.zeros(len(column), dtype=np.int32)
-        full[~column.missing] = known_codes + 1
-        out.append(full)
-    return out
