@@ -60,8 +60,8 @@ def _lengths(data: Any, role: str) -> Ints:
 
 def _unused_categories(data: Any) -> int:
     """Return how many categories of a pandas column occur in no row: each counts as a sequence of length 0."""
-    categories = getattr(getattr(data, "dtype", None), "categories", None)
-    if categories is None or not hasattr(data, "cat") or not hasattr(data, "index"):
+    categories = getattr(data.dtype, "categories", None) if _home(data) == "pandas" and hasattr(data, "dtype") else None
+    if categories is None:
         return 0
     return int(len(categories) - data.nunique())
 
@@ -193,8 +193,12 @@ def _checked(real: Any, synthetic: Any) -> tuple[tuple[Any, str], tuple[Any, str
 
 
 def _is_series(data: Any) -> bool:
-    home = type(data).__module__.split(".")[0]
-    return home in _HOMES and not hasattr(data, "columns") and hasattr(data, "__len__")
+    return _home(data) in _HOMES and not hasattr(data, "columns") and hasattr(data, "__len__")
+
+
+def _home(data: Any) -> str:
+    """Return the package that an object is of."""
+    return type(data).__module__.split(".")[0]
 
 
 def _pair(given: tuple[tuple[Any, str], ...]) -> list[_Sequences]:
@@ -209,7 +213,7 @@ def _pair(given: tuple[tuple[Any, str], ...]) -> list[_Sequences]:
 
 def _matched(keys: Any, values: Any) -> tuple[Any, Any]:
     """Return keys and values row by row; rows of pandas belong together by their index."""
-    if hasattr(keys, "index") and hasattr(values, "index") and not keys.index.equals(values.index):
+    if {_home(keys), _home(values)} == {"pandas"} and not keys.index.equals(values.index):
         keys = keys.reindex(values.index)
     if len(keys) != len(values):
         raise ValueError(f"The keys have {len(keys)} rows and the values {len(values)}. hint: take both of one table.")
