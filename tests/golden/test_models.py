@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sklearn
 from column_cases import frame
-from model_cases import CASES
+from model_cases import CASES, both
 
 from divulge.sdmetrics import single_table
 from divulge.sdmetrics.errors import IncomputableMetricError
@@ -67,3 +67,9 @@ def test_an_error_names_the_column_and_no_category():
     with pytest.raises(ValueError, match="Column 'e' has a category in one table") as raised:
         single_table.LogisticDetection.compute(frame(case.first), frame(case.second), case.metadata)
     assert "'z'" not in str(raised.value)
+
+
+def test_an_auc_below_one_half_counts_as_one_half():
+    # models of two folds of a copy learn that the rows of the third are on the other side
+    table = frame(both("n", "m")[0])
+    assert single_table.LogisticDetection.compute(table, table) == 1.0

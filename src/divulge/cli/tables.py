@@ -15,10 +15,10 @@ __all__ = ["schema"]
 @table_options
 def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
     """Print how divulge reads each column of TABLE, and why, as TOML to edit and pass back with --schema."""
-    from divulge.case.case import build_case
+    from divulge.case.case import schema_of
     from divulge.tables.readers import read, read_schema
 
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
-    case = build_case(read_in, read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
-    click.echo(case.schema.to_toml(), nl=False)
+    found = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
+    click.echo(found.to_toml(), nl=False)
