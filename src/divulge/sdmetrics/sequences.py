@@ -69,10 +69,10 @@ def _unused_categories(data: Any) -> int:
 def _key_codes(keys: Sequence[Column]) -> Ints:
     """Return the number of each row's key, -1 where the key or a part of it is missing."""
     lost = np.any([k.missing for k in keys], axis=0)
-    codes = np.zeros(len(keys[0]), dtype=np.int64)
-    for key in keys:
-        own = codes_of([key])[0][0].astype(np.int64)
-        codes = np.unique(codes * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64)
+    codes = codes_of([keys[0]])[0][0].astype(np.int64)
+    for key in keys[1:]:
+        own, n = codes_of([key])
+        codes = np.unique(codes * n + own[0], return_inverse=True)[1].astype(np.int64)
     codes[lost] = MISSING
     return codes
 
