@@ -23,6 +23,7 @@ def cli() -> None:
     divulge render divulge-report/assessment.json --edition external     the report for the recipient
     divulge policy > policy.toml            conditions of a release; edit them, pass them to assess or gate
     divulge schema real.csv > schema.toml   how each column is read; edit it, pass it back
+    divulge schema --tables data > schema.toml   the same for several tables, with keys and relations
     divulge explain cap                     explain one attack: attacker, formula, how to read it
     divulge demo                            assess a survey that comes with divulge
     """

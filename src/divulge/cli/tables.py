@@ -2,23 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from divulge.cli.options import FILE, table_options
+from divulge.cli.options import FILE, names, table_options
 from divulge.cli.root import cli
+from divulge.core.errors import SettingError
 
 __all__ = ["schema"]
 
 
-@cli.command(short_help="Print how divulge reads each column of a table.")
-@click.argument("table", type=FILE)
+@cli.command(short_help="Print how divulge reads each column of a table, or of several.")
+@click.argument("table", type=FILE, required=False)
+@click.option(
+    "--tables",
+    multiple=True,
+    callback=names,
+    metavar="TABLES",
+    help="Several tables instead of TABLE: a folder, or users=users.csv,orders=orders.csv. The schema then "
+    "has the keys, relations and sequences that they suggest.",
+)
 @table_options
-def schema(table: str, schema_file: str | None, unit: str | None, ignore: list[str], missing: list[str]) -> None:
+def schema(
+    table: str | None,
+    tables: list[str],
+    schema_file: str | None,
+    unit: str | None,
+    ignore: list[str],
+    missing: list[str],
+) -> None:
     """Print how divulge reads each column of TABLE, and why, as TOML to edit and pass back with --schema."""
+    if (table is None) == (not tables):
+        found = "both are given" if table else "neither is given"
+        raise SettingError(f"TABLE or --tables: {found}. hint: name one table, or several with --tables.")
+    if tables:
+        if unit or ignore:
+            raise SettingError("--unit and --ignore are of one table. hint: set the roles in the schema of --tables.")
+        click.echo(_of_several(tables, schema_file, missing), nl=False)
+        return
     from divulge.case.case import schema_of
     from divulge.tables.readers import read, read_schema
 
+    assert table is not None
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
-    found = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
-    click.echo(found.to_toml(), nl=False)
+    full = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
+    click.echo(full.to_toml(), nl=False)
+
+
+def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequence[str]) -> str:
+    from divulge.case.relational.inferred import infer_relational
+    from divulge.tables.folders import read_tables
+    from divulge.tables.readers import read_relational_schema
+
+    given = read_relational_schema(schema_file) if schema_file else None
+    found = read_tables(tables, missing=missing)
+    proposed = infer_relational(found, missing=missing)
+    return (proposed if given is None else proposed.override(given)).to_toml()

@@ -11,10 +11,23 @@ from typing import Any, Literal, get_args
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
 
-__all__ = ["Bins", "Column", "Facts", "Kind", "Role", "Schema", "infer", "schema_from_sdv", "schema_from_toml"]
+__all__ = [
+    "Bins",
+    "Column",
+    "Facts",
+    "Kind",
+    "Role",
+    "Schema",
+    "check_columns",
+    "column_from",
+    "infer",
+    "no_such",
+    "schema_from_sdv",
+    "schema_from_toml",
+]
 
 Kind = Literal["categorical", "boolean", "numeric", "integer-coded", "datetime", "text", "identifier", "constant"]
-Role = Literal["key", "target", "unit", "ignore"]
+Role = Literal["key", "target", "unit", "ignore", "primary", "foreign", "sequence", "order", "static"]
 
 COUNTED: tuple[Kind, ...] = ("categorical", "boolean", "numeric", "integer-coded", "datetime")
 """Kinds that divulge uses as keys and targets by default."""
@@ -146,7 +159,7 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise ColumnError(_unknown("schema", name, [c.name for c in self.columns]))
+        raise ColumnError(no_such("schema", "column", name, [c.name for c in self.columns]))
 
     def names(self, *kinds: Kind) -> tuple[str, ...]:
         """Return the names of the columns of these kinds (all kinds when none is given)."""
@@ -166,7 +179,7 @@ class Schema:
         unknown = set(theirs) - {c.name for c in self.columns}
         if unknown:
             name = sorted(unknown)[0]
-            raise ColumnError(_unknown("schema", name, [c.name for c in self.columns]))
+            raise ColumnError(no_such("schema", "column", name, [c.name for c in self.columns]))
         return Schema(
             tuple(
                 replace(theirs[c.name], why=theirs[c.name].why or c.why) if c.name in theirs else c
@@ -200,13 +213,17 @@ class Schema:
         """
         import tomli_w
 
+        return tomli_w.dumps({"columns": self.columns_as_entries()}) + template(self.threat)
+
+    def columns_as_entries(self) -> dict[str, dict[str, Any]]:
+        """Return what the TOML says of each column."""
         body = {}
         for c in self.columns:
             entry: dict[str, Any] = {"kind": c.kind, "roles": list(c.roles)}
             if c.kind in ("numeric", "datetime"):
                 entry["bins"] = "none" if c.bins.how == "none" else f"{c.bins.how} {c.bins.n}"
             body[c.name] = entry | {"why": c.why}
-        return tomli_w.dumps({"columns": body}) + template(self.threat)
+        return body
 
 
 def schema_from_toml(text: str, source: str = "schema") -> Schema:
@@ -235,12 +252,11 @@ def schema_from_toml(text: str, source: str = "schema") -> Schema:
     for name in data:
         if name not in known:
             raise SettingError(f"{source}: unknown entry {name!r}. hint: a schema holds {', '.join(known)}.")
-    return Schema(
-        tuple(_column_from(name, entry, source) for name, entry in columns.items()), threat_from(data, source)
-    )
+    return Schema(tuple(column_from(name, entry, source) for name, entry in columns.items()), threat_from(data, source))
 
 
-def _column_from(name: str, entry: Any, source: str) -> Column:
+def column_from(name: str, entry: Any, source: str) -> Column:
+    """Return the column that an entry of a TOML file describes, or raise a `SettingError` that begins with `source`."""
     if not isinstance(entry, dict):
         raise SettingError(f"{source}: column {name!r}: expected kind, roles, bins, why. hint: see `divulge schema`.")
     unknown = set(entry) - {"kind", "roles", "bins", "why"}
@@ -361,14 +377,15 @@ def check_columns(role: str, wanted: Sequence[str], known: Sequence[str]) -> Non
     """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name."""
     for name in wanted:
         if name not in known:
-            raise ColumnError(_unknown(role, name, known))
+            raise ColumnError(no_such(role, "column", name, known))
 
 
-def _unknown(role: str, name: str, known: Sequence[str]) -> str:
+def no_such(where: str, what: str, name: str, known: Sequence[str]) -> str:
+    """Return the sentence for a column or table that is not there, with the nearest name that is."""
     import difflib
 
     stripped = [k for k in known if k.strip().lower() == str(name).strip().lower()]
     near = stripped or difflib.get_close_matches(str(name), known, n=1)
     shown = ", ".join(map(repr, known[:30])) + (f" and {len(known) - 30} more" if len(known) > 30 else "")
     hint = f"did you mean {near[0]!r}?" if near else "names are case-sensitive."
-    return f"{role}: no column {name!r}; there are {shown}. hint: {hint}"
+    return f"{where}: no {what} {name!r}; there are {shown}. hint: {hint}"

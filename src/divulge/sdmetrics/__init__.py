@@ -1,4 +1,7 @@
-"""SDMetrics' privacy metrics, same names, same calls, same scores; change one import.
+"""SDMetrics' metrics, same names, same calls, same scores; change one import.
+
+Metrics of one column are in ``divulge.sdmetrics.single_column``, of two in ``column_pairs``, of a table in
+``single_table``, as in SDMetrics; the names of the privacy metrics are here too.
 
 ``from sdmetrics.single_table import CategoricalCAP`` becomes
 ``from divulge.sdmetrics.single_table import CategoricalCAP`` (or ``from divulge.sdmetrics import ...``). Scores are
@@ -16,8 +19,12 @@ Examples
 
 from __future__ import annotations
 
-from divulge.sdmetrics import _public
+from divulge.sdmetrics import _public, addons
+from divulge.sdmetrics import column_pairs as column_pairs
+from divulge.sdmetrics import multi_table as multi_table
+from divulge.sdmetrics import single_column as single_column
 from divulge.sdmetrics import single_table as single_table
+from divulge.sdmetrics import timeseries as timeseries
 from divulge.sdmetrics._public import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.base import SingleTableMetric
 
@@ -27,6 +34,9 @@ __all__: list[str] = list(_public.__all__)
 def __getattr__(name: str) -> type[SingleTableMetric]:
     """Say what is not here; type checkers take it that all metrics are."""
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: it has SDMetrics' privacy metrics. hint: import what is not "
-        "here from sdmetrics."
+        f"module {__name__!r} has no attribute {name!r}: it has the privacy metrics; single_column, column_pairs, "
+        "single_table, multi_table and timeseries have the others. hint: import what is not here from sdmetrics."
     )
+
+
+addons.attach()

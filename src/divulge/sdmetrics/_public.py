@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from divulge.sdmetrics import catalogue
 from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
-from divulge.sdmetrics.base import SingleTableMetric, metric_classes
+from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
 from divulge.sdmetrics.classifiers import (
     CategoricalKNNAttacker,
@@ -25,6 +25,7 @@ from divulge.sdmetrics.numerical import (
     NumericalRadiusNearestNeighborAttacker,
     SVRAttacker,
 )
+from divulge.sdmetrics.rows import metric_classes
 
 METRICS: dict[str, type[SingleTableMetric]] = metric_classes(catalogue.ROWS, "divulge.sdmetrics")
 """The metrics by name."""

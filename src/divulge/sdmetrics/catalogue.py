@@ -1,7 +1,6 @@
 """The table of metrics, one row each, from which the classes are made.
 
-A new metric needs a row here, an adapter that returns SDMetrics' breakdown, and golden values. The parts "quality" and
-"diagnostic" are not implemented yet.
+A new metric needs a row here, an adapter that returns SDMetrics' breakdown, and golden values.
 """
 
 from __future__ import annotations
@@ -10,17 +9,28 @@ import math
 from textwrap import fill
 
 from divulge.sdmetrics import attribution, closest, guessing, new_rows, numerical, sound
-from divulge.sdmetrics.base import Row, SingleTableMetric
+from divulge.sdmetrics.base import SingleTableMetric
+from divulge.sdmetrics.rows import Row
 
 __all__ = ["ROWS", "CategoricalPrivacyMetric", "NumericalPrivacyMetric"]
+
+
+_INSTEAD = (
+    ": divulge makes its metrics from a table of rows and does not read MODEL. hint: for an attacker of your own pass "
+    'model_kwargs={"attackers": [YourAttacker]} to CategoricalEnsemble.'
+)
 
 
 class CategoricalPrivacyMetric(SingleTableMetric):
     """Metrics in which an attacker guesses sensitive categories from keys that are categories."""
 
+    _instead = _INSTEAD
+
 
 class NumericalPrivacyMetric(SingleTableMetric):
     """Metrics in which an attacker guesses sensitive numbers from keys that are numbers."""
+
+    _instead = _INSTEAD
 
 
 _TABLES = """

@@ -8,7 +8,7 @@ from typing import Any
 
 from divulge.sdmetrics.columns import Column, Frame, pandas_column
 
-__all__ = ["as_datetimes", "checked_pair", "columns_of", "no_sdtype", "table_metadata", "types_of"]
+__all__ = ["as_datetimes", "checked_pair", "columns_of", "dictionary", "no_sdtype", "table_metadata", "types_of"]
 
 TYPES = {
     "i": {"sdtype": "numerical"},
@@ -44,10 +44,10 @@ def table_metadata(metadata: Any, table_name: str | None = None) -> dict[str, An
         raise TypeError("`table_name` must be a string.")
     if metadata is None:
         return None
-    given = _dictionary(metadata)
+    given = dictionary(metadata)
     if "tables" not in given:
         return given
-    tables = _dictionary(given["tables"])
+    tables = dictionary(given["tables"])
     names = list(tables)
     if not names:
         raise ValueError("Metadata does not contain any tables.")
@@ -57,10 +57,11 @@ def table_metadata(metadata: Any, table_name: str | None = None) -> dict[str, An
         table_name = names[0]
     elif table_name not in tables:
         raise ValueError(f"Unknown table ('{table_name}'). Must be one of {names}.")
-    return _dictionary(tables[table_name])
+    return dictionary(tables[table_name])
 
 
-def _dictionary(metadata: Any) -> dict[str, Any]:
+def dictionary(metadata: Any) -> dict[str, Any]:
+    """Return metadata as a dictionary, those of SDV's Metadata by its `to_dict`; a `TypeError` for anything else."""
     if not isinstance(metadata, Mapping) and callable(getattr(metadata, "to_dict", None)):
         metadata = metadata.to_dict()
     if not isinstance(metadata, dict):

@@ -21,22 +21,25 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
+from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
 
-__all__ = ["read", "read_schema"]
+__all__ = ["is_table_file", "read", "read_relational_schema", "read_schema"]
 
+_T = TypeVar("_T")
 _TEXT = (".csv", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -121,6 +124,23 @@ def read_schema(path: str | PathLike[str]) -> Schema:
     SettingError
         The file does not exist, is neither TOML nor JSON, or has an unknown entry.
     """
+    return _described(path, schema_from_toml, schema_from_sdv)
+
+
+def read_relational_schema(path: str | PathLike[str]) -> RelationalSchema:
+    """Return the tables and relations in a file: TOML of `divulge schema --tables`, or SDV metadata as JSON.
+
+    Raises
+    ------
+    SettingError
+        The file does not exist, is neither TOML nor JSON, has an unknown entry, or a relation names what is not there.
+    """
+    return _described(path, relational_from_toml, relational_from_sdv)
+
+
+def _described(
+    path: str | PathLike[str], from_toml: Callable[[str, str], _T], from_sdv: Callable[[Any, str], _T]
+) -> _T:
     path = Path(path)
     name = tidy(path.name)
     if path.suffix.lower() not in (".toml", ".json"):
@@ -136,8 +156,8 @@ def read_schema(path: str | PathLike[str]) -> Schema:
         raise SettingError(f"{name}: cannot be read: {_why(error)}. hint: check the path.") from None
     try:
         if path.suffix.lower() == ".toml":
-            return schema_from_toml(text, name)
-        return schema_from_sdv(json.loads(text), name)
+            return from_toml(text, name)
+        return from_sdv(json.loads(text), name)
     except json.JSONDecodeError as error:
         raise SettingError(
             f"{name}: not JSON: {error.msg} in line {error.lineno}. hint: check how it was written."
@@ -155,6 +175,12 @@ def _why(error: OSError | ValueError) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
     return "no file can have this name"
+
+
+def is_table_file(path: Path) -> bool:
+    """Return whether the name of a file is that of a table."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    return suffix in _TEXT or (not path.name.lower().endswith(".gz") and suffix in _PARQUET + _ARROW + _EXCEL)
 
 
 def _check_file(path: Path, where: str) -> None:

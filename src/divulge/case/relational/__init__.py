@@ -1,0 +1,1 @@
+"""Several tables with relations between them, and sequences of rows."""

@@ -1,0 +1,70 @@
+"""The breakdowns of the metrics of a key and the key that refers to it: SDMetrics' arguments in, its dictionary out.
+
+Each table's keys are a pair: the key of the parents and that of the children, as columns or frames.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.measures import validity
+from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.single_column.comparisons import key_codes, key_columns
+
+__all__ = ["cardinality_boundary", "referential_integrity"]
+
+Breakdown = dict[str, Any]
+Key = list[Column]
+
+
+def _keys(data: Any, role: str) -> tuple[Key, Key]:
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        raise ValueError(f"`{role}` must be a tuple of two: the key of the parents, and that of the children.")
+    parent, child = key_columns(data[0], role), key_columns(data[1], role)
+    if len(parent) != len(child):
+        raise ValueError(
+            f"`{role}`: the key of the parents has {len(parent)} columns, that of the children {len(child)}."
+        )
+    return parent, child
+
+
+def referential_integrity(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of ReferentialIntegrity."""
+    _, real_child = _keys(real_data, "real_data")
+    parent, child = _keys(synthetic_data, "synthetic_data")
+    for ours, theirs in zip(parent, child, strict=True):
+        _check_comparable(ours, theirs)
+    if len(child) == 1 and real_child[0].missing.any():
+        child = [child[0].take(~child[0].missing)]
+    parents, children = key_codes([parent, child])
+    return {"score": validity.share(int(np.isin(children, parents).sum()), len(children))}
+
+
+def _check_comparable(parent: Column, child: Column) -> None:
+    numbers = [c.values.dtype.kind in "biuf" or c.kind in "biuf" for c in (parent, child)]
+    if numbers[0] != numbers[1] and len(parent) and len(child):
+        raise ValueError(
+            "ReferentialIntegrity: one key is numbers and the other is not, so no child has a parent. hint: give both "
+            "columns one dtype."
+        )
+
+
+def cardinality_boundary(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of CardinalityBoundaryAdherence.
+
+    As released, where there is no parent the children's own keys are the parents.
+    """
+    real, synthetic = (
+        _children(*_keys(d, r)) for d, r in ((real_data, "real_data"), (synthetic_data, "synthetic_data"))
+    )
+    return {"score": validity.cardinality_boundary_adherence(real, synthetic)}
+
+
+def _children(parent: Key, child: Key) -> NDArray[np.int64]:
+    """Return the number of children of each parent."""
+    parents, children = key_codes([parent, child])
+    counts = np.bincount(children, minlength=int(parents.max(initial=-1)) + 1)
+    return counts[parents] if len(parents) else counts[counts > 0]

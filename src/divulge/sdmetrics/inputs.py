@@ -1,0 +1,250 @@
+"""The columns that the metrics of one and of two columns take: a series, an array or a list, with its dtype."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+import sys
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, pandas_column, unhashable
+
+__all__ = [
+    "Category",
+    "aligned",
+    "codes_of",
+    "column_of",
+    "counts_of",
+    "known",
+    "known_codes",
+    "numbers_of",
+    "ordered_numbers",
+    "pair_of",
+    "sortable",
+    "two_columns",
+]
+
+_KIND_OF_TEXT, _KIND_OF_CATEGORIES = "S", "C"
+
+
+class Category(Column):
+    """A column of pandas' category dtype, which knows more values than those that occur."""
+
+    __slots__ = ("categories",)
+
+    def __init__(self, values: NDArray[Any], missing: NDArray[np.bool_], categories: NDArray[Any]) -> None:
+        super().__init__(_KIND_OF_CATEGORIES, values, missing)
+        self.categories = categories
+
+
+def column_of(data: Any, role: str) -> Column:
+    """Return a column from a series of pandas or polars, an array or a list; a column is returned unchanged.
+
+    Instants keep their unit. Kind "C" is pandas' category dtype, "S" its nullable text.
+
+    Raises
+    ------
+    TypeError
+        `data` is none of these.
+    """
+    if isinstance(data, Column):
+        return data
+    module = type(data).__module__.split(".")[0]
+    if module == "pandas" and hasattr(data, "dtype"):
+        return _of_pandas(data)
+    if isinstance(data, np.ndarray):
+        return _of_array(data, role)
+    if module in ("polars", "pyarrow"):
+        return next(iter(frame_of(_as_frame(data), role).columns.values()))
+    if isinstance(data, (list, tuple)):
+        return _of_list(data, role)
+    raise TypeError(f"`{role}` is of type {type(data).__name__}; it must be a pandas.Series, an array or a list.")
+
+
+def _as_frame(data: Any) -> Any:
+    import polars as pl
+
+    return pl.DataFrame({"column": data if isinstance(data, pl.Series) else pl.Series(data)})
+
+
+def _of_pandas(series: Any) -> Column:
+    dtype = series.dtype
+    if dtype == "category":
+        missing = series.isna().to_numpy(dtype=bool)
+        return Category(series.to_numpy(dtype=object), missing, np.asarray(dtype.categories, dtype=object))
+    if isinstance(dtype, np.dtype):
+        return _of_array(series.to_numpy(), "column")
+    if getattr(dtype, "kind", "O") == "M" and getattr(dtype, "tz", None) is not None:
+        naive = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        return Column("M", naive.to_numpy())
+    column = pandas_column(series)
+    if str(dtype) == "string":
+        return Column(_KIND_OF_TEXT, column.values, column.missing)
+    return column
+
+
+def _of_array(values: NDArray[Any], role: str) -> Column:
+    if values.ndim != 1:
+        raise TypeError(f"`{role}` has {values.ndim} dimensions; it must be one column.")
+    kind = values.dtype.kind
+    if kind in "biufMOmc":
+        return Column(kind, values)
+    return Column("O", values.astype(object))
+
+
+def _of_list(values: Any, role: str) -> Column:
+    """Return the column that pandas would make of a list: numbers with None are floats, anything mixed is objects."""
+    there = [v for v in values if v is not None]
+    whole = len(there) == len(values)
+    if all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in there):
+        return _of_array(np.array([np.nan if v is None else v for v in values], dtype=None if whole else float), role)
+    if whole and all(isinstance(v, bool) for v in there):
+        return _of_array(np.array(values), role)
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = list(values)
+    if there and all(isinstance(v, datetime.datetime) and v.tzinfo is None for v in there):
+        return Column("M", objects.astype("datetime64[us]"))
+    return Column("O", objects)
+
+
+def pair_of(real_data: Any, synthetic_data: Any) -> tuple[Column, Column]:
+    """Return both columns, instants in one unit."""
+    return aligned(column_of(real_data, "real_data"), column_of(synthetic_data, "synthetic_data"))
+
+
+def aligned(real: Column, synthetic: Column) -> tuple[Column, Column]:
+    """Return the columns with instants in one unit, the finer of the two."""
+    if real.values.dtype.kind != "M" or synthetic.values.dtype.kind != "M":
+        return real, synthetic
+    finer = np.promote_types(real.values.dtype, synthetic.values.dtype)
+    first, second = (Column(c.kind, c.values.astype(finer), c.missing, c.name) for c in (real, synthetic))
+    return first, second
+
+
+def two_columns(data: Any, role: str) -> tuple[list[Hashable], list[Column]]:
+    """Return the names and columns of a frame of at least two columns.
+
+    Raises
+    ------
+    ValueError
+        The frame has fewer than two columns.
+    """
+    if isinstance(data, Frame):
+        names, columns = data.names, list(data.columns.values())
+    elif type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
+        names = list(data.columns)
+        columns = [column_of(data.iloc[:, i], role).named(name) for i, name in enumerate(names)]
+    else:
+        frame = frame_of(data, role)
+        names, columns = frame.names, list(frame.columns.values())
+    if len(names) < 2:
+        raise ValueError(f"`{role}` has {len(names)} columns; it must have two.")
+    return names, columns
+
+
+def known(column: Column) -> NDArray[Any]:
+    """Return the values that are not missing."""
+    return column.values[~column.missing]
+
+
+def counts_of(real: Column, synthetic: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how often each value occurs in either column, missing values apart, by Python's equality."""
+    codes, size = known_codes([real, synthetic])
+    first, second = (np.bincount(c, minlength=size + 1)[1:] for c in codes)
+    return first, second
+
+
+def known_codes(columns: list[Column]) -> tuple[list[NDArray[np.int32]], int]:
+    """Return a code for each value over several columns, from 1, 0 for a missing value; and their number.
+
+    Values are equal where Python says so; all missing values are one.
+    """
+    if len(columns) == 2:
+        columns = list(aligned(*columns))
+    if "pandas" in sys.modules and all(c.values.dtype == object for c in columns):
+        return _by_factorize(columns)
+    codes, size = codes_of([c.take(~c.missing) for c in columns])
+    out = []
+    for column, found in zip(columns, codes, strict=True):
+        full = np.zeros(len(column), dtype=np.int32)
+        full[~column.missing] = found + 1
+        out.append(full)
+    return out, size
+
+
+def _by_factorize(columns: list[Column]) -> tuple[list[NDArray[np.int32]], int]:
+    values = np.concatenate([c.values for c in columns])
+    try:
+        codes, distinct = sys.modules["pandas"].factorize(values)
+    except TypeError:
+        raise unhashable(columns[0].name, values) from None
+    return np.split((codes + 1).astype(np.int32), np.cumsum([len(c) for c in columns])[:-1]), len(distinct)
+
+
+def codes_of(columns: list[Column], *, missing_equal: bool = True) -> tuple[list[NDArray[np.int32]], int]:
+    """Return `equal_codes` of columns whose instants may differ in unit."""
+    if len(columns) == 2:
+        columns = list(aligned(*columns))
+    return equal_codes(columns, missing_equal=missing_equal)
+
+
+def numbers_of(column: Column) -> NDArray[Any]:
+    """Return the values that are not missing as numbers in their dtype, instants and durations as whole numbers.
+
+    Raises
+    ------
+    TypeError
+        The column holds no numbers.
+    """
+    values = known(column)
+    if values.dtype.kind in "mM":
+        return values.view(np.int64) if values.flags.c_contiguous else values.copy().view(np.int64)
+    if values.dtype.kind in "biuf":
+        return values
+    if column.kind in "biuf":
+        return values.astype({"b": bool, "i": np.int64, "u": np.uint64, "f": np.float64}[column.kind])
+    raise TypeError(f"{_called(column)} must be numbers or dates, and is of another dtype. hint: convert it.")
+
+
+def ordered_numbers(column: Column) -> NDArray[Any]:
+    """Return `numbers_of`, also of a column of objects that are all numbers, or all dates.
+
+    Raises
+    ------
+    TypeError
+        The column holds other objects.
+    """
+    if column.kind != "O":
+        return numbers_of(column)
+    values = known(column).tolist()
+    if all(isinstance(v, numbers.Number) and not isinstance(v, complex) for v in values):
+        return np.array([float(v) for v in values])
+    if all(isinstance(v, datetime.date) and getattr(v, "tzinfo", None) is None for v in values):
+        return np.array(values, dtype="datetime64[us]").view(np.int64)
+    raise TypeError(f"{_called(column)} holds objects that are not all numbers or dates. hint: convert it.")
+
+
+def sortable(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the values of both columns that are not missing as numbers in their order; text in order of the alphabet.
+
+    Raises
+    ------
+    TypeError
+        The values of a column cannot be ordered.
+    """
+    if all(c.kind in "biufmM" for c in (real, synthetic)):
+        return numbers_of(real), numbers_of(synthetic)
+    first, second = known(real), known(synthetic)
+    try:
+        ranks = np.unique(np.concatenate([first.astype(object), second.astype(object)]), return_inverse=True)[1]
+    except TypeError:
+        raise TypeError(f"{_called(real)} has values that cannot be ordered. hint: convert the column.") from None
+    return ranks[: len(first)], ranks[len(first) :]
+
+
+def _called(column: Column) -> str:
+    return "The column" if column.name is None else f"Column {column.name!r}"

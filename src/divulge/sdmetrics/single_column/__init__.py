@@ -1,0 +1,35 @@
+"""The metrics of one column, under the paths that they have in SDMetrics."""
+
+from divulge.sdmetrics.base import SingleColumnMetric
+from divulge.sdmetrics.sequences import SequenceLengthSimilarity
+from divulge.sdmetrics.single_column.statistical import (
+    BoundaryAdherence,
+    CategoryAdherence,
+    CategoryCoverage,
+    CSTest,
+    DatetimeFormatAdherence,
+    KeyUniqueness,
+    KSComplement,
+    MissingValueSimilarity,
+    RangeCoverage,
+    RegexFormatAdherence,
+    StatisticSimilarity,
+    TVComplement,
+)
+
+__all__ = [
+    "BoundaryAdherence",
+    "CSTest",
+    "CategoryAdherence",
+    "CategoryCoverage",
+    "DatetimeFormatAdherence",
+    "KSComplement",
+    "KeyUniqueness",
+    "MissingValueSimilarity",
+    "RangeCoverage",
+    "RegexFormatAdherence",
+    "SequenceLengthSimilarity",
+    "SingleColumnMetric",
+    "StatisticSimilarity",
+    "TVComplement",
+]

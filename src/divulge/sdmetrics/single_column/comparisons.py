@@ -1,0 +1,220 @@
+"""The breakdowns of SDMetrics' metrics of one column: its arguments in, its dictionary out.
+
+`real_data` and `synthetic_data` are a pandas.Series, another series, an array or a list each.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.measures import column_shapes, coverage, validity
+from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.errors import IncomputableMetricError
+from divulge.sdmetrics.inputs import (
+    Category,
+    codes_of,
+    column_of,
+    counts_of,
+    known,
+    known_codes,
+    ordered_numbers,
+    pair_of,
+    sortable,
+)
+from divulge.sdmetrics.warnings import ConstantInputWarning
+
+__all__ = [
+    "boundary_adherence",
+    "category_adherence",
+    "category_coverage",
+    "chi_squared",
+    "key_uniqueness",
+    "ks_complement",
+    "missing_value_similarity",
+    "range_coverage",
+    "statistic_similarity",
+    "tv_complement",
+]
+
+Breakdown = dict[str, Any]
+_DECIMALS = sys.float_info.dig - 1
+_CONSTANT = "The real data input array is constant. The StatisticSimilarity metric is either undefined or infinite."
+_NO_TOP = "A column of category dtype has no smallest and largest value. hint: convert it to numbers."
+
+
+def ks_complement(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of KSComplement."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    for column in (real, synthetic):
+        if column.kind not in "biufmMCS":
+            raise TypeError("Expected numeric dtype, got object instead. hint: convert the column to numbers or dates.")
+    return {"score": ks_of_numbers(*sortable(real, synthetic))}
+
+
+def ks_of_numbers(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
+    """Return the score of KSComplement for numbers without nan, which are rounded to 14 decimals first."""
+    one, other = (_rounded(v) for v in (real, synthetic))
+    return column_shapes.ks_complement(one, other)
+
+
+def _rounded(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind == "b":
+        return values.astype(np.int64)
+    if values.dtype.kind != "f":
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(values.round(_DECIMALS))
+
+
+def tv_complement(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of TVComplement."""
+    real, synthetic = counts_of(*pair_of(real_data, synthetic_data))
+    if not real.sum() or not synthetic.sum():
+        raise IncomputableMetricError("The TVComplement metric must have 1 or more non-null values.")
+    return {"score": column_shapes.tv_complement(real, synthetic)}
+
+
+def chi_squared(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of CSTest; missing values count, a nan of a column of floats as a value of its own."""
+    columns = pair_of(real_data, synthetic_data)
+    if not len(columns[1]) and len(columns[0]):
+        raise IncomputableMetricError("CSTest: the synthetic column is empty.")
+    codes, size = codes_of(list(columns))
+    real, synthetic = (np.bincount(c, minlength=size) for c in codes)
+    return {"score": column_shapes.chi_squared_p(real, synthetic)}
+
+
+def statistic_similarity(real_data: Any, synthetic_data: Any, statistic: str = "mean") -> Breakdown:
+    """Return the breakdown of StatisticSimilarity."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    if _is_constant(real):
+        warnings.warn(ConstantInputWarning(_CONSTANT), stacklevel=3)
+        return {"score": float("nan")}
+    if statistic not in column_shapes.STATISTICS:
+        raise ValueError(f"requested statistic {statistic} is not valid. Please choose either mean, std, or median.")
+    if {real.kind, synthetic.kind} & set("bCSm"):
+        raise TypeError("StatisticSimilarity: the columns must be numbers or dates. hint: convert them.")
+    values = ordered_numbers(real), ordered_numbers(synthetic)
+    score, ours, theirs = column_shapes.statistic_similarity(*values, statistic)
+    return {"real": ours, "synthetic": theirs, "score": score}
+
+
+def _is_constant(column: Column) -> bool:
+    there = column.take(~column.missing)
+    codes = codes_of([there])[0][0]
+    return len(codes) > 0 and bool((codes == codes[0]).all())
+
+
+def boundary_adherence(
+    real_data: Any, synthetic_data: Any, range_min: Any = None, range_max: Any = None, range_is_nullable: Any = None
+) -> Breakdown:
+    """Return the breakdown of BoundaryAdherence."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    nullable = bool(real.missing.any()) if range_is_nullable is None else bool(range_is_nullable)
+    total = len(known(synthetic)) if nullable else len(synthetic)
+    low, high = (_limit(v, real) for v in (range_min, range_max))
+    values, bounds = _ordered(real, synthetic)
+    if not len(bounds) and (low is None or high is None):
+        return {"score": validity.share(0, total)}
+    low, high = bounds.min() if low is None else low, bounds.max() if high is None else high
+    return {"score": validity.share(int(((values >= low) & (values <= high)).sum()), total)}
+
+
+def _ordered(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the numbers of the synthetic and of the real column; text is compared by the alphabet."""
+    if "C" in (real.kind, synthetic.kind):
+        raise TypeError(_NO_TOP)
+    if all(_is_text(c) for c in (real, synthetic)):
+        bounds, values = sortable(real, synthetic)
+    else:
+        bounds, values = ordered_numbers(real), ordered_numbers(synthetic)
+    return values, bounds
+
+
+def _is_text(column: Column) -> bool:
+    return column.kind == "S" or (column.kind == "O" and all(isinstance(v, str) for v in known(column)))
+
+
+def _limit(value: Any, column: Column) -> Any:
+    """Return a limit as a number of the column; None for None."""
+    if value is None or column.values.dtype.kind != "M":
+        return value
+    try:
+        return np.datetime64(value).astype(column.values.dtype).view(np.int64)
+    except ValueError:
+        raise ValueError("BoundaryAdherence: a limit of the range is no date. hint: write it as 2020-12-31.") from None
+
+
+def category_adherence(
+    real_data: Any, synthetic_data: Any, range_values: Collection[Any] | None = None, range_is_nullable: Any = None
+) -> Breakdown:
+    """Return the breakdown of CategoryAdherence."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    allowed = real if range_values is None else column_of(list(range_values), "range_values")
+    if range_is_nullable is None:
+        range_is_nullable = real.missing.any() or allowed.missing.any()
+    (listed, codes), size = known_codes([allowed, synthetic])
+    valid = np.bincount(listed, minlength=size + 1) > 0
+    valid[0] = range_is_nullable
+    return {"score": validity.share(int(valid[codes].sum()), len(synthetic))}
+
+
+def category_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of CategoryCoverage; all categories of pandas' category dtype are values, used or not."""
+    columns = [_with_unused(c) for c in pair_of(real_data, synthetic_data)]
+    score, n_real, n_covered = coverage.category_coverage(*counts_of(*columns))
+    if not n_real:
+        raise IncomputableMetricError("CategoryCoverage: the real column has no value.")
+    return {"score": score, "real": n_real, "synthetic": n_covered}
+
+
+def _with_unused(column: Column) -> Column:
+    return Column("O", column.categories) if isinstance(column, Category) else column
+
+
+def range_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of RangeCoverage."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    if _is_constant(real) and real.kind not in "C":
+        return {"score": float("nan")}
+    if {real.kind, synthetic.kind} & set("bCS"):
+        raise TypeError("RangeCoverage: the columns must be numbers or dates. hint: convert them.")
+    return {"score": coverage.range_coverage(*map(ordered_numbers, (real, synthetic)))}
+
+
+def missing_value_similarity(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of MissingValueSimilarity."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    score, ours, theirs = validity.missing_value_similarity(real.missing, synthetic.missing)
+    return {"score": score, "real": ours, "synthetic": theirs}
+
+
+def key_uniqueness(real_data: Any, synthetic_data: Any) -> Breakdown:
+    """Return the breakdown of KeyUniqueness; a frame is a key of several columns."""
+    columns = key_columns(synthetic_data, "synthetic_data")
+    missing = np.logical_and.reduce([c.missing for c in columns])
+    return {"score": validity.key_uniqueness(key_codes([columns])[0], missing)}
+
+
+def key_columns(data: Any, role: str) -> list[Column]:
+    """Return the columns of a key: one of a series, several of a frame."""
+    if hasattr(data, "columns"):
+        return list(frame_of(data, role).columns.values())
+    return [column_of(data, role)]
+
+
+def key_codes(tables: list[list[Column]]) -> list[NDArray[Any]]:
+    """Return one code for each key over several tables, equal where all parts are; missing equals missing."""
+    parts = [known_codes(list(columns))[0] for columns in zip(*tables, strict=True)]
+    lengths = [len(codes) for codes in parts[0]]
+    stacked = np.concatenate(parts[0]).astype(np.int64)
+    for codes in parts[1:]:
+        further = np.concatenate(codes)
+        stacked = np.unique(stacked * (int(further.max(initial=0)) + 1) + further, return_inverse=True)[1]
+    return np.split(stacked, np.cumsum(lengths)[:-1])

@@ -1,0 +1,154 @@
+"""The breakdowns of the metrics of formats: dates as text, and regular expressions."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.measures.validity import share
+from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.errors import IncomputableMetricError
+from divulge.sdmetrics.inputs import column_of, known
+
+__all__ = ["datetime_format_adherence", "regex_format_adherence"]
+
+Breakdown = dict[str, Any]
+Groups = dict[str, set[str | None]]
+_FIRST, _LAST = np.datetime64("1677-09-21T00:12:44"), np.datetime64("2262-04-11T23:47:16")
+"""What nanoseconds since 1970 can hold, which is all that pandas 2 reads."""
+
+
+def datetime_format_adherence(real_data: Any, synthetic_data: Any, datetime_format: str) -> Breakdown:
+    """Return the breakdown of DatetimeFormatAdherence."""
+    real, synthetic = column_of(real_data, "real_data"), column_of(synthetic_data, "synthetic_data")
+    if synthetic.values.dtype.kind == "M":
+        return {"score": float("nan")}
+    _check_datetime_format(datetime_format)
+    if real.values.dtype.kind != "M":
+        _warn_of_real("datetime", len(real) - _n_dates(real, datetime_format))
+    return _score("DatetimeFormatAdherence", _n_dates(synthetic, datetime_format), synthetic)
+
+
+def _check_datetime_format(datetime_format: Any) -> None:
+    if not isinstance(datetime_format, str):
+        raise ValueError("`datetime_format` must be a string.")
+    message = f"Invalid datetime format string '{datetime_format}'."
+    try:
+        written = datetime.now().strftime(datetime_format)
+    except Exception:
+        raise ValueError(message) from None
+    if "%" in written:
+        raise ValueError(message)
+
+
+def _n_dates(column: Column, datetime_format: str) -> int:
+    """Return how many values are missing or follow the format."""
+    return int(column.missing.sum()) + int(_dates(known(column), datetime_format.replace("%-", "%")).sum())
+
+
+def _dates(values: NDArray[Any], form: str) -> NDArray[np.bool_]:
+    try:
+        import pandas as pd
+    except ImportError:  # pragma: no cover # the tests have pandas
+        return _by_strptime(values, form)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parsed = pd.to_datetime(
+            pd.Series(values.astype(object)), errors="coerce", format=form, utc="%z" in form.lower()
+        )
+    there = parsed.notna().to_numpy(dtype=bool, copy=True)
+    if parsed.dtype.kind == "M":  # pandas 3 reads years that nanoseconds cannot hold
+        naive = parsed.dt.tz_localize(None) if parsed.dt.tz is not None else parsed
+        seconds = naive.to_numpy().astype("datetime64[s]")
+        there &= (seconds >= _FIRST) & (seconds <= _LAST)
+    return np.asarray(there)
+
+
+def _by_strptime(values: NDArray[Any], form: str) -> NDArray[np.bool_]:
+    def follows(value: Any) -> bool:
+        try:
+            datetime.strptime(str(value), form)
+        except ValueError:
+            return False
+        return True
+
+    return _each(values, follows)
+
+
+def _each(values: Iterable[Any], follows: Callable[[Any], bool]) -> NDArray[np.bool_]:
+    """Return what a test says of each value; equal values are tested once."""
+    found: dict[Any, bool] = {}
+    out = []
+    for value in values:
+        if value not in found:
+            found[value] = follows(value)
+        out.append(found[value])
+    return np.array(out, dtype=bool)
+
+
+def regex_format_adherence(real_data: Any, synthetic_data: Any, regex_format: str) -> Breakdown:
+    """Return the breakdown of RegexFormatAdherence."""
+    real, synthetic = column_of(real_data, "real_data"), column_of(synthetic_data, "synthetic_data")
+    pattern = _pattern(regex_format)
+    for column in (real, synthetic):
+        _check_text(column)
+    matched = [v for v in known(real) if _matches(pattern, v)]
+    _warn_of_real("regex", len(known(real)) - len(matched))
+    groups = _groups(pattern, matched)
+    valid = _each_text(known(synthetic), lambda v: _matches(pattern, v) and _in_groups(pattern, v, groups))
+    return _score("RegexFormatAdherence", int(synthetic.missing.sum()) + int(valid.sum()), synthetic)
+
+
+def _pattern(regex_format: Any) -> re.Pattern[str]:
+    if not isinstance(regex_format, str):
+        raise ValueError("`regex_format` must be a string.")
+    try:
+        return re.compile(regex_format)
+    except re.error:
+        raise ValueError(f"Invalid regex format string '{regex_format}'.") from None
+
+
+def _check_text(column: Column) -> None:
+    values = known(column)
+    if values.dtype != object or (len(values) and not any(isinstance(v, (str, list)) for v in values)):
+        raise TypeError("RegexFormatAdherence: the columns must be text. hint: convert them, .astype(str).")
+
+
+def _each_text(values: Iterable[Any], follows: Callable[[Any], bool]) -> NDArray[np.bool_]:
+    return _each((v if isinstance(v, str) else None for v in values), follows)
+
+
+def _matches(pattern: re.Pattern[str], value: Any) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _groups(pattern: re.Pattern[str], matched: list[str]) -> Groups:
+    """Return the texts that each named group takes in the real column; nothing where no real value matches."""
+    if not pattern.groupindex or not matched:
+        return {}
+    found = [m for m in map(pattern.search, matched) if m is not None]
+    return {name: {m[name] for m in found} for name in pattern.groupindex}
+
+
+def _in_groups(pattern: re.Pattern[str], value: str, groups: Groups) -> bool:
+    match = pattern.search(value)
+    return match is not None and all(match[name] in texts for name, texts in groups.items())
+
+
+def _score(metric: str, n_valid: int, column: Column) -> Breakdown:
+    if not len(column):
+        raise IncomputableMetricError(f"{metric}: the synthetic column is empty.")
+    return {"score": share(n_valid, len(column))}
+
+
+def _warn_of_real(what: str, number: int) -> None:
+    if number:
+        warnings.warn(
+            f"Some values in the real data do not match the specified {what} format: {number} in number.", stacklevel=4
+        )

@@ -1,0 +1,41 @@
+"""SDMetrics' comparison of the columns and dtypes of two tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from divulge.sdmetrics.base import SingleTableMetric
+from divulge.sdmetrics.columns import frame_of
+from divulge.sdmetrics.computed import computed_by
+
+__all__ = ["TableStructure"]
+
+
+def structure(real_data: Any, synthetic_data: Any) -> dict[str, Any]:
+    """Return the breakdown of TableStructure."""
+    real, synthetic = _dtypes(real_data, "real_data"), _dtypes(synthetic_data, "synthetic_data")
+    if not real | synthetic:
+        raise ValueError("TableStructure: the tables have no columns.")
+    return {"score": len(real & synthetic) / len(real | synthetic)}
+
+
+def _dtypes(data: Any, role: str) -> set[tuple[Any, str]]:
+    """Return the name of each column with the text of its dtype, as its own library writes it."""
+    if type(data).__module__.split(".")[0] in ("pandas", "polars") and hasattr(data, "dtypes"):
+        return set(zip(data.columns, map(str, data.dtypes), strict=True))
+    return {(name, str(column.values.dtype)) for name, column in frame_of(data, role).columns.items()}
+
+
+@computed_by(structure, min_value=0, max_value=1)
+class TableStructure(SingleTableMetric):
+    """Share of the columns of either table that both have, where a column is its name and its dtype.
+
+    As released, a column whose dtypes differ counts twice among the columns of either table.
+
+    Parameters
+    ----------
+    real_data, synthetic_data
+        Frames.
+    """
+
+    name = "TableStructure"

@@ -1,0 +1,17 @@
+"""The metrics of sequences, under the paths that they have in SDMetrics."""
+
+from divulge.sdmetrics.base import TimeSeriesMetric
+from divulge.sdmetrics.timeseries.lstm import (
+    LSTMClassifierEfficacy,
+    LSTMDetection,
+    TimeSeriesDetectionMetric,
+    TimeSeriesEfficacyMetric,
+)
+
+__all__ = [
+    "LSTMClassifierEfficacy",
+    "LSTMDetection",
+    "TimeSeriesDetectionMetric",
+    "TimeSeriesEfficacyMetric",
+    "TimeSeriesMetric",
+]

@@ -1,0 +1,61 @@
+"""Several tables from files: a folder, or names and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from divulge.core.errors import SettingError, TableError
+from divulge.tables.frames import Table
+from divulge.tables.readers import is_table_file, read
+
+__all__ = ["read_tables"]
+
+_HINT = "hint: name a folder, or list them: users=users.csv,orders=orders.csv"
+
+
+def read_tables(given: Sequence[str], *, missing: Sequence[str] = ()) -> dict[str, Table]:
+    """Return the tables of a folder by the names of their files, or those of a list of `name=path`.
+
+    Parameters
+    ----------
+    given
+        One folder, or one text per table: "users=data/users.csv", or a path alone, whose file gives the name.
+    missing
+        Texts that stand for missing besides empty cells.
+
+    Raises
+    ------
+    SettingError
+        Nothing is named, or two tables have one name.
+    TableError
+        A folder without tables, or a file that cannot be read.
+    """
+    if len(given) == 1 and Path(given[0]).is_dir():
+        files = [(_stem(p), p) for p in sorted(Path(given[0]).iterdir()) if p.is_file() and is_table_file(p)]
+        if not files:
+            raise TableError(f"--tables: the folder {given[0]!r} has no tables (CSV, Parquet, Arrow, Excel). {_HINT}")
+    else:
+        files = [_named(text) for text in given]
+    if not files:
+        raise SettingError(f"--tables: no table is named. {_HINT}")
+    names = [name for name, _ in files]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SettingError(
+            f"--tables: two tables are called {twice[0]!r}. hint: give each a name of its own, name=path."
+        )
+    return {name: read(path, role=f"table {name!r}", missing=missing) for name, path in files}
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if not equals:
+        return _stem(Path(text)), Path(text)
+    if not name.strip() or not path.strip():
+        raise SettingError(f"--tables: {text!r} lacks a name or a path. {_HINT}")
+    return name.strip(), Path(path.strip())
+
+
+def _stem(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).stem

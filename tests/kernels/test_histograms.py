@@ -1,0 +1,83 @@
+"""Histograms per block: the loop and the numpy twin agree, and neither row order nor threads change a digit."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from amount import tries
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from divulge.kernels.counts import histograms
+from divulge.kernels.counts.histograms import column_histograms, pair_histograms
+
+
+@pytest.fixture
+def loop(monkeypatch):
+    """Run the plain loop itself, uncompiled, whatever the number of rows."""
+
+    def use(compile_it=False):
+        monkeypatch.setattr(histograms, "COMPILE_FROM", 0)
+        if not compile_it:
+            monkeypatch.setattr(histograms, "compiled", lambda function: function)
+
+    return use
+
+
+def drawn(seed, n=200, sizes=(3, 1, 7, 300), n_blocks=5):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, k, n) for k in sizes], list(sizes), rng.integers(0, n_blocks, n), n_blocks
+
+
+def equal(one, other):
+    assert one.counts.dtype == other.counts.dtype and one.shapes == other.shapes
+    np.testing.assert_array_equal(one.counts, other.counts)
+    np.testing.assert_array_equal(one.start, other.start)
+
+
+@pytest.mark.parametrize("with_blocks", [False, True])
+@pytest.mark.parametrize("count", [column_histograms, pair_histograms])
+def test_the_loop_agrees_with_numpy(loop, count, with_blocks, monkeypatch):
+    codes, sizes, blocks, n_blocks = drawn(1)
+    settings_ = {"blocks": blocks, "n_blocks": n_blocks} if with_blocks else {}
+    by_numpy = count(codes, sizes, **settings_)
+    loop()
+    monkeypatch.setattr(histograms, "_ROWS_AT_ONCE", 64)  # so that there are several parts
+    for threads in (1, 3):
+        equal(count(codes, sizes, **settings_, threads=threads), by_numpy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("largest", [256, 257, 65_537])
+def test_the_compiled_loop_agrees_with_numpy(loop, largest):
+    rng = np.random.default_rng(largest)
+    codes, sizes = [rng.integers(0, k, 50_000) for k in (4, largest, 2)], [4, largest, 2]
+    blocks = rng.integers(0, 4, 50_000)
+    wanted = [pair_histograms(codes, sizes, blocks=blocks, n_blocks=4), column_histograms(codes, sizes)]
+    loop(compile_it=True)
+    for threads in (1, 2):
+        equal(pair_histograms(codes, sizes, blocks=blocks, n_blocks=4, threads=threads), wanted[0])
+        equal(column_histograms(codes, sizes, threads=threads), wanted[1])
+
+
+@settings(max_examples=tries(60))
+@given(st.integers(0, 10**6), st.integers(0, 40))
+def test_laws(seed, n):
+    codes, sizes, blocks, n_blocks = drawn(seed, n, (2, 4, 3))
+    found = pair_histograms(codes, sizes, blocks=blocks, n_blocks=n_blocks)
+    order = np.random.default_rng(seed).permutation(n)
+    equal(pair_histograms([c[order] for c in codes], sizes, blocks=blocks[order], n_blocks=n_blocks), found)
+    columns = column_histograms(codes, sizes, blocks=blocks, n_blocks=n_blocks)
+    assert found.counts.sum() == n * 3
+    for u, (i, j) in enumerate(combinations(range(3), 2)):
+        np.testing.assert_array_equal(found.blocks(u).sum(axis=2), columns.blocks(i))
+        np.testing.assert_array_equal(found.blocks(u).sum(axis=1), columns.blocks(j))
+        np.testing.assert_array_equal(found.unit(u), pair_histograms(codes, sizes, [(i, j)]).unit(0))
+    np.testing.assert_array_equal(columns.blocks(0).sum(axis=1), np.bincount(blocks, minlength=n_blocks))
+
+
+def test_nothing_to_count():
+    assert pair_histograms([np.array([0, 1])], [2]).counts.shape == (1, 0)
+    assert column_histograms([np.empty(0, int)], [3]).unit(0).tolist() == [0, 0, 0]
+    assert column_histograms([np.empty(0, int)], [0]).unit(0).tolist() == []
+    assert column_histograms([], []).start.tolist() == [0]
