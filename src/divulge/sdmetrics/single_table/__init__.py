@@ -5,8 +5,13 @@ from __future__ import annotations
 from divulge.sdmetrics import _public
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.single_table import detection, efficacy, multi_column_pairs, multi_single_column
+from divulge.sdmetrics.single_table.data_augmentation import (
+    BinaryClassifierPrecisionEfficacy,
+    BinaryClassifierRecallEfficacy,
+)
 from divulge.sdmetrics.single_table.detection import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.single_table.efficacy import *  # noqa: F403 # its names are listed there
+from divulge.sdmetrics.single_table.equalized_odds import EqualizedOddsImprovement
 from divulge.sdmetrics.single_table.gaussian_mixture import GMLogLikelihood
 from divulge.sdmetrics.single_table.multi_column_pairs import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.single_table.multi_single_column import *  # noqa: F403 # its names are listed there
@@ -16,6 +21,9 @@ _PRIVACY: list[str] = [name for name in _public.__all__ if name != "compute_metr
 globals().update({name: getattr(_public, name) for name in _PRIVACY})
 
 __all__: list[str] = [
+    "BinaryClassifierPrecisionEfficacy",
+    "BinaryClassifierRecallEfficacy",
+    "EqualizedOddsImprovement",
     "GMLogLikelihood",
     "TableStructure",
     *_PRIVACY,
