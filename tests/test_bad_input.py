@@ -14,7 +14,7 @@ from amount import models
 
 import divulge
 from divulge import cli
-from divulge.core.errors import MOST, DivulgeError
+from divulge.core.errors import MOST, DivulgeError, SettingError
 
 SECRET = "s3cr3t"
 HALF = f"{SECRET}\ud800"
@@ -292,3 +292,11 @@ def test_a_file_without_an_end_is_refused(command, tmp_path):
     assert found.returncode == 2
     assert re.search(r"larger than \d+ MB\. hint: name the file", found.stderr)
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("given", [{"keys": 5}, {"targets": 5}, {"keys": "city"}, {"subgroups": 5}])
+def test_columns_that_are_no_list_are_refused(given):
+    table = pl.DataFrame({"city": list("abcd") * 10, "job": list("ab") * 20})
+    (role,) = given
+    with pytest.raises(SettingError, match=f"^{role}: .* hint: "):
+        divulge.assess(table, table, holdout=table, models=False, **given)

@@ -183,7 +183,9 @@ def _attacked(given: Triple, folder: Path) -> Outcome:
         "subgroups": s["subgroups"],
     }
     own = inspect.signature(entry.run).parameters
-    settings = {n: v for n, v in offered.items() if n in own and v is not None}
+    settings = {
+        n: v for n, v in offered.items() if n in own and (v is not None or own[n].default is inspect.Parameter.empty)
+    }
     shared = {
         n: s[n] for n in ("unit", "ignore", "missing", "seed", "level") if n in SHARED or n in ("seed", "level", "unit")
     }

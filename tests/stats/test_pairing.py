@@ -158,3 +158,10 @@ def test_the_column_that_tells_most_tells_nothing_by_chance():
         one, other = ([*rng.integers(0, 5, (6, 200)), r.astype(np.int64)] for r in rare)
         found += lagged_columns(one, other, [1] * 7)[1].p_value <= 0.05
     assert found / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_agreement_by_chance_is_no_less_than_none():
+    one = np.arange(60) // 2 % 2
+    found = lagged([one], [1 - one], [1])
+    assert 0 <= found.holdout.rate <= 1
+    assert found.difference.value == found.real.rate - found.holdout.rate

@@ -15,6 +15,7 @@ from divulge.run.options import Attacker
 
 __all__ = ["bounds_of", "is_named", "untested"]
 
+_MANKIND = 1e10  # more people than there are: nothing is said
 _GUESSES = 20  # guesses below which the univariate attack of singling out states no bound
 
 
@@ -119,4 +120,5 @@ def _people(n: int, width: float, wanted: float) -> int | None:
     """
     if not (n and isfinite(width) and wanted > 0):
         return None
-    return rounded_up(n * max(1.1, (width / wanted) ** 2), 2)
+    more = n * max(1.1, (width / wanted) ** 2)
+    return rounded_up(more, 2) if more <= _MANKIND else None

@@ -234,7 +234,8 @@ def _at_lag_zero(agreement: Floats, reach: int, pairs: int, level: float, column
     p_value = max(float(stdtr(df, -seen)), reached, float(np.finfo(np.float64).tiny))
     found = float(agreement[reach + 1])
     how = f"agreement at lag 0 against {len(rest)} lags of up to {reach}; Student"
-    return _paired(found, found - excess, pairs, spread, df, p_value, how, level, columns)
+    chance = min(1.0, max(0.0, found - excess))
+    return _paired(found, chance, pairs, spread, df, p_value, how, level, columns)
 
 
 def _agreement(x: Ints, y: Ints, scale: int, lag: int, step: int) -> float:

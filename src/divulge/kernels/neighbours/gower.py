@@ -306,7 +306,8 @@ def pairwise(ruler: Ruler, queries: Rows, reference: Rows) -> Floats:
     This is the definition in plain numpy. Every other search must agree with it to the last bit.
     """
     out = np.zeros((len(queries), len(reference)))
-    with np.errstate(invalid="ignore"):  # infinity less infinity: equal, as are nan and nan; the marks tell them apart
+    # infinity less infinity: equal, as are nan and nan; the marks tell them apart. What overflows is above the cap
+    with np.errstate(invalid="ignore", over="ignore"):
         for j, (rate, weight) in enumerate(zip(ruler.rate, ruler.number_weight, strict=True)):
             term = np.abs(queries.numbers[:, j, None] - reference.numbers[:, j]) * rate
             out += np.where(term > 0, np.minimum(term, ruler.cap), 0.0) * weight
