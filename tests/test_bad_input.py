@@ -1,6 +1,9 @@
 """A table of bad inputs, each with the message it gets. No message shows a data value, none is a traceback."""
 
+import ast
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,9 +13,11 @@ from amount import models
 
 import divulge
 from divulge import cli
-from divulge.core.errors import DivulgeError
+from divulge.core.errors import MOST, DivulgeError
 
 SECRET = "s3cr3t"
+HALF = f"{SECRET}\ud800"
+"""A text with a lone surrogate, which no encoding can write."""
 GOOD = pl.DataFrame({"age": [1, 2, 3, 4] * 30, "sex": ["f", "m"] * 60, "ill": [SECRET, "no", "no"] * 40})
 PAIR = {"keys": ["age", "sex"], "target": "ill"}
 
@@ -54,6 +59,17 @@ CALLS = [  # a line each
     ("a key of assess named twice", lambda: divulge.assess(GOOD, GOOD, keys=["age", "age"], targets=["ill"]), "keys: a column is named twice"),
     ("an ignored target", lambda: divulge.assess(GOOD, GOOD, targets=["ill"], ignore=["ill"]), "'ill' is also the unit or to be ignored"),
     ("a unit that is a key", lambda: divulge.assess(GOOD, GOOD, keys=["age"], unit="age"), "'age' is also the unit"),
+    ("half a character in a value", lambda: cap(real=GOOD.to_pandas().assign(note=pd.Series([HALF, "a"] * 60, dtype=object))), "a text of column 'note' has half a character"),
+    ("half a character among mixed values", lambda: cap(real=pd.DataFrame({"age": [1, HALF]}, dtype=object)), "a text of column 'age' has half a character"),
+    ("half a character in a name", lambda: cap(real=GOOD.to_pandas().set_axis(pd.Index(["age", "sex", HALF], dtype=object), axis=1)), "the column name .* has half a character"),
+    ("half a character in a code", lambda: cap(missing=[HALF]), "missing: a code has half a character"),
+    ("codes of a run as one text", lambda: divulge.assess(GOOD, GOOD, missing="-8"), "missing: no list of texts"),
+    ("what to reveal as a number", lambda: divulge.assess(GOOD, GOOD, reveal=5), "reveal: no list of texts"),
+    ("an acceptable risk that is text", lambda: divulge.assess(GOOD, GOOD, acceptable="a"), "acceptable: a str is no number"),
+    ("threads that are text", lambda: divulge.assess(GOOD, GOOD, jobs="a"), "jobs: a str is no number"),
+    ("a level that is text", lambda: cap(level="a"), "level: a str is no number"),
+    ("a code that is no text", lambda: cap(missing=[-8]), "missing: no list of texts"),
+    ("codes as one text", lambda: cap(missing="-8"), "missing: no list of texts"),
     ("an acceptable risk of 5", lambda: divulge.assess(GOOD, GOOD, acceptable=5), "acceptable: 5 is outside"),
 ]  # fmt: skip
 
@@ -62,8 +78,36 @@ CALLS = [  # a line each
 def test_a_wrong_call_says_what_was_found_and_what_to_do(call, says):
     with pytest.raises(DivulgeError, match=f"(?s){says}") as raised:
         call()
-    assert SECRET not in str(raised.value)
+    assert SECRET not in str(raised.value).replace(repr(HALF), "")  # a name, not a value
     assert isinstance(raised.value, ValueError | TypeError)
+    assert "hint: " in str(raised.value)
+
+
+def _raised():
+    """Yield the source of each error of ours that is raised outside of `stats`, which takes arrays of callers."""
+    home = Path(divulge.__file__).parent
+    for path in home.rglob("*.py"):
+        if path.parent != home / "stats":
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                    told = ast.unparse(node.exc)
+                    if re.match("(Divulge|Setting|Table|Column|Frame)Error[(]", told):
+                        yield f"{path.relative_to(home)}:{node.lineno}: {told}"
+
+
+@pytest.mark.slow
+def test_each_error_has_a_hint():
+    told = list(_raised())
+    assert len(told) > 150
+    elsewhere = (
+        "_unknown(",
+        "_ragged(",
+        "{_ACCEPTED}",
+        "{hint}",
+        "['why']}",
+        ": {error}",
+    )  # these repeat a message that has one
+    assert [t for t in told if "hint: " not in t and not any(e in t for e in elsewhere)] == []
 
 
 def write(path, content):
@@ -81,14 +125,27 @@ FILES = [
     ("a parquet file that is none", "real.parquet", "PAR1 no", "real.parquet"),
     ("a gzip file that is none", "real.csv.gz", GOOD_CSV, "gz"),
     ("an unknown ending", "real.sav", GOOD_CSV, r"\.csv"),
+    (
+        "a name in the header beyond what csv reads",
+        "real.csv",
+        f"age,{'x' * 140_000}\n1,2\n",
+        "a column name has more than 131,072 characters",
+    ),
+    (
+        "a field beyond what csv reads",
+        "real.csv",
+        f'age,ill\n1,{"x" * 140_000}\n2,a"b\n',
+        "a field after line 1 has more than 131,072 characters",
+    ),
+    ("a name longer than a file's", "n" * 300 + ".csv", None, "the path is too long"),
+    ("a name with a zero byte", "real\0.csv", None, "no file can have this name"),
+    ("a name that is no text", "real\udcff.csv", None, "no such file"),
     ("a picture", "real.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00", "real.csv|column"),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "says"), [f[1:] for f in FILES], ids=[f[0] for f in FILES])
 def test_a_broken_file_is_one_message_and_status_2(tmp_path, monkeypatch, capsys, name, content, says):
-    import re
-
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "good.csv", GOOD_CSV)
     if content is not None:
@@ -100,9 +157,24 @@ def test_a_broken_file_is_one_message_and_status_2(tmp_path, monkeypatch, capsys
     assert stopped.value.code == 2
     message = [line for line in err.splitlines() if not line.startswith("divulge: reading")]
     assert len(message) == 1
+    assert len(message[0]) <= len("divulge: ") + MOST
     assert re.search(says, message[0]), message
     assert SECRET not in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "path", ["n" * 300, f"{'n' * 99}/" * 60, "no\0", "no\ud800"], ids=["name", "path", "zero byte", "surrogate"]
+)
+def test_a_path_that_no_file_can_have_is_one_sentence(path):
+    for read in (
+        lambda: divulge.read(f"{path}.csv"),
+        lambda: divulge.read_schema(f"{path}.toml"),
+        lambda: divulge.read_schema(f"{path}.json"),
+    ):
+        with pytest.raises(DivulgeError, match="hint: ") as raised:
+            read()
+        assert len(str(raised.value)) <= MOST
 
 
 # ---------------------------------------------------------------- odd tables that must work, with a note
@@ -133,6 +205,24 @@ def test_a_column_that_is_all_missing_is_left_alone():
     report = assess(frame)
     assert next(c for c in report.data["schema"] if c["name"] == "x")["kind"] == "constant"
     assert not report.failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [["age"], ["age", "sex"]])
+def test_a_model_is_trained_where_a_key_is_all_missing(missing):
+    frame = GOOD[:60]
+    nothing = frame.with_columns(pl.lit(None).cast(frame.schema[name]).alias(name) for name in missing)
+    for tables in ((frame, frame, nothing), (frame, nothing, frame))[: 1 if len(missing) == 1 else 2]:
+        for attack in (divulge.baseline_cap, divulge.rapid)[: len(missing)]:
+            results = attack(*tables[:2], holdout=tables[2], **PAIR)
+            rates = [r.real.rate for r in (results if isinstance(results, tuple) else [results]) if r.real]
+            assert all(0 <= rate <= 1 for rate in rates)
+
+
+@pytest.mark.slow
+def test_models_of_hardly_repeated_classes_warn_of_nothing():
+    frame = pl.DataFrame({"k": range(60), "t": [f"v{i}" for i in range(40)] * 1 + ["w"] * 20})
+    divulge.baseline_cap(frame, frame, holdout=frame, keys=["k"], target="t")  # warnings are errors here
 
 
 def test_an_identifier_enters_no_key_set():

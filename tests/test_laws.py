@@ -356,6 +356,7 @@ SCHEMA = Schema(
 )
 
 
+@pytest.mark.slow
 @few
 @given(with_holdout)
 def test_swapping_members_and_strangers_turns_the_sign(given_tables):
@@ -404,6 +405,7 @@ def test_releasing_the_strangers_gives_a_negative_risk_or_none(seed):
         assert r.verdict != "excess found", label
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("unseen", ["skip", "zero"])
 @pytest.mark.parametrize("seed", range(3))
@@ -537,6 +539,7 @@ def test_a_column_of_row_numbers_is_no_key(units):
         assert one == other
 
 
+@pytest.mark.slow
 def test_a_real_identifier_that_is_released_is_a_finding_of_its_own():
     tables, _, _ = base(False)
     real, synthetic, holdout = (

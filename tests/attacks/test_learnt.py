@@ -285,6 +285,7 @@ def test_nobody_is_asked_of_a_model_that_has_seen_him(monkeypatch):
         assert sorted(rows) == sorted(np.flatnonzero(folds != f))
 
 
+@pytest.mark.slow
 def test_without_a_holdout_others_of_the_real_table_teach():
     real, synthetic, _ = tables(13, told=1.0)
     found = ask(real, synthetic.with_columns(t=pl.lit("u")), reference=True)

@@ -155,6 +155,7 @@ def test_the_external_edition_rounds_its_numbers(report):
     assert NOTE in result["notes"]
 
 
+@pytest.mark.slow
 def test_candidates_are_ranked_by_it(entered, tables):
     real, synthetic, holdout, clean = (
         t.select("job", "sex", "code") for t in (*tables, people(np.random.default_rng(9), 200))

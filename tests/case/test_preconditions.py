@@ -264,6 +264,7 @@ def test_types_that_disagree_are_told():
     assert "same types" not in checks(real, synthetic, holdout)
 
 
+@pytest.mark.slow
 def test_a_date_stays_a_date_when_the_synthetic_table_writes_it_otherwise():
     days = pl.date_range(pl.date(2021, 1, 1), pl.date(2021, 10, 27), eager=True)
     real, synthetic, holdout = (t.with_columns(day=days.dt.to_string("%Y-%m-%d")) for t in three())

@@ -122,6 +122,7 @@ def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
     assert {tuple(r["keys"]) for r in data["results"] if r["attack"] == "cap"} == {("age",)}
 
 
+@pytest.mark.slow
 def test_without_keys_and_targets_key_sets_are_searched(divulge, files):
     code, _, _ = divulge(
         "assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "-q", "--search", "full", "--no-models"

@@ -149,7 +149,33 @@ def test_records_of_another_run_are_refused(folder):
         Report.from_json(folder / "assessment.json")
 
 
+@pytest.mark.parametrize(
+    ("column", "values"), [("highest_cap", "x"), ("row", "x"), ("copied", 2), ("reasons", 1), ("more", [1])]
+)
+def test_a_column_of_records_of_another_type_is_refused(folder, column, values):
+    records = pl.read_parquet(folder / "records.parquet")
+    kept = records.with_columns(pl.Series(column, [values] * len(records)))
+    kept.write_parquet(folder / "records.parquet")
+    with pytest.raises(TableError, match=f"records.parquet: damaged at '{column}'.* hint: "):
+        Report.from_json(folder / "assessment.json")
+    records.write_parquet(folder / "records.parquet")
+    assert Report.from_json(folder / "assessment.json").records().equals(records)
+
+
 # ---------------------------------------------------------------- the command
+
+
+def test_a_folder_whose_name_is_no_text_is_written_and_read(folder, tmp_path, command):
+    out = tmp_path / "bad\udcff"
+    try:
+        out.mkdir()
+    except (OSError, UnicodeError):
+        pytest.skip("this file system takes text only")
+    for name in ("assessment.json", "records.parquet"):
+        (out / name).write_bytes((folder / name).read_bytes())
+    code, told, err = command("render", out / "assessment.json", "--out", tmp_path / "again\udcfe")
+    assert (code, err) == (0, "")
+    assert "again\\udcfe" in told
 
 
 def test_render_makes_the_custodians_documents_again(folder, tmp_path, command):

@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from divulge.case.case import build_case
+from divulge.case.case import build_case, schema_of
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema, schema_from_sdv, schema_from_toml
 from divulge.core.threat_model import NOT_STATED, TABLES, Attacker, Decision, Release, Threat, questions, template
@@ -80,7 +80,7 @@ def test_an_edited_kind_wins_over_the_inferred_one():
         ("a = 1", r"no \[columns.NAME\]"),
         ('[columns.a]\nkind = "colour"', "unknown kind"),
         ('[columns.a]\nroles = ["boss"]', "unknown role"),
-        ('[columns.a]\nbins = "deciles"', "bins must be"),
+        ('[columns.a]\nbins = "deciles"', "bins are not known"),
         ('[columns.a]\nkinds = "text"', "unknown entry"),
         ("columns = 1", r"no \[columns.NAME\]"),
         ('[attacker]\nwhoo = "x"', r"\[attacker\]: unknown entry 'whoo'. hint: use who, knows, source, wants, harm"),
@@ -223,3 +223,26 @@ def test_names_are_suggested():
     frame = pl.DataFrame({"T Stage ": ["a", "b"] * 30})
     with pytest.raises(ColumnError, match="did you mean 'T Stage '"):
         build_case(frame, frame, unit="T Stage")
+
+
+@pytest.mark.parametrize("key", [5, 1.5, True, ["a", 3], [["a"]], {"a": 1}])
+def test_a_primary_key_that_is_no_name_is_told(key):
+    with pytest.raises(SettingError, match=r"^m.json: primary_key is no name of a column\. hint: "):
+        schema_from_sdv({"columns": {"a": {"sdtype": "id"}}, "primary_key": key}, "m.json")
+
+
+@pytest.mark.parametrize("roles", ["true", "3", '"key"', "[true]", "[[1]]", "[{}]"])
+def test_roles_that_are_no_list_of_roles_are_told(roles):
+    with pytest.raises(SettingError, match=r"^s\.toml: column 'a': (roles is no list|unknown role)\. hint: "):
+        schema_from_toml(f"[columns.a]\nroles = {roles}", "s.toml")
+
+
+def test_the_schema_of_one_table_is_that_of_the_table_twice():
+    frame = pl.DataFrame(
+        {"a": ["2020-01-02", None, ""], "b": [1, 2, 2], "c": ["01", "1", "x"], "d": ["04/03/2021"] * 3}
+    )
+    given = schema_from_toml('[columns.b]\nkind = "categorical"')
+    own = schema_of(frame, schema=given, unit="c", ignore=["a"], missing=["x"])
+    assert own == build_case(frame, frame, schema=given, unit="c", ignore=["a"], missing=["x"]).schema
+    with pytest.raises(ColumnError, match="unit: no column 'e'"):
+        schema_of(frame, unit="e")

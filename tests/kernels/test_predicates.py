@@ -16,7 +16,7 @@ from divulge.core.errors import SettingError
 from divulge.kernels.predicates.conditions import Predicates
 from divulge.kernels.predicates.predicates import Conjunctions, Matches
 
-FUZZED = tries(400)
+FUZZED = tries(200)
 LARGEST = 2**31 - 1
 # What decides which way is taken; no way may change a digit.
 WAYS = {

@@ -198,3 +198,16 @@ def test_a_target_of_many_values_and_a_column_of_many_categories():
     schema = Schema((Column("t", "categorical"), Column("k", "categorical")))
     found = by_name(utility(build_case(many, many, many, schema=schema), targets=["t"]))
     assert found["train on synthetic, test on real"].value is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1000, -1050])
+def test_numbers_whose_squares_leave_the_range_of_floats_have_the_same_score(power):
+    rng = np.random.default_rng(5)
+    key = rng.integers(0, 6, 300)
+    frame = pl.DataFrame({"k": key, "x": np.round(key + rng.normal(size=300), 2)})
+    far = frame.with_columns(x=pl.Series(np.ldexp(np.round(frame["x"].to_numpy() * 64), power)))
+    near = frame.with_columns(x=pl.Series(np.round(frame["x"].to_numpy() * 64)))
+    one, other = (by_name(utility(build_case(t, t, t), targets=["x"]))[MEASURES[2]].value for t in (near, far))
+    assert one == pytest.approx(other)
+    assert 0 < one < 1

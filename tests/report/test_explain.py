@@ -16,7 +16,7 @@ NAMES = sorted(CATALOGUE)
 PROSE = ("says", "knows", "data", "formula", "reading")
 FORBIDDEN = re.compile(r"\b(safe|anonymous|guaranteed|simply|just|obviously)\b", re.IGNORECASE)
 ORDER = [
-    "What the attacker says", "What he knows", "What data it takes", "Formula", "How to read the numbers",
+    "What the attacker says", "What the attacker knows", "What data it takes", "Formula", "How to read the numbers",
     "What it does not tell", "Reference", "Example", "Settings",
 ]  # fmt: skip
 

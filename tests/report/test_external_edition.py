@@ -4,12 +4,11 @@ import copy
 import csv
 import io
 import json
-import math
 import re
 import sys
 import xml.etree.ElementTree as ET
 from html import unescape
-from itertools import pairwise, product
+from itertools import product
 
 import jsonschema
 import msgspec
@@ -31,7 +30,8 @@ from divulge.release.conditions import conditions
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml
 from divulge.report.external.known_sentences import WORDS, is_ours
 from divulge.report.external.masking import Names, masked
-from divulge.report.external.rounding import count, few_hidden, places, rounded, share, to_step
+from divulge.report.external.rounding import alike, count, rounded, size
+from divulge.report.external.sentences import numberless
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema, fault
 from divulge.stats import Outcomes, compare
@@ -392,9 +392,7 @@ def test_an_external_edition_does_not_go_beside_the_records(small, tmp_path):
 def rates(data):
     """All pairs of rates, custodian's and external."""
     for one, other in zip(data[0]["results"], data[1]["results"], strict=True):
-        parts = [(one, other), *zip(one["groups"], other["groups"], strict=True)]
-        for a, b in parts:
-            yield from ((a[role], b[role]) for role in ("real", "holdout") if a[role])
+        yield from ((one[role], other[role]) for role in ("real", "holdout") if one[role])
 
 
 def test_no_count_of_few_people_is_shown_nor_follows(report, small):
@@ -408,19 +406,13 @@ def test_no_count_of_few_people_is_shown_nor_follows(report, small):
                 assert shown["rate"] is None
             if shown["hits"] is not None:
                 assert 10 <= shown["hits"] <= shown["n"]
-                assert shown["hits"] % 5 == 0
                 assert shown["rate"] == pytest.approx(shown["hits"] / shown["n"], abs=1e-4)
     assert few > 20
 
 
-def test_parts_that_add_up_to_a_shown_number_are_withheld_together(report):
-    seen = 0
-    for r in report.external().data["results"]:
-        for of in {g["of"] for g in r["groups"]}:
-            hits = [g["real"]["hits"] for g in r["groups"] if g["of"] == of]
-            assert None not in hits or set(hits) == {None}
-            seen += None in hits
-    assert seen
+def test_parts_that_add_up_to_a_shown_number_are_withheld(report):
+    assert any(r["groups"] for r in report.data["results"])
+    assert not any(r["groups"] for r in report.external().data["results"])
 
 
 def test_a_withheld_count_takes_with_it_all_that_follows(report):
@@ -465,43 +457,38 @@ def test_an_attacker_who_knows_all_but_the_count_learns_nothing_but_the_verdict(
     assert [len(outputs) for outputs in shown.values()] == [1] * len(shown)
 
 
-def between(low, high, n, other, m, level):
-    """The widest limits of risk for members' counts from low to high, and strangers' that are shown like `other`."""
-    corners = [mover_residual(a, n, b, m, level) for a in (low, high) for b in (other - 2.5, other + 2.5)]
-    return min(c.low for c in corners), max(c.high for c in corners)
-
-
-@pytest.mark.parametrize(("hits", "low", "high"), [(9, 0, 10), (20, 17.5, 22.5)], ids=["withheld", "shown"])
+@pytest.mark.parametrize(
+    ("hits", "other", "members", "strangers"),
+    [(9, 8, (0, 12.5), (0, 12.5)), (20, 30, (17.5, 22.5), (27.5, 32.5))],
+    ids=["withheld", "shown"],
+)
 @pytest.mark.parametrize("tests", [1, 8])
-def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, low, high, tests):
-    one = compared(hits, 60, 15, 60)
+def test_simultaneous_limits_allow_for_every_comparison_of_the_attack(small, hits, other, members, strangers, tests):
+    one = compared(hits, 60, other, 100)
     assert one["verdict"] == "cannot tell"
     table = {"rows": 60, "columns": 3, "sha256": "", "hashed": "file"}
     another = one | {"attack": "copies"}  # of another attack, and so of another family
     tables = dict.fromkeys(("real", "synthetic", "holdout"), table)
     risk = external(small.data | {"results": [one] * tests + [another] * 3, "tables": tables})["results"][0]["risk"]
     for kind, level in (("", 0.95), ("_simultaneous", 1 - 0.05 / tests)):
-        under, over = between(low, high, 60, 15, 60, level)
-        assert risk[f"low{kind}"] == rounded(under, 2, "down")
-        assert risk[f"high{kind}"] == rounded(over, 2, "up")
+        corners = [mover_residual(a, 60, b, 100, level) for a in members for b in strangers]
+        assert risk[f"low{kind}"] == rounded(min(c.low for c in corners), 2, "down")
+        assert risk[f"high{kind}"] == rounded(max(c.high for c in corners), 2, "up")
 
 
-def test_the_size_of_a_part_is_rounded_as_counts_are(report):
-    rows = {t["rows"] for t in report.data["tables"].values()}
+def test_sizes_are_rounded_as_counts_are(report):
     odd = 0
     for own, shown in rates((in_schema_order(report.data), report.external().data)):
-        if own["n"] in rows:
-            assert shown["n"] == own["n"]
-        else:
-            odd += own["n"] % 5 != 0
-            assert shown["n"] is None or (shown["n"] >= 10 and shown["n"] % 5 == 0)
-            assert shown["n"] is None or abs(shown["n"] - own["n"]) <= 2.5
+        odd += own["n"] % 5 != 0
+        step = 10  # two rows to a house
+        assert shown["n"] is None or (shown["n"] >= 15 and abs(shown["n"] - own["n"]) <= step / 2)
+        assert shown["n"] is None or shown["n"] % step == 0 or shown["n"] == report.data["tables"]["synthetic"]["rows"]
     assert odd > 5
 
 
 def test_of_a_withheld_result_no_further_number_is_shown_that_rests_on_people(report):
     # of these the level, or all the data, decides
-    harmless = {TOWARDS, SHOWN, "fdr"}
+    harmless = {TOWARDS, SHOWN, "fdr", "leak-free excess over strangers"}
     gone = 0
     for own, shown in zip(own_order(report), report.external().data["results"], strict=True):
         if any(shown[role] and shown[role]["hits"] is None for role in ("real", "holdout")):
@@ -510,40 +497,24 @@ def test_of_a_withheld_result_no_further_number_is_shown_that_rests_on_people(re
     assert gone > 20
 
 
-def test_an_interval_is_rounded_to_what_it_supports_and_still_covers(report, small):
+def test_limits_of_risk_hold_for_the_counts_themselves(report, small):
     seen = 0
     for one in (report, small):
         for own, shown in zip(own_order(one), one.external().data["results"], strict=True):
-            for part in ("risk", "difference"):
-                a, b = own[part], shown[part]
-                if a is None or b is None:
-                    continue
-                for kind in ("", "_simultaneous"):
-                    low, high = b[f"low{kind}"], b[f"high{kind}"]
-                    assert low is None or a[f"low{kind}"] is None or low <= a[f"low{kind}"]
-                    kept = own["verdict"] == "none found" and kind
-                    assert high is None or a[f"high{kind}"] is None or high >= a[f"high{kind}"] or kept
-                if b["value"] is not None and a["low"] is not None and a["low"] < a["high"]:
-                    seen += 1
-                    assert abs(b["value"] - a["value"]) <= (a["high"] - a["low"]) / 2 + 1e-9
-                    assert b["value"] == round(b["value"], places((a["low"], a["high"])))
-    assert seen > 50
+            sides = own["real"], own["holdout"]
+            if not shown["risk"] or shown["risk"]["low"] is None or own["attack"] in ("singling_out",):
+                continue
+            seen += 1
+            exact = mover_residual(*(x for s in sides for x in (s["hits"], s["n"])), own["risk"]["level"])
+            assert shown["risk"]["low"] <= exact.low or own["verdict"] == "excess found"
+            high = shown["risk"]["high"]
+            assert high is None or high >= exact.high or own["verdict"] == "deficit found"
+    assert seen > 5
 
 
-def test_curves_show_nobody_alone(report):
-    rows = {role: t["rows"] for role, t in report.data["tables"].items()}
-    for r in report.external().data["results"]:
-        assert not {"recall", "precision"} & set(r["curves"])
-        for name, values in r["curves"].items():
-            known = [v for v in values if v is not None]
-            if "share" in r["curves"] and name != "share":
-                at = [s for s, v in zip(r["curves"]["share"], values, strict=True) if v is not None]
-                least = min(rows.values())
-                assert all(b - a >= 10 / max(rows.values()) - 1e-3 for a, b in pairwise(at))
-                assert not at or (at[0] * least >= 9 and (1 - at[-1]) * least >= 9)
-            elif name in ("members", "strangers", "real", "holdout", "synthetic"):
-                steps = np.abs(np.diff(known))
-                assert (steps[steps > 0] * max(rows.values()) >= 9.9).all()
+def test_no_curve_is_shown(report):
+    assert any(r["curves"] for r in report.data["results"])
+    assert not any(r["curves"] for r in report.external().data["results"])
 
 
 def test_further_numbers_withhold_small_shares(report, small):
@@ -578,37 +549,31 @@ def test_policy_and_change_tell_no_risk_of_what_is_withheld(report):
     assert made["policy"]["conditions"][0]["found"] == "withheld (copies (exact))"
 
 
-def test_sentences_hide_counts_and_the_percentages_beside_them():
-    assert few_hidden("3 of 120 people (2.5%) and 40 of 120 (33.3%)") == (
-        "a withheld number of 120 people and 40 of 120"
+def test_sentences_go_out_without_their_numbers():
+    assert numberless("3 of 1,120 people (2.5%) and p = 3e-05") == "… of … people (…%) and p = …"
+    assert numberless("'wave 12' and column 4, a mean of -1.5") == "'wave 12' and column 4, a mean of …"
+    assert numberless("a classifier tells real from holdout with AUC 0.53 (0.5 is chance, p = 0.4)") == (
+        "a classifier tells real from holdout with AUC … (0.5 is chance, p = …)"
     )
-    assert few_hidden("38 of 120 people (31.7%)") == "40 of 120 people"
-    assert few_hidden("9 units are in both") == "fewer than 10 units are in both"
-    assert few_hidden("117 of 120 people") == "a withheld number of 120 people"
-    assert few_hidden("119 distinct values in 120 rows: nearly all differ") == (
-        "so many distinct values in 120 rows: nearly all differ"
-    )
-    assert few_hidden("fewer than 9 people could not be flagged") == "fewer than 9 people could not be flagged"
+    assert numberless("the 7th nearest of 12st") == "the … nearest of …"
+    for text in ("all tables have the same 4 columns", "key sets of 3 columns: the 12 that extend the best smaller ones "
+                 "were looked at"):  # fmt: skip
+        assert numberless(text) == text
 
 
-@given(st.floats(0, 1e6), st.integers(1, 10**6))
-def test_counts_and_shares_are_never_small(value, n):
-    shown = count(min(value, n), n)
-    assert shown is None or (shown >= 10 and shown % 5 == 0 and abs(shown - min(value, n)) <= 2.5)
-    part = share(min(1.0, value / 1e6), n)
-    assert part is None or part * n >= 5
+@given(st.floats(0, 1e6), st.integers(1, 10**6), st.sampled_from([5, 20]))
+def test_counts_are_never_small_and_their_ranges_hold_them(value, n, step):
+    value, shown_n = min(value, n), size(n, step)
+    shown = count(value, shown_n, step)
+    assert shown is None or (shown >= 15 and shown % step == 0 and abs(shown - value) <= step / 2)
+    ends = alike(value, shown_n, step)
+    assert (ends is None) == (shown_n is None)
+    assert ends is None or ends[0] <= value <= ends[1] + step / 2
 
 
-@given(st.floats(-10, 1, allow_nan=False), st.floats(1e-9, 5))
-def test_limits_are_rounded_outward(low, width):
-    high = low + width
-    decimals = places((low, high))
-    if decimals is None:
-        return
-    assert rounded(low, decimals, "down") <= low
-    assert rounded(high, decimals, "up") >= high
-    assert to_step(low, 0.05, "down") <= low
-    assert math.isclose(rounded(low, decimals), low, abs_tol=width)
+@given(st.floats(-10, 1, allow_nan=False))
+def test_limits_are_rounded_outward(low):
+    assert rounded(low, 2, "down") <= low <= rounded(low, 2, "up")
 
 
 # ---------------------------------------------------------------- hostile text
@@ -803,7 +768,7 @@ def test_documents_of_columns_called_like_our_words_show_numbers_in_their_places
     assert broken(one.data["policy"]) == broken(other.data["policy"])
     told = [c[k] for c in one.data["policy"]["conditions"] for k in ("condition", "found", "why")]
     told += [one.data["change"]["sentence"]]
-    assert not [t for t in told if "…" in t]
+    assert not [t for t in told if re.search(r"^…$|: …$|\(…\)", t)]
     # a label stands in brackets, or after "as"
     rest = [re.sub(r"\([^()]*(?:\([^()]*\))?[^()]*\)|, as .*", "", t) for t in told]
     assert [t for t in rest if re.search(r"column \d", t)] == []
@@ -876,7 +841,7 @@ def test_what_breaks_every_policy_is_told_in_an_external_edition(worded):
         ("at least one attack compares members with strangers", "none did"),
     ]
     assert told[0]["found"].startswith("exchangeable: a classifier tells real from holdout")
-    assert "…" not in "".join(c[k] for c in told for k in ("condition", "found", "why"))
+    assert not [c[k] for c in told for k in ("condition", "found", "why") if c[k] == "…"]
 
 
 @pytest.mark.slow
@@ -913,16 +878,11 @@ def test_empty_cells_and_repeated_rows_tell_no_small_count(small):
         table = {"rows": 120, "columns": 5, "sha256": "", "hashed": "file", "missing": missing, "repeated": repeated}
         return external(small.data | {"tables": dict.fromkeys(("real", "synthetic", "holdout"), table)})["tables"]
 
-    for cells in (0, 1, 9, 595, 600):
-        assert shown(cells / 600, 0)["real"]["missing"] is None
-        assert shown(cells / 600, 0)["synthetic"]["missing"] is not None
-    # of each number that is shown at least five counts are behind it
-    behind = {}
-    for cells in range(10, 591):
-        behind.setdefault(share(cells / 600, 600), []).append(cells)
-    assert shown(200 / 600, 0)["holdout"]["missing"] == share(200 / 600, 600)
-    assert min(map(len, behind.values())) >= 3
-    assert [shown(0.5, n)["real"]["repeated"] for n in (0, 9, 38, 111, 120)] == [None, None, 40, None, None]
+    # one person may have several empty cells; the recipient has the synthetic table
+    tables = shown(1 / 3, 3)
+    assert [tables[role]["missing"] for role in ("real", "holdout", "synthetic")] == [None, None, 1 / 3]
+    assert tables["synthetic"]["repeated"] == 3
+    assert [shown(0.5, n)["real"]["repeated"] for n in (0, 12, 38, 108, 120)] == [None, None, 40, None, None]
 
 
 def test_what_people_wrote_gives_no_common_word_away(small):

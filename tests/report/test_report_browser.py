@@ -14,6 +14,7 @@ from report_helpers import HOSTILE
 from test_report_questions import NAMES, report, results
 
 import divulge
+from divulge.report.notebook import framed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
@@ -208,3 +209,16 @@ def test_no_request_leaves_the_page(tmp_path, page, policy):
     chromium(tmp_path, server, "--dump-dom", f"file://{planted}")
     proxy.socket.close()
     assert any("leak.example" in a for a in proxy.asked) == (not policy)
+
+
+def test_the_page_works_in_the_sandbox_of_a_notebook(tmp_path, page):
+    frame = framed(page.read_text(), "report")
+    assert 'sandbox="allow-scripts"' in frame
+    complaints = []
+    for sandbox in ("allow-scripts", ""):
+        notebook = tmp_path / "notebook.html"
+        notebook.write_text("<!doctype html><title>n</title>" + frame.replace("allow-scripts", sandbox, 1))
+        told = chromium(tmp_path, "--enable-logging=stderr", "--dump-dom", f"file://{notebook}")[1]
+        complaints.append([line for line in told.splitlines() if "CONSOLE" in line])
+    assert complaints[0] == []
+    assert "Blocked script execution" in complaints[1][0]  # and without the permission nothing is sorted

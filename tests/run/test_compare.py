@@ -313,6 +313,7 @@ def test_crowded_points_are_named_by_their_number():
     assert sum(label.isdigit() for label in labels) > 5
 
 
+@pytest.mark.slow
 def test_documents_and_reports_are_written_into_their_folders(found, tmp_path):
     found.write(tmp_path)
     assert {p.name for p in tmp_path.iterdir()} == {

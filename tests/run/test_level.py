@@ -33,6 +33,7 @@ def test_a_copied_table_is_found_at_the_highest_level():
     assert found.verdict == "excess found"
 
 
+@pytest.mark.slow
 def test_a_single_call_refuses_what_its_permutations_cannot_reach(tables):
     real, synthetic, holdout = tables
     # hits of 0 and 1 have an exact p-value

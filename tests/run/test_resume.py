@@ -1,7 +1,6 @@
 """Runs that are interrupted: what is kept, what is taken up again, and what is never trusted."""
 
 import errno
-import hashlib
 import json
 import os
 import pickle
@@ -12,19 +11,25 @@ import sys
 import threading
 import time
 import zlib
+from dataclasses import asdict
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
 
 import divulge
 from divulge.core.errors import ColumnError, SettingError
-from divulge.core.result import Result
+from divulge.core.result import Individual, Result
 from divulge.demo import tables as demo_tables
 from divulge.kernels import runtime as kernels
+from divulge.run import checkpoint_format as layout
 from divulge.run import checkpoints as keeping
 from divulge.run import runner
-from divulge.run.checkpoints import CheckpointStore, Interrupted, discard
+from divulge.run.checkpoint_format import Checkpoint
+from divulge.run.checkpoints import CheckpointStore, Interrupted, discard, file_name
+from divulge.stats.outcomes import Outcomes
+from divulge.stats.two_sample import compare
 
 
 def tables(n=60):
@@ -86,6 +91,20 @@ def quick(monkeypatch):
 
     monkeypatch.setattr(runner, "_attacked", attacked)
     return tasks
+
+
+@pytest.fixture
+def keys(monkeypatch):
+    """The key of each task, in the order in which they are attacked; no file holds one."""
+    found, usual = [], runner._key
+
+    def key(about, task):
+        made = usual(about, task)
+        found.extend([made] * (made not in found))
+        return made
+
+    monkeypatch.setattr(runner, "_key", key)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -321,9 +340,9 @@ class _Hostile:
 
 
 def sealed(content, key):
-    """A file with the right head and digest, as somebody who read the source would make it."""
+    """A file with the right head and seal, as somebody who read the source and knows the key would make it."""
     content = zlib.compress(content)
-    return keeping._HEAD + hashlib.sha256(key.encode() + content).digest() + content
+    return layout._HEAD + layout._seal(key, content) + content
 
 
 def by_name(module, name, argument):
@@ -332,7 +351,7 @@ def by_name(module, name, argument):
     return b"\x80\x04" + texts + b"\x93\x8c" + bytes([len(argument)]) + argument.encode() + b"\x85R."
 
 
-def test_a_hostile_file_is_refused_and_nothing_is_executed(folder, tmp_path, whole):
+def test_a_hostile_file_is_refused_and_nothing_is_executed(folder, tmp_path, whole, keys):
     marker = tmp_path / "owned"
     command = f"touch {marker}"
     hostile = [
@@ -352,16 +371,143 @@ def test_a_hostile_file_is_refused_and_nothing_is_executed(folder, tmp_path, who
     assert marker.exists()
     marker.unlink()
     assess(keep=folder)
-    files = sorted(folder.iterdir())
-    for path, content in zip(files, hostile, strict=False):
-        path.write_bytes(sealed(content, path.stem))
-    assert len(files) > len(hostile)
+    assert len(keys) > len(hostile)
+    for key, content in zip(keys, hostile, strict=False):
+        (folder / file_name(key)).write_bytes(sealed(content, key))
     report = assess(keep=folder, resume=True)
     assert not marker.exists()
     assert sum("damaged or not of divulge" in n for n in report.data["notes"]) == 1
     assert [r.to_dict() | {"seconds": 0} for r in report.results] == [
         r.to_dict() | {"seconds": 0} for r in whole.results
     ]
+
+
+def test_who_lacks_the_tables_cannot_make_a_file_that_is_read(folder, quick, keys):
+    assess(keep=folder)
+    n = len(quick)
+    for path in folder.iterdir():
+        assert path.stem not in keys
+        path.write_bytes(sealed(zlib.decompress(path.read_bytes()[layout._BODY :]), path.stem))
+    assess(keep=folder, resume=True)
+    assert len(quick) == 2 * n
+
+
+def kept(**parts):
+    return Checkpoint((Result(attack="copies", **parts),), ())
+
+
+def as_file(key, entries, coded=()):
+    return sealed(msgspec.msgpack.encode((entries, coded)), key)
+
+
+FINE = {"attack": "copies"}
+ARRAY = ("<f8", (2,), b"\0" * 16)
+FOREIGN = [
+    [(FINE | {"attack": 1}, None)],
+    [(FINE | {"verdict": "all is well"}, None)],
+    [(FINE | {"real": {"hits": "1", "n": 1, "rate": 1.0}}, None)],
+    [(FINE | {"individual": {"real": [1.0, 2.0]}}, None)],
+    [(FINE | {"individual": {"real": ("<f8", (3,), b"\0" * 16)}}, None)],
+    [(FINE | {"individual": {"real": ("<f8", (-2,), b"\0" * 16)}}, None)],
+    [(FINE | {"individual": {"real": ("|O8", (2,), b"\0" * 16)}}, None)],
+    [(FINE | {"individual": {"real": ("<f8", (2**62, 4), b"")}}, None)],
+    [(FINE | {"table": ARRAY}, None)],
+    [(FINE | {"comparison": 1}, None)],
+    [(FINE, {"type": "Popen", "args": "ls"})],
+    [(FINE, {"type": "Comparison"})],
+    [(FINE, ARRAY)],
+    [FINE],
+    {"results": 1},
+    None,
+]
+
+
+@pytest.mark.parametrize("entries", FOREIGN, ids=str)
+def test_content_of_another_type_is_refused(entries):
+    with pytest.raises(ValueError):
+        layout.from_bytes(as_file("k", entries), "k")
+
+
+def test_content_of_the_right_type_is_read():
+    scores = FINE | {"individual": {"real": ARRAY}}
+    found = layout.from_bytes(as_file("k", [(scores, None)], ["a"]), "k")
+    np.testing.assert_array_equal(found.results[0].individual.real, np.zeros(2))
+    assert found.coded == ("a",)
+
+
+def test_a_result_comes_back_to_the_last_bit():
+    scores = np.array([0.1, np.nan, -0.0, np.inf, 5e-324, 1 / 3])
+    result = Result(
+        attack="dcr", keys=("a", "b"), settings={"tau": np.pi, "first": ["a"], "none": None}, p_value=np.nan,
+        context={"x": -np.inf}, curves={"y": [0.1 + 0.2]}, individual=Individual(real=scores, holdout=scores[:0]),
+        comparison=compare(Outcomes(scores[[0, 0, 5]]), Outcomes(scores[[0, 5, 5]]), rng=np.random.default_rng(0)),
+    )  # fmt: skip
+    found = layout.from_bytes(layout.to_bytes(Checkpoint((result,), ("a",)), "k"), "k").results[0]
+    assert repr(found.to_dict()) == repr(result.to_dict())
+    assert repr(asdict(found.comparison)) == repr(asdict(result.comparison))
+    assert found.individual.real.tobytes() == scores.tobytes()
+    assert found.individual.real.flags.writeable
+    assert found.individual.holdout.shape == (0,)
+
+
+@pytest.mark.parametrize("parts", [{"settings": {"a": np.zeros(2)}}, {"table": 1}, {"comparison": object()}], ids=str)
+def test_what_would_not_come_back_is_not_kept(tmp_path, parts):
+    store = CheckpointStore(tmp_path / "kept", resume=True)
+    store.put("k", kept(**parts))
+    assert list(store.folder.iterdir()) == []
+    assert "could not be kept" in store.notes[0]
+
+
+@pytest.mark.slow
+def test_scores_of_other_people_or_another_attack_are_not_taken(folder, quick, keys):
+    assess(keep=folder)
+    n, scores = len(quick), np.zeros(len(REAL))
+    other = [
+        kept(individual=Individual(real=scores[1:])), kept(individual=Individual(real=scores, holdout=scores[2:])),
+        kept(individual=Individual(real=scores[:, None])), Checkpoint((Result(attack="nobody"),), ()),
+        Checkpoint((), ("no column",)),
+    ]  # fmt: skip
+    made = [task[0] for task in quick]
+    copies = keys[made.index("copies")]
+    for content in other:
+        (folder / file_name(copies)).write_bytes(layout.to_bytes(content, copies))
+        quick.clear()
+        report = assess(keep=folder, resume=True)
+        assert [task[0] for task in quick] == ["copies"]
+        assert any("damaged" in note for note in report.data["notes"])
+    assert n > 1
+
+
+def test_files_beyond_the_limit_are_neither_read_nor_written(tmp_path, monkeypatch):
+    store = CheckpointStore(tmp_path / "kept", resume=True)
+    monkeypatch.setattr(keeping, "LARGEST", 3000)
+    monkeypatch.setattr(layout, "LARGEST", 3000)
+    store.put("k", kept(notes=("x" * 4000,)))
+    assert list(store.folder.iterdir()) == []
+    store.put("k", kept(notes=("x" * 2000,)))
+    assert store.get("k") is not None
+    bomb = as_file("k", [(FINE | {"notes": ["x" * 4000]}, None)])
+    assert len(bomb) < 1000
+    for content in (bomb, os.urandom(4000)):
+        (store.folder / file_name("k")).write_bytes(content)
+        assert store.get("k") is None
+    with open(store.folder / file_name("k"), "wb") as sparse:
+        sparse.truncate(2**40)
+    assert store.get("k") is None
+
+
+def test_links_pipes_and_folders_are_not_read(tmp_path):
+    store = CheckpointStore(tmp_path / "kept", resume=True)
+    store.put("k", kept())
+    path, elsewhere = store.folder / file_name("k"), tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    for make in (lambda: path.symlink_to(elsewhere), lambda: os.mkfifo(path), path.mkdir):
+        make()
+        assert store.get("k") is None
+        assert "damaged" in store.notes[0]
+        path.rmdir() if path.is_dir() else path.unlink()
+    elsewhere.rename(path)
+    assert store.get("k") is not None
 
 
 def test_damaged_files_are_made_again(folder, quick):
@@ -378,6 +524,9 @@ def test_damaged_files_are_made_again(folder, quick):
     (folder / "tmpx.kept-part").write_bytes(content[:50])
     other = assess(keep=folder, resume=True)
     assert len(quick) == n + 5
+    name = files[4].name
+    discard(folder)
+    assert [p.name for p in folder.iterdir()] == [name]  # a folder is none of ours
     assert [r.to_dict() | {"seconds": 0} for r in one.results] == [r.to_dict() | {"seconds": 0} for r in other.results]
 
 
@@ -424,7 +573,7 @@ def test_a_full_disk_stops_nothing(folder, monkeypatch, quick):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(keeping.tempfile, "mkstemp", full)
+    monkeypatch.setattr(keeping, "replaced", full)
     report = assess(keep=folder)
     assert len(report.results) == len(quick)
     assert sum("No space left" in n for n in report.data["notes"]) == 1

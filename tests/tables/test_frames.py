@@ -798,6 +798,7 @@ def test_a_day_of_one_digit_is_read():
     assert codes(["2021-03-04", "2021-12-31"], ["4/3/2021", "31/12/2021"]) == [[1, 2], [1, 2]]
 
 
+@pytest.mark.slow
 def test_days_that_may_be_months_are_missing_unless_another_table_decides():
     unclear = ["04/03/2021", "05/06/2021"]
     result = beside(["2021-03-04", "2021-06-05"], unclear)

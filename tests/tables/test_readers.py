@@ -399,7 +399,9 @@ def test_a_quotation_mark_that_never_closes_gets_a_hint(write):
 
 
 def test_a_quotation_mark_that_swallows_a_long_file_gets_a_hint(write):
-    with pytest.raises(TableError, match="a quotation mark opens after line 2 and never closes"):
+    with pytest.raises(
+        TableError, match=r"a field after line 2 has more than 131,072 characters.*quotation mark left open"
+    ):
         read(write('a,b\n1,2\n3,"x\n' + "5,6\n" * 50_000))
 
 
@@ -565,3 +567,29 @@ def test_a_schema_that_is_not_there_is_refused(tmp_path):
 def test_a_schema_beyond_the_parser_is_an_error_of_ours(write, name, content, said):
     with pytest.raises(SettingError, match=said):
         read_schema(write(content, name))
+
+
+@pytest.mark.parametrize("name", ["^a$", "^.*$", "*", ""])
+def test_a_column_named_as_a_pattern_is_read_without_codes(tmp_path, name):
+    pl.DataFrame({name: ["x", "?", "y"], "b": [1, -8, 3]}).write_parquet(tmp_path / "t.parquet")
+    table = read(tmp_path / "t.parquet", missing=["?", "-8"])
+    assert (table.series(name).to_list(), table.series("b").to_list()) == (["x", None, "y"], [1, None, 3])
+
+
+def test_a_column_without_a_name_keeps_none(write):
+    assert read(write(",column_0\n1,2\n3,4\n")).columns == ("", "column_0")
+
+
+@pytest.mark.parametrize(
+    "content", ['"\na\nsecret\n"b",1\n', 'a,"b\n1,secret\n' + "2,secret\n" * 9 + '3,"\n4,5\n', '"a\nsecret"x,b\n1,2\n']
+)
+def test_a_mark_that_swallows_rows_into_the_header_shows_none(write, content):
+    with pytest.raises(
+        TableError, match=r"a quotation mark opens in the header and does not close there. hint: "
+    ) as raised:
+        read(write(content))
+    assert "secret" not in str(raised.value)
+
+
+def test_a_name_may_have_line_breaks(write):
+    assert read(write('"age\nin\nyears",b\n1,2\n')).columns == ("age\nin\nyears", "b")

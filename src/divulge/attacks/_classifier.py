@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,6 +38,7 @@ def predict_proba(
     y = case.codes(target)[_WHICH[fit_on]]
     order = np.lexsort([y, *x.T])
     x, y = x[order], y[order]
+    x[:, np.isnan(x).all(axis=0)] = 0  # a column that is missing throughout teaches nothing, and nan there is an error
     asked = _matrix(case, names, ask)
     if len(np.unique(y)) == 1:
         return y[:1], np.ones((len(asked), 1))
@@ -48,7 +50,8 @@ def predict_proba(
         early_stopping=False,
         random_state=int(case.rng("model").integers(2**31)),
     )
-    with threadpool_limits(1):  # with several threads the sums would depend on their number
+    # with several threads the sums would depend on their number; of many classes scikit-learn warns
+    with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
         model.fit(x, y)
         return model.classes_.astype(np.int32), model.predict_proba(asked)
 

@@ -49,16 +49,16 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
     if isinstance(keys, str):
         raise SettingError(f"keys: got the text {keys!r}. hint: pass a list, keys=[{keys!r}].")
     if not isinstance(keys, Iterable):
-        raise SettingError(f"keys: a {type(keys).__name__} is no list of columns.")
+        raise SettingError(f"keys: a {type(keys).__name__} is no list of columns. hint: pass the names in a list.")
     keys = tuple(keys)
     if not keys:
         raise SettingError("keys: none given. hint: name the columns that the attacker knows.")
-    if len(set(keys)) < len(keys):
+    if len(set(map(str, keys))) < len(keys):
         raise SettingError("keys: a column is named twice. hint: name each once.")
     check_columns("keys", keys, case.columns)
     if target is not None:
         if not isinstance(target, str):
-            raise SettingError("target: expected the name of one column.")
+            raise SettingError("target: expected the name of one column. hint: pass one text.")
         check_columns("target", [target], case.columns)
         if target in keys:
             raise SettingError(f"target: {target!r} is among the keys. hint: what is known cannot be the secret.")
@@ -321,8 +321,8 @@ INFERENCE_ONLY = (
 )
 BOUNDED = "the score was bounded: the upper limit of the risk lies outside [0, 1]"
 ABSENT = (
-    "members are met less often than strangers: rows near to members are missing, and absence tells who is a member. "
-    "A filter that removed such rows does this, and so does a generator that rejects copies of its training rows"
+    "members are met less often than strangers. Where rows near to members are missing, as a filter leaves them or a "
+    "generator that rejects copies of its training rows, absence tells who is a member"
 )
 _VERDICT_NOTES = (CANNOT_TELL, INFERENCE_ONLY, BOUNDED, ABSENT)
 

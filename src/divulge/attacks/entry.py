@@ -13,16 +13,12 @@ from divulge.case.case import Case
 from divulge.core.result import Counts, Result
 
 __all__ = [
-    "Abstaining",
     "Attack",
     "Coarse",
     "Count",
-    "Decimals",
     "Exact",
-    "Median",
     "Plan",
     "Primary",
-    "Quantile",
     "Record",
     "Rounding",
     "Share",
@@ -169,65 +165,42 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of the rows of a table."""
+    """A share of the rows of a table; made of their count as shown."""
 
     of: Role
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of people of a table; a number of guesses where the table is None."""
+    """A number of people of a table, each of whom adds at most 1 to it."""
 
-    of: Role | None
-
-
-@dataclass(frozen=True, slots=True)
-class Decimals:
-    """A number based on all people, shown with so many decimals."""
-
-    n: int
+    of: Role
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A number that depends on table sizes, settings or the synthetic table alone; shown exactly."""
-
-
-@dataclass(frozen=True, slots=True)
-class Median:
-    """A median over the rows of a table."""
-
-    of: Role
-
-
-@dataclass(frozen=True, slots=True)
-class Quantile:
-    """A quantile over the rows of a table; its name states the share."""
-
-    of: Role
-
-
-@dataclass(frozen=True, slots=True)
-class Abstaining:
-    """How often an attacker who may abstain answers, and is right then; shown if enough people are answered about."""
+    """A number that depends on settings alone; shown as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """An extreme, or another number about few people; not shown."""
+    """A number that is no count of people: not shown, as it may give a count back."""
 
 
-Rounding = Share | Count | Decimals | Exact | Median | Quantile | Abstaining | Withheld
-"""How an external edition rounds a number."""
+Rounding = Share | Count | Exact | Withheld
+"""How an external edition shows a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coarse:
-    """How an external edition rounds the three values of an attack."""
+    """How an external edition shows the three values of an attack, where it has no rates beside them."""
 
-    how: Literal["share", "two", "class", "digits", "tail", "median"]
+    how: Literal["share", "class", "withheld"] = "withheld"
+    """A share of rows, the size of a class of people, or no count."""
     rows: str | None = None
     """Prefix of the variants whose values are about synthetic rows; None where each value is about its own table."""
+    synthetic: bool = False
+    """Whether the value of the synthetic table follows from that table alone, so that it is shown as it is."""
 
     def of_rows(self, variant: str) -> bool:
         """Return whether the values of a variant are about synthetic rows."""

@@ -44,7 +44,7 @@ MIXED = (
     "columns are left out unless named."
 )
 """`Words.data` of attacks that measure distances."""
-SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that he wants."}
+SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the attacker wants to learn."}
 """Settings with the same meaning in every attack that does not describe them itself."""
 EVERY = (
     "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "

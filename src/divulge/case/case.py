@@ -17,9 +17,9 @@ from divulge.core.schema import Column, Facts, Schema, check_columns, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
-from divulge.tables.frames import PooledColumn, Table, collect, profiles, table_of
+from divulge.tables.frames import PooledColumn, Table, check_missing, collect, profiles, table_of
 
-__all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema"]
+__all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "column(s) that not all tables have are left out"
@@ -285,12 +285,14 @@ def build_case(
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not (whole or (name == "level" and isinstance(value, (float, np.floating)))):
             raise SettingError(
-                f"{name}: a {type(value).__name__} is no {'number' if name == 'level' else 'whole number'}."
+                f"{name}: a {type(value).__name__} is no {'number' if name == 'level' else 'whole number'}. "
+                f"hint: {'0.95 gives 95% intervals' if name == 'level' else '0 is the default'}."
             )
     if not 0.5 < level < 1:
         raise SettingError(f"level: {level} is outside (0.5, 1). hint: 0.95 gives 95% intervals.")
     if seed < 0:
         raise SettingError(f"seed: {seed} is negative. hint: use a whole number from 0 on.")
+    missing = check_missing(missing)
     given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
     tables = tuple(table_of(native, role) for native, role in given)
     shared = set.intersection(*(set(t.columns) for t in tables))
@@ -309,23 +311,56 @@ def build_case(
     check_columns("unit", named, columns)
     check_columns("ignore", list(ignore), columns)
     encoded = EncodedTables(tables, columns, Schema(()), missing)
-    case = Case(tables, columns, Schema(()), tuple(missing), seed, level, (), encoded)
-    inferred = []
+    case = Case(tables, columns, Schema(()), missing, seed, level, (), encoded)
+    full = _schema_of(case, schema, named, ignore, progress)
+    notes += [f"column {c!r} {case.pooled(c).note}" for c in columns if case.pooled(c).note]
+    return Case(tables, columns, full, missing, seed, level, tuple(notes), encoded.with_schema(full))
+
+
+def _schema_of(
+    case: Case, schema: Schema | None, unit: Sequence[str], ignore: Sequence[str], progress: Callable[[str], None]
+) -> Schema:
+    """Return the inferred schema of the tables, with the columns of a given one and the roles that were named."""
     if case.in_memory:  # DuckDB and Spark have their own threads and must not be queried from two threads at once
-        in_threads(case.pooled, columns, tables[0].n_rows)
-    for column in columns:
+        in_threads(case.pooled, case.columns, case.tables[0].n_rows)
+    inferred = []
+    for column in case.columns:
         progress(column)
         inferred.append(_inferred(case, column))
-    notes += [f"column {c!r} {case.pooled(c).note}" for c in columns if case.pooled(c).note]
     full = Schema(tuple(inferred))
     if schema is not None:
-        known = {c.name for t in tables for c in schema.columns if c.name in t.columns}
-        check_columns("schema", [c.name for c in schema.columns if c.name not in known], columns)
-        full = full.override(Schema(tuple(c for c in schema.columns if c.name in columns), schema.threat))
-    full = full.give_roles(unit=named, ignore=ignore)
+        shared, known = set(case.columns), {c for t in case.tables for c in t.columns}
+        check_columns("schema", [c.name for c in schema.columns if c.name not in known], case.columns)
+        full = full.override(Schema(tuple(c for c in schema.columns if c.name in shared), schema.threat))
+    full = full.give_roles(unit=unit, ignore=ignore)
     if len(full.with_role("unit")) > 1:
         raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
-    return Case(tables, columns, full, tuple(missing), seed, level, tuple(notes), encoded.with_schema(full))
+    return full
+
+
+def schema_of(
+    table: Any,
+    *,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+) -> Schema:
+    """Return the schema of one table: kinds inferred or taken from `schema`, with the roles that are named.
+
+    Raises
+    ------
+    FrameError, TableError, ColumnError, SettingError
+        As in `build_case`.
+    """
+    missing = check_missing(missing)
+    given = table_of(table, "real")
+    named = [unit] if unit else []
+    check_columns("unit", named, given.columns)
+    check_columns("ignore", list(ignore), given.columns)
+    encoded = EncodedTables((given,), given.columns, Schema(()), missing)
+    case = Case((given,), given.columns, Schema(()), missing, 0, 0.95, (), encoded)
+    return _schema_of(case, schema, named, ignore, lambda _: None)
 
 
 def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
@@ -336,8 +371,7 @@ def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
     >>> infer_schema(pl.DataFrame({"sex": ["f", "m"]}))["sex"].kind
     'categorical'
     """
-    given = table_of(table, "real")
-    return build_case(given, given, missing=missing).schema
+    return schema_of(table, missing=missing)
 
 
 def _inferred(case: Case, column: str) -> Column:

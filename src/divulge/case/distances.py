@@ -44,7 +44,9 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
         if isinstance(columns, str):
             raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
         if not isinstance(columns, Iterable):
-            raise SettingError(f"columns: a {type(columns).__name__} is no list of columns.")
+            raise SettingError(
+                f"columns: a {type(columns).__name__} is no list of columns. hint: write ['age', 'sex']."
+            )
         columns = list(columns)
         check_columns("columns", columns, case.columns)
         if len(set(columns)) < len(columns):
@@ -270,4 +272,4 @@ def _check_weights(weights: Mapping[str, float], columns: Sequence[str]) -> None
     check_columns("weights", list(weights), columns)
     for column, weight in weights.items():
         if not isinstance(weight, (int, float, np.integer, np.floating)):
-            raise SettingError(f"weights: column {column!r} has a weight that is no number.")
+            raise SettingError(f"weights: column {column!r} has a weight that is no number. hint: 1 is the default.")

@@ -73,6 +73,7 @@ class EncodedTables:
         missing: Sequence[str] = (),
         pooled: Mapping[str, PooledColumn] | None = None,
     ) -> None:
+        self._known = frozenset(columns)
         self.tables, self.columns, self.schema, self.missing = tuple(tables), tuple(columns), schema, tuple(missing)
         self._pooled = dict(pooled or {})
         self._binned: dict[str, Binning] = {}
@@ -142,7 +143,8 @@ class EncodedTables:
             A table does not have the column.
         """
         if column not in self._pooled:
-            check_columns("columns", [column], self.columns)
+            if column not in self._known:
+                check_columns("columns", [column], self.columns)
             self._pooled[column] = pool(self.tables, column, self.missing)
         return self._pooled[column]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import NoReturn
@@ -10,7 +11,7 @@ import click
 
 from divulge.cli import assess, catalogue, compare, completion, gate, policy, render, split, tables
 from divulge.cli.root import cli
-from divulge.core.errors import DivulgeError
+from divulge.core.errors import DivulgeError, shortened
 
 __all__ = ["assess", "catalogue", "cli", "compare", "completion", "gate", "main", "policy", "render", "split", "tables"]
 
@@ -28,26 +29,40 @@ def main() -> None:
     except DivulgeError as error:
         from divulge.report.documents.terminal import clean
 
-        click.echo(f"divulge: {clean(_told(str(error)))}", err=True)
+        click.echo(f"divulge: {clean(_told(str(error.args[0])))}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        _unwritten(error)
     except MemoryError:
         click.echo(
             "divulge: not enough memory. hint: name --keys and --targets, or assess a sample of the rows.", err=True
         )
         sys.exit(3)
     except Exception as error:
-        if os.environ.get("DIVULGE_DEBUG"):
-            raise
-        # a library's message may hold a data value: only the type of the error is shown
-        click.echo(
-            f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
-            "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
-            err=True,
-        )
-        sys.exit(3)
+        _unforeseen(error)
+
+
+def _unwritten(error: OSError) -> NoReturn:
+    """Print that the output, such as a schema on standard output, cannot be written; other errors are unforeseen."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        _unforeseen(error)
+    click.echo(f"divulge: cannot write the output ({error.strerror}). hint: write it elsewhere.", err=True)
+    sys.exit(2)
+
+
+def _unforeseen(error: Exception) -> NoReturn:
+    if os.environ.get("DIVULGE_DEBUG"):
+        raise error
+    # a library's message may hold a data value: only the type of the error is shown
+    click.echo(
+        f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
+        "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
+        err=True,
+    )
+    sys.exit(3)
 
 
 def _show(error: click.ClickException) -> None:
@@ -62,16 +77,16 @@ def _show(error: click.ClickException) -> None:
 
 
 def _told(message: str) -> str:
-    """Return a message as it may be shown: with --edition external, without names of columns and files."""
+    """Return a message as it may be shown: not too long, and with --edition external without names."""
     if not {"external", "--edition=external"} & set(sys.argv):
-        return message
+        return shortened(message)
     from divulge.report.external.masking import masked
 
     given = [a.partition("=")[2] if a.startswith("-") else a for a in sys.argv[1:]]
     own = _own_words()
     options = {a.partition("=")[0] for a in sys.argv[1:] if a.startswith("--")}  # some click versions quote none
     typed = ({part for a in given for part in (a, *map(str.strip, a.split(",")))} | options) - own
-    return masked(message, typed, own)
+    return shortened(masked(message, typed, own))
 
 
 def _own_words() -> set[str]:

@@ -67,16 +67,27 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     from divulge.tables.readers import read
 
     if [real, synthetic, holdout].count("-") > 1:
-        raise SettingError("-: only one table can come from standard input.")
+        raise SettingError("-: only one table can come from standard input. hint: name a file.")
     given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
+    folder = _checked_folder(options, [path for path, _ in given])
     missing = options["missing"]
     if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, synthetic)):
         warm_up(2000)  # while the files are read
     tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
-    _assess(tables, options, [path for path, _ in given])
+    _assess(tables, options, folder)
 
 
-def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str | None] = ()) -> None:
+def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -> Path:
+    """Return the folder of the report; it and the file of --junit can be written."""
+    external = options["edition"] == "external"
+    folder = Path(_folder(options["out"], external))
+    check_folder(folder, external)
+    inputs = [*given, options["policy"], options["baseline"], options["schema_file"]]
+    check_file("--junit", options["junit"], inputs, folder)
+    return folder
+
+
+def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> None:
     from divulge.release.conditions import broken
     from divulge.release.policy import read_policy
     from divulge.release.rules import parse_rule
@@ -87,12 +98,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], given: Sequence[str
     from divulge.run.options import Attacker, Reading, RunOptions
     from divulge.tables.readers import read_schema
 
-    external = options["edition"] == "external"
-    folder = Path(_folder(options["out"], external))
-    check_folder(folder, external)
-    inputs = [*given, options["policy"], options["baseline"], options["schema_file"]]
-    check_file("--junit", options["junit"], inputs, folder)
-    reveal = options["reveal"]
+    external, reveal = options["edition"] == "external", options["reveal"]
     if external:
         checked_reveal(reveal)
     for rule in options["fail_on"]:
@@ -164,7 +170,7 @@ def _folder(out: str | None, external: bool) -> str:
     if out is None:
         return "divulge-report-external" if external else "divulge-report"
     if not out.strip():
-        raise SettingError("--out: the name of the folder is empty.")
+        raise SettingError("--out: the name of the folder is empty. hint: is a shell variable unset?")
     return out
 
 
@@ -196,9 +202,10 @@ def demo(**options: Any) -> None:
     """
     from divulge.demo import tables
 
-    real, synthetic, holdout = tables(seed=options["seed"])
     options |= {
         "keys": ["age", "educ", "TVnews"], "targets": ["vote", "PID", "income"], "schema_file": None, "unit": None,
         "ignore": [], "missing": [],
     }  # fmt: skip
-    _assess({"real": real, "synthetic": synthetic, "holdout": holdout}, options)
+    folder = _checked_folder(options)
+    real, synthetic, holdout = tables(seed=options["seed"])
+    _assess({"real": real, "synthetic": synthetic, "holdout": holdout}, options, folder)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, FOLDER, names, table_options
+from divulge.cli.options import FILE, FOLDER, check_path, names, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import command_line, printed, progress_shown, written
+from divulge.cli.show import as_text, check_place, command_line, printed, progress_shown, written
 from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
@@ -80,9 +80,10 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     folder = Path(options["out"])
     if not options["out"].strip() or (folder.exists() and not folder.is_dir()):
         raise SettingError("--out: this is not a folder. hint: name a folder.")
+    check_place(folder)
     given = labelled(candidates)
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
-        raise SettingError("-: only one table can come from standard input.")
+        raise SettingError("-: only one table can come from standard input. hint: name a file.")
     missing = options["missing"]
     people = [None if path is None else read(path, role=role, missing=missing)
               for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
@@ -118,9 +119,10 @@ def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
     for text in candidates:
         if _has_label(text):
             label, _, path = text.partition("=")
-            out.append((label, path))
+            check_path("candidates", path)
+            out.append((as_text(label), path))
             continue
-        stem = Path(text).name.removesuffix(".gz").rsplit(".", 1)[0] or text
+        stem = as_text(Path(text).name.removesuffix(".gz").rsplit(".", 1)[0] or text)
         label, n = stem, 1
         while label in taken:
             n += 1
@@ -148,4 +150,4 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
             click.echo(f"divulge: {clean(failure['label'])} failed: {clean(failure['why'])}", err=True)
         return
     printed(report.comparison, summary)
-    click.echo(f"\nComparison: {folder / 'comparison.html'}")
+    click.echo(f"\nComparison: {as_text(folder / 'comparison.html')}")

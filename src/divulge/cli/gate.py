@@ -12,6 +12,7 @@ import click
 from divulge.cli.options import FILE
 from divulge.cli.root import cli
 from divulge.cli.show import check_file
+from divulge.core.atomic_write import why_not, written
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -63,15 +64,12 @@ def write_junit(path: str, data: Assessment) -> None:
     """Write an assessment as JUnit XML, to a temporary name first."""
     from divulge.report.documents.junit import junit
 
-    text, target = junit(data), Path(path)
+    target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or type(error).__name__
-        raise SettingError(f"--junit: cannot write there ({why}). hint: name another file.") from None
+        written(junit(data), target)
+    except (OSError, UnicodeError) as error:
+        raise SettingError(f"--junit: cannot write there ({why_not(error)}). hint: name another file.") from None
 
 
 def _table(judged: Policy) -> str:

@@ -10,17 +10,40 @@ from click.shell_completion import CompletionItem
 
 from divulge.core.errors import SettingError
 
-__all__ = ["FILE", "FOLDER", "names", "run_options", "table_options"]
+__all__ = ["FILE", "FOLDER", "check_path", "names", "run_options", "table_options"]
 
 
 class _PathName(click.types.StringParamType):
-    """Text that a shell completes as the name of a file or folder; the reader checks whether it exists."""
+    """Text that a shell completes as the name of a file or folder; the reader checks whether it exists.
+
+    A path that no file can have, because it is too long or has a zero byte, is refused before anything is read.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text of a path that a file can have."""
+        path = super().convert(value, param, ctx)
+        check_path(param.opts[0] if param else self.name, path)
+        return path
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(incomplete, type=self.name)]
+
+
+def check_path(option: str, path: str) -> None:
+    """Raise a `SettingError` where no file can have this path."""
+    import errno
+    import os
+
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise SettingError(f"{option}: the path is too long. hint: use a shorter one.") from None
+    except ValueError:
+        raise SettingError(f"{option}: no file can have this name. hint: check the path.") from None
 
 
 FILE = _PathName("file")

@@ -10,6 +10,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
+from divulge.cli.show import as_text, written
 from divulge.core.errors import SettingError
 
 __all__ = ["render"]
@@ -65,13 +66,10 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     if why := other_edition(folder, wanted):
         raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
     documents = [_DOCUMENTS[f] for f in formats]
-    written = [d for d in documents if not _is(folder / d, source)]  # the file that was read stays unchanged
-    try:
-        report.write(folder, written)
-    except OSError as error:
-        raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
+    lacking = [d for d in documents if not _is(folder / d, source)]  # the file that was read stays unchanged
+    written(report, folder, only=lacking)
     for document in documents:
-        click.echo(folder / document)
+        click.echo(as_text(folder / document))
 
 
 def _is(path: Path, source: Path) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from divulge.cli.options import check_path
+from divulge.core.atomic_write import check_target, check_writable, why_not
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
     from divulge.run.runner import Finished
 
 __all__ = [
+    "as_text",
     "check_file",
     "check_folder",
+    "check_place",
     "command_line",
     "deliver",
     "finished_shown",
@@ -34,10 +38,15 @@ _DOCUMENTS = ("assessment.json", "report.html", "report.md", "records.parquet")
 
 
 def command_line() -> str:
-    """Return the command as it was typed."""
+    """Return the command as it was typed; bytes that are no text are escaped."""
     import shlex
 
-    return shlex.join(["divulge", *sys.argv[1:]])
+    return as_text(shlex.join(["divulge", *sys.argv[1:]]))
+
+
+def as_text(path: object) -> str:
+    """Return a path as text that can be printed; bytes that are no text are escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def check_folder(folder: Path, external: bool) -> None:
@@ -46,14 +55,36 @@ def check_folder(folder: Path, external: bool) -> None:
     Raises
     ------
     SettingError
-        It is a file, or it holds a report of the other edition.
+        It is a file, cannot be written, or holds a report of the other edition.
     """
+    check_path("--out", f"{folder}.unfinished")  # the folder of the results of finished tests
     if folder.exists() and not folder.is_dir():
         raise SettingError("--out: this is a file. hint: name a folder.")
+    check_place(folder)
+    for name in (*_DOCUMENTS, "junit.xml"):
+        check_target(folder / name)
     from divulge.report.report import other_edition
 
     if why := other_edition(folder, "external" if external else "custodian"):
         raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
+
+
+def check_place(folder: Path) -> None:
+    """Check, before the run, that files can be made in a folder, or in the nearest one above it that exists.
+
+    Raises
+    ------
+    SettingError
+        They cannot.
+    """
+    try:
+        check_writable(folder)
+    except OSError as error:
+        raise _cannot_write("--out", error, "folder") from None
+
+
+def _cannot_write(option: str, error: OSError, what: str) -> SettingError:
+    return SettingError(f"{option}: cannot write there ({why_not(error)}). hint: name another {what}.")
 
 
 def check_file(option: str, path: str | None, inputs: Sequence[str | None], folder: Path) -> None:
@@ -74,17 +105,22 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
         raise SettingError(f"{option}: the report writes a document of this name. hint: name another file.")
     if not path.strip() or target.is_dir():
         raise SettingError(f"{option}: this is not a file name. hint: name a file, such as junit.xml.")
-    place = next(p for p in target.absolute().parents if p.exists())
-    if not place.is_dir() or not os.access(place, os.W_OK):
-        raise SettingError(f"{option}: cannot write there. hint: name another file.")
+    try:
+        check_target(target)
+    except SettingError as error:
+        raise SettingError(f"{option}: {error}") from None
+    try:
+        check_writable(target.parent)
+    except OSError as error:
+        raise _cannot_write(option, error, "file") from None
 
 
-def written(report: Report | ComparisonReport, folder: Path) -> None:
+def written(report: Report | ComparisonReport, folder: Path, **only: Any) -> None:
     """Write the documents, or raise a `SettingError` where the folder cannot be written."""
     try:
-        report.write(folder)
+        report.write(folder, **only)
     except OSError as error:
-        raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
+        raise _cannot_write("--out", error, "folder") from None
 
 
 def printed(data: Any, summary: Callable[..., str]) -> None:
@@ -107,7 +143,7 @@ def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
         return
     printed(report.assessment, summary)
     if report.assessment.edition == "custodian":
-        click.echo(f"\nReport: {folder / 'report.html'}")
+        click.echo(f"\nReport: {as_text(folder / 'report.html')}")
 
 
 def finished_shown(done: Finished) -> None:

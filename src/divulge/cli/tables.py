@@ -41,14 +41,14 @@ def schema(
             raise SettingError("--unit and --ignore are of one table. hint: set the roles in the schema of --tables.")
         click.echo(_of_several(tables, schema_file, missing), nl=False)
         return
-    from divulge.case.case import build_case
+    from divulge.case.case import schema_of
     from divulge.tables.readers import read, read_schema
 
     assert table is not None
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
-    case = build_case(read_in, read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
-    click.echo(case.schema.to_toml(), nl=False)
+    found = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
+    click.echo(found.to_toml(), nl=False)
 
 
 def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequence[str]) -> str:

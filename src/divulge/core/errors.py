@@ -1,10 +1,85 @@
 """The errors of divulge. Messages say what was asked, what was found and what to do, and never show a data value."""
 
-__all__ = ["ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError"]
+import re
+
+__all__ = ["MOST", "ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError", "shortened"]
+
+MOST = 500
+"""Characters of a message at most."""
+
+_CUT = "…"
+_HINT = "hint:"
+_QUOTED = r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?!\w)"""
+_PIECES = re.compile(rf"{_QUOTED}|\s+|[^\s'\"]+|.", re.DOTALL)
+_LENGTHS = (120, 60, 30)
+"""Characters at most of one name; the next length is tried where the message is still too long."""
+
+
+def shortened(message: str, most: int = MOST) -> str:
+    """Return a message of at most `most` characters, with what follows "hint: " kept.
+
+    Long names are cut in the middle. If this is not enough, words in the middle of the message are left out. A quoted
+    name is kept or left out as a whole, or cut within its quotation marks, so that quotation marks stay in pairs.
+
+    Examples
+    --------
+    >>> shortened(f"keys: no column '{'a' * 600}'. hint: rename it.") == (
+    ...     f"keys: no column '{'a' * 58}…{'a' * 59}'. hint: rename it."
+    ... )
+    True
+    """
+    if len(message) <= most:
+        return message
+    pieces = _PIECES.findall(message)
+    for length in _LENGTHS:
+        pieces = [_cut(piece, length) for piece in pieces]
+        if sum(map(len, pieces)) <= most:
+            return "".join(pieces)
+    hints = [i for i, piece in enumerate(pieces) if piece == _HINT]
+    if not hints:
+        return "".join(_without_middle(pieces, most))
+    hint = _without_middle(pieces[hints[-1] :], most // 2)
+    return "".join(_without_middle(pieces[: hints[-1]], most - sum(map(len, hint)) - 1)).rstrip() + " " + "".join(hint)
+
+
+def _cut(piece: str, length: int) -> str:
+    """Return a word or a quoted name of at most `length` characters, cut in the middle."""
+    if len(piece) <= length:
+        return piece
+    head = (length - 1) // 2
+    tail = piece[head + 1 - length : -1].lstrip("\\'\"")  # half of an escape would end the quotation
+    return piece[:head] + _CUT + tail + piece[-1]
+
+
+def _without_middle(pieces: list[str], most: int) -> list[str]:
+    """Return pieces of at most `most` characters together; those in the middle are left out."""
+    if sum(map(len, pieces)) <= most:
+        return pieces
+    room = most - len(_CUT)
+    head = _fitting(pieces, room // 2)
+    tail = _fitting(pieces[::-1], room - sum(map(len, head)))[::-1]
+    return [*head, _CUT, *tail]
+
+
+def _fitting(pieces: list[str], room: int) -> list[str]:
+    """Return the first pieces that have at most `room` characters together."""
+    out: list[str] = []
+    for piece in pieces:
+        room -= len(piece)
+        if room < 0:
+            break
+        out.append(piece)
+    return out
 
 
 class DivulgeError(Exception):
-    """A mistake in the input that the user can correct; the command line prints it as one message."""
+    """A mistake in the input that the user can correct; the command line prints it as one message.
+
+    As text a long message is shortened (see `shortened`); `args` has the whole.
+    """
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
 
 class FrameError(DivulgeError, TypeError):

@@ -267,10 +267,12 @@ def column_from(name: str, entry: Any, source: str) -> Column:
     kind = entry.get("kind", "categorical")
     if kind not in get_args(Kind):
         raise SettingError(f"{source}: column {name!r}: unknown kind. hint: one of {', '.join(get_args(Kind))}.")
-    roles = tuple(entry.get("roles", ()))
-    if not set(roles) <= set(get_args(Role)):
+    roles = entry.get("roles", [])
+    if not isinstance(roles, list):
+        raise SettingError(f'{source}: column {name!r}: roles is no list. hint: write roles = ["key"].')
+    if not all(role in get_args(Role) for role in roles):
         raise SettingError(f"{source}: column {name!r}: unknown role. hint: any of {', '.join(get_args(Role))}.")
-    return Column(name, kind, str(entry.get("why", "")), roles, _bins_from(name, entry.get("bins"), source))
+    return Column(name, kind, str(entry.get("why", "")), tuple(roles), _bins_from(name, entry.get("bins"), source))
 
 
 def _bins_from(name: str, text: Any, source: str) -> Bins:
@@ -279,7 +281,7 @@ def _bins_from(name: str, text: Any, source: str) -> Bins:
     match = re.fullmatch(r"\s*(quantile|width|none)\s*(\d*)\s*", str(text))
     if not match or (match[2] and not 2 <= int(match[2]) <= 1000):
         raise SettingError(
-            f'{source}: column {name!r}: bins must be "quantile 10", "width 10" (2 to 1000 bins) or "none".'
+            f'{source}: column {name!r}: bins are not known. hint: "quantile 10", "width 10" (2 to 1000) or "none".'
         )
     return Bins(match[1], int(match[2] or 10))  # type: ignore[arg-type] # the pattern allows nothing else
 
@@ -335,7 +337,7 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
     'numeric'
     """
     if not isinstance(metadata, Mapping):
-        raise SettingError(f"{source}: SDV metadata must be a JSON object.")
+        raise SettingError(f"{source}: SDV metadata must be a JSON object. hint: pass the metadata that SDV wrote.")
     table: Any = metadata
     if "tables" in metadata:
         tables = metadata["tables"]
@@ -350,8 +352,10 @@ def schema_from_sdv(metadata: Mapping[str, Any], source: str = "metadata") -> Sc
         raise SettingError(
             f'{source}: no "columns" found. hint: pass SDV metadata (V1 or V2) or TOML of `divulge schema`.'
         )
-    keys = table.get("primary_key") or []
-    primary = {keys} if isinstance(keys, str) else set(keys)
+    keys = table.get("primary_key")
+    primary = [keys] if isinstance(keys, str) else [] if keys is None else keys
+    if not isinstance(primary, list | tuple) or not all(isinstance(name, str) for name in primary):
+        raise SettingError(f"{source}: primary_key is no name of a column. hint: a text, or a list of texts.")
     return Schema(tuple(_sdv_column(str(n), e, str(n) in primary, source) for n, e in columns.items()))
 
 

@@ -20,14 +20,17 @@ class Attacker(msgspec.Struct, frozen=True, kw_only=True):
     """Who might attack; an empty answer was not stated."""
 
     who: Annotated[Text, Meta(description="Who could try: a recipient, the public, an insider.")] = ()
-    knows: Annotated[Text, Meta(description="What he knows about people: which columns, of whom.")] = ()
-    source: Annotated[Text, Meta(description="Where he has that from, and why it is plausible.")] = ()
+    knows: Annotated[Text, Meta(description="What the attacker knows about people: which columns, of whom.")] = ()
+    source: Annotated[Text, Meta(description="Where the attacker has this from, and why that is plausible.")] = ()
     wants: Annotated[Text, Meta(description="What is secret; which of it is of a special category.")] = ()
-    harm: Annotated[Text, Meta(description="What it would do to people if he learnt it.")] = ()
+    harm: Annotated[Text, Meta(description="What would happen to people if the attacker learnt it.")] = ()
     sees: Annotated[
-        Text, Meta(description="Whether he sees the model, the training code, other releases; or none of them.")
+        Text,
+        Meta(description="Whether the attacker sees the model, the training code, other releases, or none of them."),
     ] = ()
-    effort: Annotated[Text, Meta(description="Cost, time and technology that he is reasonably likely to use.")] = ()
+    effort: Annotated[
+        Text, Meta(description="Cost, time and technology that the attacker is reasonably likely to use.")
+    ] = ()
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):

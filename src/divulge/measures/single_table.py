@@ -5,6 +5,7 @@ These are not attacks. A table without information has no risk, so risk should b
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Literal
@@ -373,12 +374,13 @@ class _Lesson:
         if not self.known:
             return None
         (x, y), (asked, truth) = self._rows(train), self._rows(self.test)
-        if min(len(y), len(truth)) < _FEWEST or np.ptp(y) == 0 or np.ptp(truth) == 0:
+        if min(len(y), len(truth)) < _FEWEST or y.min() == y.max() or truth.min() == truth.max():
             return None
         categories = _is_category(self.case, self.known)
         if self.is_number:
             from sklearn.metrics import r2_score
 
+            y, truth = _squarable(y, truth)
             return float(r2_score(truth, _regressor(x, y, categories)(asked)))
         from sklearn.metrics import roc_auc_score
 
@@ -399,6 +401,15 @@ class _Lesson:
         both = np.column_stack([x, y])
         kept = _drawn(self.case, both, _TAUGHT_ROWS, f"utility {_ROLES[role]} {self.target}")
         return x[kept], y[kept]
+
+
+def _squarable(y: Floats, truth: Floats) -> tuple[Floats, Floats]:
+    """Return both divided by one power of two where their squares would leave the range of floats; R2 stays."""
+    largest = float(max(np.abs(y).max(), np.abs(truth).max()))
+    if 1e-100 < largest < 1e100:
+        return y, truth
+    power = -int(np.frexp(largest)[1])
+    return np.ldexp(y, power), np.ldexp(truth, power)
 
 
 def _settings(n_trees: int) -> dict[str, Any]:
@@ -431,7 +442,7 @@ def _fitted(model: Any, x: Floats, y: NDArray[Any], categories: list[bool], ask:
     if not filled.any():
         filled[0], x = True, np.zeros_like(x)
     model.set_params(categorical_features=[c for c, f in zip(categories, filled, strict=True) if f])
-    with threadpool_limits(1, user_api="openmp"):
+    with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings(action="ignore"):  # it warns of many classes
         model.fit(x[:, filled], y)
 
     def answer(asked: Floats) -> Floats:

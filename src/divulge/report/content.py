@@ -139,18 +139,36 @@ def _no_number(text: str) -> float:
     raise ValueError(text)
 
 
+_TEXTS = ("disclosed", "highest_cap_target", "reasons")
+_TRUTHS = ("copied", "flagged", "named", "repeated", "replicated_unique")
+
+
+def _is_of_records(name: str, dtype: pl.DataType) -> bool:
+    """Return whether a column of records has this type; a column that an attack adds has numbers or truth values."""
+    if name in _TEXTS:
+        return isinstance(dtype, pl.String)
+    number = bool(dtype.is_numeric() and not dtype.is_decimal())
+    return isinstance(dtype, pl.Boolean) or (number and name not in _TRUTHS)
+
+
 def read_records(path: Path, summary: Records) -> pl.DataFrame:
     """Return the content of records.parquet.
 
     Raises
     ------
     TableError
-        It cannot be read, or has another number of records than the summary.
+        It cannot be read, has a column of another type, or has another number of records than the summary.
     """
     try:
-        frame = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError):
+        frame = pl.read_parquet(path.read_bytes())
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise TableError(f"{RECORDS}: cannot be read. hint: run `divulge assess` again.") from None
+    odd = [name for name, dtype in frame.schema.items() if not (dtype == pl.Null or _is_of_records(name, dtype))]
+    if odd:
+        raise TableError(
+            f"{RECORDS}: damaged at {odd[0]!r}, a column of another type. hint: run `divulge assess` again, or restore "
+            "the file."
+        )
     if len(frame) != summary.n:
         raise TableError(
             f"{RECORDS}: {len(frame):,} records, where the assessment has {summary.n:,}. hint: it is of another "

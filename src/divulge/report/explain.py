@@ -25,7 +25,7 @@ __all__ = ["PARTS", "Setting", "attack_of", "explain", "page", "record", "settin
 
 PARTS = {
     "says": "What the attacker says",
-    "knows": "What he knows",
+    "knows": "What the attacker knows",
     "data": "What data it takes",
     "formula": "Formula",
     "reading": "How to read the numbers",

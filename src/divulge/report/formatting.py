@@ -127,7 +127,7 @@ def counted(rate: Rate | None) -> str:
 
 
 def withheld(rate: Rate | None) -> bool:
-    """Return whether an external edition withholds a rate because it counts too few people."""
+    """Return whether an external edition withholds a rate."""
     return rate is not None and rate.hits is None
 
 
@@ -167,9 +167,18 @@ def side(result: ResultRecord, role: str) -> str:
         return text
     if role == "holdout":
         return f"{text} synthetic rows nearest to a stranger"
-    null, share = (result.context.get(n, 1.0) for n in (TOWARDS, "share of synthetic rows counted"))
+    null, share = result.context.get(TOWARDS, 1.0), result.context.get(_ROWS_COUNTED)
+    if share is None:  # withheld in an external edition, whose rates add up to it
+        share = _added(rate_of(side_of(result, "real")), rate_of(side_of(result, "holdout")))
     leak_free = None if null is None or share is None else null * share
     return f"{text} synthetic rows nearest to a member (leak-free: {percent(leak_free)})"
+
+
+_ROWS_COUNTED = "share of synthetic rows counted"
+
+
+def _added(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
 
 
 class Limited(Protocol):
@@ -382,7 +391,7 @@ def flags(records: Records | None) -> str:
 
 def controls(data: Assessment) -> list[tuple[str, str]]:
     """Return each kind of planted people with what the attacks saw, in words."""
-    n = data.tables.synthetic.rows
+    n = data.tables.synthetic.rows or 0
     return [(str(c.kind), _seen(c, n)) for c in data.positive_control]
 
 
@@ -404,10 +413,10 @@ def _seen(control: PositiveControl, n_rows: int) -> str:
         clearest = next((f for f in found if f.without is False), found[0])
         parts[0] += f" in {len(found):,} of {control.n_judged:,} comparisons"
         parts[0] += f", {more:,} of which show none without the plant" if more else ""
-        parts.append(
-            f"{'clearest of these' if more else 'clearest'}: {brief(_worded(clearest.attack), 160)}, "
-            f"risk {number(clearest.risk)} ({limit(clearest.low)} to {limit(clearest.high)})"
-        )
+        first = f"{'clearest of these' if more else 'clearest'}: {brief(_worded(clearest.attack), 160)}"
+        risk = f", risk {number(clearest.risk)} ({limit(clearest.low)} to {limit(clearest.high)})"
+        if clearest.risk is not None:  # an external edition withholds it, and which is the clearest
+            parts.append(first + risk)
     people = control.people
     if people:
         parts.append(
@@ -418,7 +427,7 @@ def _seen(control: PositiveControl, n_rows: int) -> str:
     if seen:
         least, by = min(seen)
         parts.append(f"smallest share that would be seen: about {share(least)} ({brief(_worded(by), 160)})")
-    else:
+    elif control.attacks:
         parts.append("no comparison moved enough to say which share would be seen")
     return "; ".join(parts) + "."
 

@@ -75,9 +75,9 @@ Number = int | float
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the three tables; an external edition has no hash of real and holdout."""
+    """One of the three tables; of real and holdout an external edition has no hash, and rows in steps of 5."""
 
-    rows: Count
+    rows: Annotated[Count | None, Meta(description="Null where an external edition withholds a small table.")]
     columns: Count
     sha256: str | None
     hashed: Literal["file", "canonical columns"]
@@ -138,7 +138,7 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
         float | None,
         Meta(
             description="Simultaneous upper limit of the risk, divided by the part of a full copy of the real table "
-            "that would show here; null where it has none, and in an external edition where few people are behind it."
+            "that would show here; null where it has none. In an external edition the acceptable risk, or null."
         ),
     ]
     shown: Annotated[float | None, Meta(description="The part of a full copy of the real table that would show here.")]
@@ -215,20 +215,20 @@ class KeySet(msgspec.Struct, frozen=True, kw_only=True):
 
     keys: tuple[str, ...]
     target: str
-    share: float
+    share: Annotated[float | None, Meta(description="Null in an external edition where a column is binned.")]
 
 
 class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
     """A key set that discloses a target for some people, none of whose subsets does.
 
-    An external edition withholds counts below 10, here and elsewhere.
+    An external edition withholds small counts, here and elsewhere.
     """
 
     keys: tuple[str, ...]
     target: str
     n_disclosed: int | None
     share: float | None
-    synthetic_share: float
+    synthetic_share: float | None
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):
@@ -401,7 +401,7 @@ class NotTested(msgspec.Struct, frozen=True, kw_only=True):
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """How often the attack was right on one group of people.
 
-    In an external edition hits and rate are null where fewer than 10 people are hit, or all but fewer than 10.
+    In an external edition hits and rate are null where they are withheld, and n where it is small.
     """
 
     hits: Number | None

@@ -20,6 +20,7 @@ from divulge.attacks.checks import SHOWN
 from divulge.attacks.key_sets import Disclosing, KeySet
 from divulge.case.comparable.check import Check
 from divulge.case.preconditions import CRITICAL
+from divulge.core.atomic_write import replaced, replacing, written
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema
@@ -27,6 +28,8 @@ from divulge.report import model
 from divulge.report.content import RECORDS, assessment_of, content_of, read_assessment, read_records
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
+from divulge.report.notebook import framed
+from divulge.tables.parquet import write_parquet
 
 if TYPE_CHECKING:
     from divulge.report.documents.figure import Figure
@@ -155,8 +158,8 @@ class Report:
     def external(self, reveal: Sequence[str] = ()) -> Report:
         """Return the report for the recipient of the synthetic table (see `divulge.report.external.edition`).
 
-        Records, hashes of real and holdout, the command and the machine are left out, counts of fewer than 10 people
-        are withheld, other numbers are rounded, and columns are numbered.
+        Records, hashes of real and holdout, the command and the machine are left out, small counts are withheld, the
+        others are multiples of 5, all other numbers follow from these or are withheld, and columns are numbered.
 
         Parameters
         ----------
@@ -202,29 +205,29 @@ class Report:
         frame = self.to_frame()
         harmless = [pl.col(c).map_elements(_harmless, return_dtype=pl.String) for c in frame.columns
                     if frame[c].dtype == pl.String]  # fmt: skip
-        return _written(frame.with_columns(harmless).write_csv(quote_style="non_numeric"), path)
+        return written(frame.with_columns(harmless).write_csv(quote_style="non_numeric"), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return assessment.json as text, and write it when a path is given."""
-        return _written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
+        return written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the report as Markdown, and write it when a path is given."""
         from divulge.report.documents.markdown import markdown
 
-        return _written(markdown(self.assessment), path)
+        return written(markdown(self.assessment), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one offline HTML page, and write it when a path is given."""
         from divulge.report.documents.html import page
 
-        return _written(page(self.assessment, _worst_records(self.record_frame)), path)
+        return written(page(self.assessment, _worst_records(self.record_frame)), path)
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the report as JUnit XML, and write it when a path is given."""
         from divulge.report.documents.junit import junit
 
-        return _written(junit(self.assessment), path)
+        return written(junit(self.assessment), path)
 
     def write(self, folder: str | Path, only: Sequence[str] | None = None) -> Path:
         """Write the documents to a folder, each under a temporary name first, and return the folder.
@@ -247,11 +250,10 @@ class Report:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in _DOCUMENTS.items():
             if only is None or name in only:
-                _replace(folder / name, text(self).encode())
+                replaced(folder / name, text(self).encode())
         if self.record_frame is not None and (only is None or RECORDS in only):
-            temporary = folder / f".{RECORDS}.tmp"
-            self.record_frame.write_parquet(temporary)
-            temporary.replace(folder / RECORDS)
+            with replacing(folder / RECORDS) as file:
+                write_parquet(self.record_frame, file)
         return folder
 
     # ------------------------------------------------------------ the methods of SDMetrics' reports
@@ -325,13 +327,7 @@ class Report:
         return summary(self.assessment)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        # an iframe keeps the page's style and script out of the notebook
-        return (
-            f'<iframe title="divulge report" style="width:100%;height:640px;border:1px solid #8888" '
-            f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
-        )
+        return framed(self.to_html(), "divulge report")
 
 
 def other_edition(folder: str | Path, edition: str) -> str:
@@ -491,15 +487,3 @@ def _row(r: ResultRecord) -> dict[str, Any]:
         "value_real": of(r.value, "real"), "value_holdout": of(r.value, "holdout"),
         "value_synthetic": of(r.value, "synthetic"), "seconds": r.seconds,
     }  # fmt: skip
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    if path is not None:
-        _replace(Path(path), text.encode())
-    return text
-
-
-def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_bytes(content)
-    temporary.replace(path)

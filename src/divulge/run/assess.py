@@ -27,12 +27,13 @@ from divulge.core.schema import Schema
 from divulge.kernels.neighbours.index import warm_up
 from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.model import Facts
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.options import Attacker, Reading, RunOptions, Search, stated
+from divulge.run.options import Attacker, Reading, RunOptions, Search, listed, stated
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
@@ -141,10 +142,11 @@ def assess(
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
-        search, models, utility, acceptable, positive_control, seed, level, jobs, tuple(reveal), budget, keep, resume
-    )
-    reading = Reading(schema, unit, tuple(ignore), tuple(missing))
-    attacker = Attacker(keys, targets, subgroups)
+        search, models, utility, acceptable, positive_control, seed, level, jobs, listed("reveal", reveal),
+        budget, keep, resume,
+    )  # fmt: skip
+    reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
+    attacker = Attacker(keys, targets, listed("subgroups", subgroups))
     return assess_with(
         real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished, before=before
     )
@@ -182,6 +184,7 @@ class _Assessing:
         options, started = self.options, datetime.now(UTC)
         clock = Clock.start(options.budget)
         options.check()
+        fixed_moment()  # a mistake there is told before the run
         if options.positive_control is not None:
             check_share(options.positive_control, holdout is not None, _n_rows(synthetic))
         warm_up(min(_n_rows(real), _n_rows(synthetic)))
@@ -211,8 +214,8 @@ class _Assessing:
         return Report.build(
             version=__version__,
             settings=stated(self.attacker, self.reading, options, case.unit),
-            started=started.isoformat(timespec="seconds"),
-            seconds=clock.seconds,
+            started=stated_moment(started),
+            seconds=stated_seconds(clock.seconds),
             tables=_tables(case),
             schema=case.schema,
             bins=case.bins_in_words([c for c in case.columns if c in case.encoded.binned]),
@@ -262,7 +265,10 @@ class _Assessing:
         run = run_all(case, plan.tasks, runner)
         self._describe(case, plan, runner.clock, run)
         self.progress("correcting for the number of tests", n, n)
-        results = self._judged(case, run.results, failing)
+        results = [
+            msgspec.structs.replace(r, seconds=stated_seconds(r.seconds))
+            for r in self._judged(case, run.results, failing)
+        ]
         control = self._controlled(case, plan, runner, failing, run, results)
         self.progress("gathering records", n, n)
         facts = people_facts(case)

@@ -1,45 +1,26 @@
-"""Results of finished tests on disk, so that an interrupted run can be resumed. Foreign code is never executed.
+"""Results of finished tests on disk, so that an interrupted run can be resumed.
 
-The name of a file is a hash of everything that its results depend on; its content is the pickled results. Files are
-read only by an unpickler that accepts the few classes of a result. A file with other content is skipped.
+The name of a file is a hash of everything that its results depend on; `divulge.run.checkpoint_format` describes its
+content. A file with other content is skipped.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import pickle
-import tempfile
-import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from divulge.core.atomic_write import open_regular, replaced, why_not
 from divulge.core.errors import SettingError
-from divulge.core.result import Result
+from divulge.run.checkpoint_format import LARGEST, Checkpoint, from_bytes, to_bytes
 
-__all__ = ["Checkpoint", "CheckpointStore", "Interrupted", "can_keep", "discard", "key_of"]
+__all__ = ["CheckpointStore", "Interrupted", "can_keep", "discard", "file_name", "key_of"]
 
 _SUFFIX = ".kept"
 _UNFINISHED = ".kept-part"
-_HEAD = b"divulge kept 1\n"
 _PRIVATE = 0o700
-
-_RESULT = ("Baseline", "Difference", "Group", "Individual", "Rate", "Result", "Risk", "Value")
-_KNOWN = {
-    *(("divulge.core.result", name) for name in _RESULT),
-    *(("divulge.stats.two_sample", name) for name in ("Comparison", "Tally", "_Side")),
-    *(("divulge.stats.attraction", name) for name in ("Attraction", "_Credits")),
-    ("divulge.stats.isolation", "Isolation"),
-    ("divulge.stats.pairing", "Paired"),
-    ("divulge.stats.intervals", "Interval"),
-    ("msgspec._utils", "rebuild"),  # builds one of our structs from its fields
-    *((f"numpy.{core}.multiarray", name) for core in ("_core", "core") for name in ("_reconstruct", "scalar")),
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-}
-"""All names that a pickle of results may hold."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -52,13 +33,6 @@ class Interrupted(KeyboardInterrupt):
         self.planned = planned
         """Tests of the whole run, including those of a positive control."""
         self.folder = folder
-
-
-class Checkpoint(NamedTuple):
-    """What is kept of one test: its results, and the columns that had been coded by then."""
-
-    results: tuple[Result, ...]
-    coded: tuple[str, ...]
 
 
 class CheckpointStore:
@@ -87,27 +61,28 @@ class CheckpointStore:
 
     def get(self, key: str) -> Checkpoint | None:
         """Return the test kept under a key; None where there is none, or its file cannot be used."""
-        path = self.folder / (key + _SUFFIX)
-        if not self.resume or not path.exists():
+        path = self.folder / file_name(key)
+        if not self.resume or not os.path.lexists(path):
             return None
         try:
-            found = _read(path.read_bytes(), key)
+            found = from_bytes(_content(path), key)
         except (OSError, ValueError):
-            self._say("resume: a kept file is damaged or not of divulge; it was skipped and its test made again")
+            self.refuse(key)
             return None
         self.names.add(key)
         return found
 
+    def refuse(self, key: str) -> None:
+        """Say that the file of a test cannot be used."""
+        self.names.discard(key)
+        self._say("resume: a kept file is damaged or not of divulge; it was skipped and its test made again")
+
     def put(self, key: str, kept: Checkpoint) -> None:
         """Write the results of a test. A full disk does not stop the run; the test is not kept then."""
         try:
-            handle, temporary = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(_written(kept, key))
-            os.replace(temporary, self.folder / (key + _SUFFIX))
-        except (OSError, pickle.PicklingError, TypeError, AttributeError) as error:  # no space; no result of ours
-            why = getattr(error, "strerror", None) or type(error).__name__
-            self._say(f"keep: a test could not be kept ({why}); --resume would make it again")
+            replaced(self.folder / file_name(key), to_bytes(kept, key), mode=0o600, suffix=_UNFINISHED)
+        except (OSError, TypeError, ValueError, OverflowError) as error:  # no space; no result of ours
+            self._say(f"keep: a test could not be kept ({why_not(error)}); --resume would make it again")
             return
         self.names.add(key)
 
@@ -145,11 +120,23 @@ def discard(folder: str | Path) -> None:
     folder = Path(folder)
     if folder.is_symlink() or not folder.is_dir():
         return
-    for path in folder.iterdir():
-        if path.suffix in (_SUFFIX, _UNFINISHED):
-            path.unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
+    with suppress(OSError):  # what is no file of ours, and a folder that somebody else changes, stay
+        for path in sorted(folder.iterdir()):
+            if path.suffix in (_SUFFIX, _UNFINISHED) and not path.is_dir():
+                path.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def file_name(key: str) -> str:
+    """Return the name of a test's file; the key cannot be found from it.
+
+    Examples
+    --------
+    >>> file_name(key_of(["a"])) == key_of(["a"])
+    False
+    """
+    return hashlib.sha256(f"name {key}".encode()).hexdigest() + _SUFFIX
 
 
 def key_of(parts: Sequence[str]) -> str:
@@ -182,43 +169,10 @@ def _make_private(folder: Path) -> None:
         raise SettingError(f"{where}: cannot be made ({error.strerror}). hint: name another folder.") from None
 
 
-# ---------------------------------------------------------------- one file
-
-
-def _written(kept: Checkpoint, key: str) -> bytes:
-    """Return the bytes of a test's file: a header, the digest of key and content, the content."""
-    content = zlib.compress(pickle.dumps(tuple(kept), protocol=4), level=1)
-    return _HEAD + _digest(key, content) + content
-
-
-def _read(file: bytes, key: str) -> Checkpoint:
-    """Return the content of a file, or raise a `ValueError`."""
-    head, digest, content = file[: len(_HEAD)], file[len(_HEAD) : len(_HEAD) + 32], file[len(_HEAD) + 32 :]
-    if head != _HEAD or digest != _digest(key, content):
-        raise ValueError("not a kept test, or a damaged one")
-    try:
-        found = _Unpickler(io.BytesIO(zlib.decompress(content))).load()
-    except Exception as error:  # a pickle may fail in any way
-        raise ValueError(f"not a kept test: {type(error).__name__}") from None
-    match found:
-        case (tuple(results), tuple(coded)) if _all(results, Result) and _all(coded, str):
-            return Checkpoint(results, coded)
-    raise ValueError("not a kept test: other content")
-
-
-def _all(values: Sequence[Any], kind: type) -> bool:
-    return all(isinstance(v, kind) for v in values)
-
-
-def _digest(key: str, content: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + content).digest()
-
-
-class _Unpickler(pickle.Unpickler):
-    """Builds results, and refuses every name that is not in `_KNOWN`."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return a class by its exact name, so that "os.system" is refused even through one of our modules."""
-        if (module, name) not in _KNOWN:
-            raise pickle.UnpicklingError("a name that no result is made of")
-        return super().find_class(module, name)
+def _content(path: Path) -> bytes:
+    """Return the bytes of a regular file of at most `LARGEST` bytes."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        found = file.read(LARGEST + 1)
+    if len(found) > LARGEST:
+        raise ValueError("too large")
+    return found

@@ -19,6 +19,7 @@ from divulge.core.result import number
 from divulge.core.schema import Schema
 from divulge.report.comparison.prose import Placed, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
+from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.report import Report
 from divulge.run.candidates import (
     Assessed,
@@ -102,6 +103,7 @@ def compare(
     ['trees', 'copy']
     """
     began, started = time.perf_counter(), datetime.now(UTC)
+    fixed_moment()  # a mistake there is told before the run
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
     tables, failed, left_out = _same_columns(real, holdout, given, ignore)
     options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
@@ -116,8 +118,8 @@ def compare(
         "divulge": __version__,
         "command": "",
         "settings": _settings(run, unit),
-        "started": started.isoformat(timespec="seconds"),
-        "seconds": time.perf_counter() - began,
+        "started": stated_moment(started),
+        "seconds": stated_seconds(time.perf_counter() - began),
         **_compared(run, assessed, labels, ranked, left_out),
     }
     return ComparisonReport.build(data, {n: tuple(a.report for a in assessed if a.label == n) for n in labels})

@@ -6,8 +6,6 @@ and of columns does not enter.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import shlex
 import sys
@@ -15,18 +13,20 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import facts_of
+from divulge.core.atomic_write import check_writable, replacing, why_not
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning
 from divulge.tables import readers as files
 from divulge.tables.frames import Table, collect, pool, table_of
+from divulge.tables.parquet import write_parquet
 
 __all__ = ["Division", "Stratum", "next_command", "split", "split_file", "split_rows"]
 
@@ -177,7 +177,7 @@ def _check(table: Table, holdout: float, unit: str | None, stratify: Sequence[st
     if isinstance(holdout, bool) or not isinstance(holdout, (int, float, np.number)) or not 0 < holdout < 1:
         raise SettingError("holdout: not a share in (0, 1). hint: 0.5 sets half of the people aside.")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SettingError("seed: not a whole number from 0 on.")
+        raise SettingError("seed: not a whole number from 0 on. hint: 0 is the default.")
     check_columns("unit", [] if unit is None else [unit], table.columns)
     check_columns("stratify", stratify, table.columns)
     if unit in stratify:
@@ -390,17 +390,18 @@ def split_file(
             raise SettingError(f"--out: {target.name} is the table itself. hint: name another folder.")
         if target.exists() and not force:
             raise SettingError(f"--out: {target.name} is there already. hint: another folder, or --force.")
+    _check_folder(folder)
     found = split_rows(
         source.table, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing,
         typed=source.typed,
     )  # fmt: skip
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = [_write(source, rows, t) for rows, t in zip((found.real, found.holdout), targets, strict=True)]
-        for temporary, target in zip(written, targets, strict=True):
-            temporary.replace(target)
+        with replacing(targets[0]) as first, replacing(targets[1]) as second:
+            for file, rows in ((first, found.real), (second, found.holdout)):
+                _write(source, rows, file, suffix)
     except OSError as error:
-        raise SettingError(f"--out: cannot write there ({error.strerror}). hint: name another folder.") from None
+        raise _cannot_write(error) from None
     return replace(found, notes=(*source.notes, *found.notes)), *targets
 
 
@@ -419,7 +420,9 @@ def _opened(path: str | Path, missing: Sequence[str]) -> _File:
         try:
             data = files._unzipped(Path(path).read_bytes(), where, name.endswith(".gz"))
         except OSError as error:
-            raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
+            raise TableError(
+                f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
+            ) from None
     return _text_file(data, where, suffix, missing)
 
 
@@ -434,8 +437,7 @@ def _text_file(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> 
     if not body:
         raise TableError(f"{where}: no rows below the header. hint: pass a table with rows.")
     separator = files._separator(header, suffix)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    files._check_names(names, where)
+    names = files._names(header, separator, where)
     frame = files._parsed_fast(files._without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = files._parsed_slowly(body, separator, len(names), n_above + header.count("\n") + 1, where)
@@ -452,30 +454,38 @@ def _suffix(own: str, kind: Format) -> str:
     return own
 
 
-def _write(source: _File, rows: Ints, target: Path) -> Path:
-    """Write some rows of a file to a temporary file beside the final one, and return its path."""
-    temporary = target.with_name(f".{target.name}.tmp")
+def _check_folder(folder: Path) -> None:
+    try:
+        check_writable(folder)
+    except OSError as error:
+        raise _cannot_write(error) from None
+
+
+def _cannot_write(error: OSError) -> SettingError:
+    return SettingError(f"--out: cannot write there ({why_not(error)}). hint: name another folder.")
+
+
+def _write(source: _File, rows: Ints, file: BinaryIO, suffix: str) -> None:
+    """Write some rows of a table to a file of the kind that a suffix names."""
     assert source.table.frame is not None
     frame = source.table.frame[rows]
     names = dict(zip(frame.columns, source.table.columns, strict=True))
-    if target.suffix in files._TEXT:
+    if suffix in files._TEXT:
         own = source.header is not None
-        with temporary.open("wb") as file:
-            if own:
-                file.write(f"{source.header}\n".encode())
-            try:
-                frame.rename(names).write_csv(file, include_header=not own, separator=source.separator)
-            except pl.exceptions.PolarsError:
-                raise SettingError("--format: columns of lists cannot be CSV. hint: --format parquet.") from None
-        return temporary
+        if own:
+            file.write(f"{source.header}\n".encode())
+        try:
+            frame.rename(names).write_csv(file, include_header=not own, separator=source.separator)
+        except pl.exceptions.PolarsError:
+            raise SettingError("--format: columns of lists cannot be CSV. hint: --format parquet.") from None
+        return
     if source.header is not None:
         typed = [source.typed(c) for c in source.table.frame.get_columns()]
         frame = pl.DataFrame(typed)[rows]
-    if target.suffix in files._PARQUET:
-        frame.rename(names).write_parquet(temporary)
+    if suffix in files._PARQUET:
+        write_parquet(frame.rename(names), file)
     else:
-        frame.rename(names).write_ipc(temporary)
-    return temporary
+        frame.rename(names).write_ipc(file)
 
 
 def next_command(real: Path, holdout: Path, unit: str | None) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema
 
-__all__ = ["Attacker", "Reading", "RunOptions", "Search"]
+__all__ = ["Attacker", "Reading", "RunOptions", "Search", "listed"]
 
 Search = Literal["default", "full", "off"]
 
@@ -60,18 +62,39 @@ class RunOptions:
 
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""
+        for name in ("acceptable", "jobs", "budget", "positive_control"):
+            value = getattr(self, name)
+            if not (_is_number(value) or (value is None and name in ("budget", "positive_control"))):
+                raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
         if self.search not in ("default", "full", "off"):
-            raise SettingError("search: hint: one of default, full, off.")
+            raise SettingError("search: no such search. hint: one of default, full, off.")
         if not set(self.reveal) <= {"values"}:
             raise SettingError('reveal: not a known part. hint: "values" calls subgroups by their values.')
         if not 0 < self.acceptable < 1:
             raise SettingError(f"acceptable: {self.acceptable} is outside (0, 1). hint: 0.05 is the default.")
         if self.jobs < 1:
-            raise SettingError(f"jobs: {self.jobs} is below 1.")
+            raise SettingError(f"jobs: {self.jobs} is below 1. hint: 1 is one thread.")
         if self.budget is not None and not 0 <= self.budget < inf:
             raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
         if self.resume and self.keep is None:
             raise SettingError("resume: nothing to go on from. hint: name the folder of finished tests with keep.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def listed(option: str, names: Any) -> tuple[Any, ...]:
+    """Return the entries of a list.
+
+    Raises
+    ------
+    SettingError
+        It is one text, or no list.
+    """
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise SettingError(f'{option}: no list of texts. hint: write the texts in brackets: {option}=["..."].')
+    return tuple(names)
 
 
 def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _columns(case: Case, attacker: Attacker) -> _Columns:
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
     for what, names in (("keys", keys), ("targets", targets)):
         if len(set(names)) < len(names):
-            raise SettingError(f"{what}: a column is named twice.")
+            raise SettingError(f"{what}: a column is named twice. hint: name it once.")
         away = [c for c in names if {"ignore", "unit"} & set(case.schema[c].roles)]
         if away:
             raise SettingError(f"{what}: {away[0]!r} is also the unit or to be ignored. hint: decide for one.")

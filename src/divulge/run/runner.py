@@ -21,7 +21,8 @@ from divulge.core.result import Result
 from divulge.kernels.runtime import one_by_one
 from divulge.report.environment import package_versions
 from divulge.run.budget import TIME_UP, Clock, counted_left_out
-from divulge.run.checkpoints import Checkpoint, CheckpointStore, key_of
+from divulge.run.checkpoint_format import Checkpoint, fits
+from divulge.run.checkpoints import CheckpointStore, key_of
 from divulge.run.plan import Task, without_models
 
 __all__ = ["Finished"]
@@ -116,8 +117,14 @@ class Runner:
         return Answer(found, untaught=untaught)
 
     def _kept(self, case: Case, task: Task, about: str) -> tuple[Result, ...] | None:
-        kept = None if self.keeper is None else self.keeper.get(_key(about, task))
+        if self.keeper is None:
+            return None
+        kept = self.keeper.get(key := _key(about, task))
         if kept is None:
+            return None
+        known = set(kept.coded) <= set(case.columns)
+        if not known or not fits(kept.results, task.attack, case.n_rows("real"), case.n_rows("holdout")):
+            self.keeper.refuse(key)
             return None
         for column in kept.coded:  # the report tells the bins of every column that was cut
             case.binning(column)

@@ -22,8 +22,9 @@ from scipy.special import ndtr, stdtr
 from divulge.stats.intervals import _UNDEFINED, Interval, _check_level, _t, _within, normal_quantile
 from divulge.stats.two_sample import Tally
 
-__all__ = ["LEAST", "Paired", "ascents", "follows_order", "lagged"]
+__all__ = ["LEAST", "Paired", "ascents", "follows_order", "lagged", "lagged_columns"]
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LEAST = 40
@@ -54,6 +55,8 @@ class Paired:
     """Standard deviation of the difference by chance."""
     df: float
     """Degrees of freedom of the spread."""
+    columns: int = 1
+    """The comparison is the most telling of so many: p-value and limits hold for all of them (Bonferroni)."""
     may_resample = False
     least_p = 0.0
     """The smallest p-value that the test can give: it is that of a distribution, not of draws."""
@@ -64,18 +67,19 @@ class Paired:
         """Return difference and risk at another level, for simultaneous intervals."""
         if _check_level(level) == self.level:
             return self.difference, self.risk
-        return _intervals(self.real.rate, self.holdout.rate, self.spread, self.df, level)
+        return _intervals(self.real.rate, self.holdout.rate, self.spread, self.df, _each(level, self.columns))
 
     def leak_free(self, level: float) -> Interval:
         """Return the range of the risk at this level if rows are paired by chance."""
-        return _intervals(self.holdout.rate, self.holdout.rate, self.spread, self.df, level)[1]
+        each = _each(level, self.columns)
+        return _intervals(self.holdout.rate, self.holdout.rate, self.spread, self.df, each)[1]
 
     def detectable(self, level: float, limits: float | None = None, power: float = 0.8) -> float:
         """Return the smallest excess that is found with a given power; nan where no excess is.
 
         `level` is 1 minus the level of the p-value, `limits` that of the interval (None is `level`).
         """
-        half = _half(self.spread, self.df, max(level, limits or level))
+        half = _half(self.spread, self.df, _each(max(level, limits or level), self.columns))
         excess = half + self.spread * normal_quantile(2 * power - 1)
         return excess if excess <= 1 - self.holdout.rate else math.nan
 
@@ -93,10 +97,18 @@ def _half(spread: float, df: float, level: float) -> float:
     return spread * (_t(level, df) if math.isfinite(df) else normal_quantile(level))
 
 
-def _paired(p: float, b: float, n: int, spread: float, df: float, p_value: float, how: str, level: float) -> Paired:
-    difference, risk = _intervals(p, b, spread, df, _check_level(level))
+def _each(level: float, n: int) -> float:
+    """Return the level at which each of n intervals must hold so that all hold together at a level."""
+    return 1 - (1 - level) / n
+
+
+def _paired(
+    p: float, b: float, n: int, spread: float, df: float, p_value: float, how: str, level: float, columns: int = 1
+) -> Paired:
+    difference, risk = _intervals(p, b, spread, df, _each(_check_level(level), columns))
+    p_value = min(1.0, columns * p_value)
     return Paired(
-        Tally(p * n, n, p, n), Tally(b * n, n, b, n), difference, risk, p_value, how, level, spread, df
+        Tally(p * n, n, p, n), Tally(b * n, n, b, n), difference, risk, p_value, how, level, spread, df, columns
     )  # fmt: skip
 
 
@@ -160,17 +172,58 @@ def lagged(one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int], *,
     >>> lagged([rows], [rows], [1]).p_value < 0.001 < 0.1 < lagged([rows], [rows[::-1].copy()], [1]).p_value
     True
     """
+    return lagged_columns(one, other, scales, level=level)[0]
+
+
+def lagged_columns(
+    one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int], *, level: float = 0.95
+) -> tuple[Paired, Paired, int]:
+    """Return the agreement over all columns, as `lagged` does, and that of the column which tells most.
+
+    Parameters
+    ----------
+    one, other, scales, level
+        As for `lagged`.
+
+    Returns
+    -------
+    mean
+        The mean agreement over the columns.
+    best
+        The agreement in the column with the smallest p-value; p-value and limits hold for all columns together.
+    which
+        The place of that column. Of columns with equal p-values it is the one with the largest risk, then the first.
+
+    Examples
+    --------
+    >>> rows = np.arange(200) * 37 % 101
+    >>> mean, best, which = lagged_columns([rows % 7, rows], [rows[::-1] % 7, rows], [1, 1])
+    >>> which, best.p_value < 0.001, best.columns
+    (1, True, 2)
+    """
     n = len(one[0])
     reach = min(_REACH, (n - 1) // 4)
     step = max(1, n * len(one) * (2 * reach + 3) // _WORK)
     lags = range(-reach - 1, reach + 2)
-    agreement = np.zeros(len(lags))
-    for x, y, scale in zip(one, other, scales, strict=True):
-        agreement += [_agreement(x, y, scale, lag, step) for lag in lags]
-    agreement /= len(one)
+    agreement = np.array(
+        [
+            [_agreement(x, y, scale, lag, step) for lag in lags]
+            for x, y, scale in zip(one, other, scales, strict=True)
+        ]
+    )  # fmt: skip
+    pairs = len(range(0, n, step))
+    each = [_at_lag_zero(a, reach, pairs, level, len(one)) for a in agreement]
+    which = min(range(len(each)), key=lambda i: (each[i].p_value, -each[i].risk.value))
+    total = np.zeros(len(lags))
+    for a in agreement:
+        total += a
+    return _at_lag_zero(total / len(one), reach, pairs, level), each[which], which
+
+
+def _at_lag_zero(agreement: Floats, reach: int, pairs: int, level: float, columns: int = 1) -> Paired:
+    """Return the comparison of lag 0 with the others; `agreement` runs from lag -reach - 1 to reach + 1."""
     second = agreement[1:-1] - (agreement[:-2] + agreement[2:]) / 2
     rest = np.concatenate([second[: reach - 1], second[reach + 2 :]])  # lags of 1 share T(0) with lag 0
-    pairs = len(range(0, n, step))
     centre = math.fsum(rest.tolist()) / len(rest)
     squares = math.fsum(((rest - centre) ** 2).tolist()) / (len(rest) - 1)
     excess = float(second[reach]) - centre
@@ -181,7 +234,7 @@ def lagged(one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int], *,
     p_value = max(float(stdtr(df, -seen)), reached, float(np.finfo(np.float64).tiny))
     found = float(agreement[reach + 1])
     how = f"agreement at lag 0 against {len(rest)} lags of up to {reach}; Student"
-    return _paired(found, found - excess, pairs, spread, df, p_value, how, level)
+    return _paired(found, found - excess, pairs, spread, df, p_value, how, level, columns)
 
 
 def _agreement(x: Ints, y: Ints, scale: int, lag: int, step: int) -> float:

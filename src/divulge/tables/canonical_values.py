@@ -206,14 +206,17 @@ def _float_text(value: float) -> str:
 
 
 _SAMPLE = 10_000
+_FEW_ROWS = 1000  # rows below which looking for distinct values takes longer than the work it saves
 
 
 def distinct(series: pl.Series) -> tuple[pl.Series, NDArray[Any] | None]:
     """Return the distinct values of a raw column, and the position of each row's value among them.
 
-    Everything after this works on a handful of values instead of a million rows. Where most rows differ, or a
-    table of places would be too large, the column comes back as it is, with None.
+    Everything after this works on a handful of values instead of a million rows. Where there are few rows, most rows
+    differ, or a table of places would be too large, the column comes back as it is, with None.
     """
+    if series.len() < _FEW_ROWS:
+        return series, None
     if series.dtype == pl.String:
         return _distinct_text(series)
     physical = series.to_physical()

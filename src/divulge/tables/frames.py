@@ -10,6 +10,7 @@ on NaN, null and -0.0 in a group-by; merging after normalising makes that harmle
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
+from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
 from divulge.tables.canonical_values import (
     distinct,
     from_arrow,
@@ -35,6 +36,7 @@ from divulge.tables.written_forms import form_of, undecided
 __all__ = [
     "PooledColumn",
     "Table",
+    "check_missing",
     "collect",
     "fingerprint",
     "plain",
@@ -110,7 +112,7 @@ def table_of(native: Any, role: str) -> Table:
     if isinstance(native, pl.DataFrame):
         return _table_in_memory(native.columns, native.get_columns(), native.height, role)
     if nw.dependencies.is_pandas_dataframe(native):
-        columns = [from_pandas(native.iloc[:, i]) for i in range(native.shape[1])]
+        columns = [_of_pandas(native.iloc[:, i], role) for i in range(native.shape[1])]
         return _table_in_memory(list(native.columns), columns, len(native), role)
     if nw.dependencies.is_pyarrow_table(native):
         columns = [from_arrow(native.column(i)) for i in range(native.num_columns)]
@@ -123,6 +125,28 @@ def collect(table: Table) -> Table:
     if table.lazy is None:
         return table
     return replace(table, frame=_run(table.lazy, table.role), lazy=None)
+
+
+_BROKEN = "has half a character (a lone surrogate), which no file can hold."
+
+
+def _of_pandas(series: Any, role: str) -> pl.Series:
+    try:
+        return from_pandas(series)
+    except UnicodeEncodeError:
+        raise TableError(
+            f"{role}: a text of column {str(series.name)!r} {_BROKEN} hint: encode and decode the texts of this "
+            "column with errors='replace'."
+        ) from None
+
+
+def _is_broken(text: str) -> bool:
+    """Return whether a text has a lone surrogate, so that it cannot be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _table_in_memory(raw_names: Sequence[Any], columns: Sequence[pl.Series], n_rows: int, role: str) -> Table:
@@ -196,6 +220,21 @@ def _engine_error(error: BaseException, role: str) -> DivulgeError:
     )
 
 
+def check_missing(missing: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts that stand for missing.
+
+    Raises
+    ------
+    SettingError
+        They are no list of texts, or one of them has half a character.
+    """
+    if isinstance(missing, str) or not all(isinstance(text, str) for text in missing):
+        raise SettingError('missing: no list of texts. hint: write the codes as texts: missing=["?", "-8"].')
+    if any(map(_is_broken, missing)):
+        raise SettingError(f"missing: a code {_BROKEN} hint: write it in UTF-8.")
+    return tuple(missing)
+
+
 def _check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
     if n_rows == 0:
         raise TableError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
@@ -203,10 +242,13 @@ def _check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
 
 def _text_names(raw: Sequence[Any], role: str) -> list[str]:
     names = [str(name) for name in raw]
+    if any(_is_broken(name) for name in names):
+        name = next(filter(_is_broken, names))
+        raise ColumnError(f"{role}: the column name {name!r} {_BROKEN} hint: rename the column.")
     if not names:
         raise ColumnError(f"{role}: the table has no columns. hint: pass a table with at least one column.")
     if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, n in Counter(names).items() if n > 1)
         raise ColumnError(
             f"{role}: {len(twice)} column name(s) occur twice: {', '.join(map(repr, twice))}. hint: rename them."
         )
@@ -337,7 +379,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
         np.bincount(c, weights=w, minlength=levels.len() + 1).astype(np.int64)
         for c, w in zip(codes, weights, strict=True)
     )
-    whole = as_integer or (family == "number" and (levels.is_finite() & (levels == levels.round())).all())
+    whole = as_integer or (family == "number" and _all_whole(levels.to_numpy()))
     kept = tuple(c if w is None else None for c, w in zip(codes, weights, strict=True))
     lost = [
         _rows(_lost(was, now), place, w) for was, now, (_, place), w in zip(clean, cast, coded, weights, strict=True)
@@ -350,8 +392,14 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     )  # fmt: skip
 
 
+def _all_whole(numbers: NDArray[Any]) -> bool:
+    return bool((np.isfinite(numbers) & (numbers == np.round(numbers))).all())
+
+
 def _lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
     """Return which values are null only because they cannot be read; the text NaN is missing anyway."""
+    if now.null_count() == was.null_count():  # what is null stays null
+        return np.zeros(was.len(), dtype=np.bool_)
     lost = now.is_null() & was.is_not_null()
     if was.dtype == pl.String and lost.any():
         lost &= was.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False).not_()

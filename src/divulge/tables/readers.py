@@ -20,6 +20,7 @@ import logging
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,8 +33,9 @@ import polars as pl
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
+from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
-from divulge.tables.frames import Table, plain, read_numbers, table_of, without_codes
+from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
 
 __all__ = ["is_table_file", "read", "read_relational_schema", "read_schema"]
 
@@ -48,6 +50,7 @@ _SEPARATORS = ",;\t|"
 _BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
 _END = "\x1eend\x1e"
 _SHOWN = 5  # lines that an error names
+_LINES_OF_A_NAME = 4
 
 
 def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = ()) -> Table:
@@ -74,12 +77,13 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     FrameError
         Excel without the extra.
     """
+    missing = check_missing(missing)
     if str(path) == "-":
         data = sys.stdin.buffer.read()
         frame, notes = _csv(data, f"{role}: standard input", "", missing)
         return _table(frame, role, data, notes, missing)
     path = Path(path)
-    where = f"{role}: {path.name or path}"
+    where = f"{role}: {tidy(path.name or path)}"
     _check_file(path, where)
     zipped = path.name.lower().endswith(".gz")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -88,7 +92,9 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise TableError(f"{where}: cannot be read: {error.strerror or type(error).__name__}.") from None
+        raise TableError(
+            f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
+        ) from None
     notes = ()
     if suffix in _TEXT:
         frame, notes = _csv(_unzipped(data, where, zipped), where, suffix, missing)
@@ -97,8 +103,12 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     else:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in _TEXT:
-        frame = pl.DataFrame([without_codes(plain(s), missing) for s in frame.get_columns()])
+        frame = pl.DataFrame({s.name: _without_codes(s, missing) for s in frame.get_columns()})
     return _table(frame, role, data, notes, missing)
+
+
+def _without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    return without_codes(plain(series.alias("")), missing)  # polars takes a name such as "^a$" for a pattern
 
 
 def _table(frame: pl.DataFrame, role: str, data: bytes, notes: tuple[str, ...], missing: Sequence[str]) -> Table:
@@ -132,28 +142,39 @@ def _described(
     path: str | PathLike[str], from_toml: Callable[[str, str], _T], from_sdv: Callable[[Any, str], _T]
 ) -> _T:
     path = Path(path)
+    name = tidy(path.name)
     if path.suffix.lower() not in (".toml", ".json"):
         raise SettingError(
-            f"{path.name}: a schema is a .toml file (`divulge schema real.csv` writes one) or SDV metadata in .json."
+            f"{name}: another suffix. hint: a schema is a .toml file (`divulge schema real.csv` writes one) or SDV "
+            "metadata in .json."
         )
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise SettingError(f"{path.name}: not UTF-8. hint: save it as UTF-8.") from None
-    except OSError as error:
-        raise SettingError(f"{path.name}: cannot be read: {error.strerror or type(error).__name__}.") from None
+        raise SettingError(f"{name}: not UTF-8. hint: save it as UTF-8.") from None
+    except (OSError, ValueError) as error:  # a ValueError is a path that no file can have
+        raise SettingError(f"{name}: cannot be read: {_why(error)}. hint: check the path.") from None
     try:
         if path.suffix.lower() == ".toml":
-            return from_toml(text, path.name)
-        return from_sdv(json.loads(text), path.name)
+            return from_toml(text, name)
+        return from_sdv(json.loads(text), name)
     except json.JSONDecodeError as error:
-        raise SettingError(f"{path.name}: not JSON: {error.msg} in line {error.lineno}.") from None
+        raise SettingError(
+            f"{name}: not JSON: {error.msg} in line {error.lineno}. hint: check how it was written."
+        ) from None
     except RecursionError:
-        raise SettingError(f"{path.name}: nested too deeply for a schema. hint: check how it was written.") from None
+        raise SettingError(f"{name}: nested too deeply for a schema. hint: check how it was written.") from None
     except ValueError as error:
         if isinstance(error, DivulgeError):
             raise
-        raise SettingError(f"{path.name}: a number has too many digits. hint: check how it was written.") from None
+        raise SettingError(f"{name}: a number has too many digits. hint: check how it was written.") from None
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Return why a file cannot be read; a `ValueError` is a name that no file can have."""
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return "no file can have this name"
 
 
 def is_table_file(path: Path) -> bool:
@@ -163,6 +184,12 @@ def is_table_file(path: Path) -> bool:
 
 
 def _check_file(path: Path, where: str) -> None:
+    try:
+        path.lstat()  # `exists` does not tell a path that no file can have from one that none has
+    except FileNotFoundError:
+        raise TableError(f"{where}: no such file in {str(path.parent)!r}. hint: check the path.") from None
+    except (OSError, ValueError) as error:
+        raise TableError(f"{where}: cannot be read: {_why(error)}. hint: check the path.") from None
     if not path.exists():
         raise TableError(f"{where}: no such file in {str(path.parent)!r}. hint: check the path.")
     if path.is_dir():
@@ -232,7 +259,7 @@ def _quiet(logger: str) -> Iterator[None]:
 
 
 def _check_names(names: Sequence[str], where: str) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if twice:
         raise ColumnError(
             f"{where}: {len(twice)} column name(s) occur twice in the header: {', '.join(map(repr, twice))}. "
@@ -254,8 +281,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
         raise TableError(f"{where}: the file has only blank lines. hint: check how it was written.")
     header, body = _split_header(content)
     separator = _separator(header, suffix)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    _check_names(names, where)
+    names = _names(header, separator, where)
     if not body:
         raise TableError(f"{where}: a header of {len(names)} column(s) and no rows. hint: pass a table with rows.")
     n_above += header.count("\n") + 1
@@ -263,7 +289,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
     typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
-    return pl.DataFrame([s.rename(name) for s, name in zip(typed, names, strict=True)]), notes
+    return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would name the nameless
 
 
 def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
@@ -298,6 +324,33 @@ def _split_header(content: bytes) -> tuple[str, bytes]:
     if end < 0:
         return content.decode(), b""
     return content[:end].rstrip(b"\r").decode(), content[end + 1 :]
+
+
+def _names(header: str, separator: str, where: str) -> list[str]:
+    """Return the column names of a header line."""
+    try:
+        names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
+    except csv.Error:
+        raise TableError(
+            f"{where}: a column name has more than {csv.field_size_limit():,} characters. "
+            "hint: is a quotation mark left open in the header?"
+        ) from None
+    if any("\n" in name or "\r" in name for name in names) and _swallowed(header, separator, names):
+        raise TableError(
+            f"{where}: a quotation mark opens in the header and does not close there. "
+            "hint: close it, and double the marks inside names."
+        )
+    _check_names(names, where)
+    return names
+
+
+def _swallowed(header: str, separator: str, names: list[str]) -> bool:
+    """Return whether a name with line breaks is rather rows, which a quotation mark swallowed and no error may show."""
+    try:
+        next(csv.reader(io.StringIO(header, newline=""), delimiter=separator, strict=True))
+    except csv.Error:  # no separator after the closing mark
+        return True
+    return max(len(name.splitlines()) for name in names) > _LINES_OF_A_NAME
 
 
 def _separator(header: str, suffix: str) -> str:
@@ -387,8 +440,11 @@ def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, whe
             elif row:
                 rows.append(row)
             before, line = line, n_above + reader.line_num
-    except csv.Error:  # a field beyond 131,072 characters
-        before = line
+    except csv.Error:
+        raise TableError(
+            f"{where}: a field after line {line} has more than {csv.field_size_limit():,} characters. "
+            "hint: is a quotation mark left open there? Double the marks inside fields."
+        ) from None
     if not closed:
         raise TableError(
             f"{where}: a quotation mark opens after line {before} and never closes. "

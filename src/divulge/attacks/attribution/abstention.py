@@ -12,7 +12,7 @@ from divulge.attacks.checks import (
     checked_keys,
     modal_baseline,
 )
-from divulge.attacks.entry import Abstaining, Coarse, Decimals, Words, per_pair
+from divulge.attacks.entry import Coarse, Withheld, Words, per_pair
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Baseline, Result, Value
@@ -54,14 +54,14 @@ _ABSTENTION_WORDS = Words(
     words=_ABSTENTION_WORDS,
     compared=False,
     plan=per_pair(),
-    coarse=Coarse("two"),
+    coarse=Coarse(),
     context={
-        "ALC": Decimals(2),
-        "confidence cut-off": Decimals(2),
-        "precision": Abstaining(),
-        "precision, strangers": Abstaining(),
-        "recall": Abstaining(),
-        "recall, strangers": Abstaining(),
+        "ALC": Withheld(),
+        "confidence cut-off": Withheld(),
+        "precision": Withheld(),
+        "precision, strangers": Withheld(),
+        "recall": Withheld(),
+        "recall, strangers": Withheld(),
     },
     notes=("no cut-off has a precision known to within #: too few people for a choice",),
 )

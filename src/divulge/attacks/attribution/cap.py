@@ -26,7 +26,7 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.entry import Count, Exact, Primary, Record, Share, Words, per_pair
+from divulge.attacks.entry import Count, Primary, Record, Share, Withheld, Words, per_pair
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result
@@ -41,8 +41,8 @@ _CAP_WORDS = Words(
         "proportion to what they say."
     ),
     knows=(
-        "The keys of one person of the real table, and the whole synthetic table, which he believes. Of the target "
-        "he knows nothing."
+        "The keys of one person of the real table, and the whole synthetic table, which is believed. "
+        "Nothing about the target."
     ),
     data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
     formula=(
@@ -83,11 +83,11 @@ _CAP_WORDS = Words(
     record=Record("highest_cap", "highest"),
     context={
         "baseline: commonest value": Share("real"),
-        "baseline: uniform": Exact(),
+        "baseline: uniform": Withheld(),
         "distinct keys in real": Count("real"),
-        "maximum attainable": Share("real"),
-        "minimum attainable": Share("real"),
-        "original on itself": Share("real"),
+        "maximum attainable": Withheld(),
+        "minimum attainable": Withheld(),
+        "original on itself": Withheld(),
         "share of records whose key is in the synthetic table": Share("real"),
     },
     notes=(

@@ -18,7 +18,7 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.entry import Coarse, Decimals, Exact, Share, Words, per_pair
+from divulge.attacks.entry import Coarse, Withheld, Words, per_pair
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Rate, Result, Value
@@ -62,12 +62,12 @@ _DCAP_WORDS = Words(
     words=_DCAP_WORDS,
     compared=False,
     plan=per_pair(),
-    coarse=Coarse("two"),
+    coarse=Coarse(),
     context={
-        "CAP of the original on itself": Share("real"),
-        "CAP of the synthetic table": Exact(),
-        "baseline CAP": Share("real"),
-        "share of the way from baseline to original": Decimals(2),
+        "CAP of the original on itself": Withheld(),
+        "CAP of the synthetic table": Withheld(),
+        "baseline CAP": Withheld(),
+        "share of the way from baseline to original": Withheld(),
     },
 )
 def dcap(case: Case, *, keys: Sequence[str], target: str, unseen: Literal["skip", "zero"] = "zero") -> Result:

@@ -38,7 +38,7 @@ _FUNNEL = {
 
 _DISCO_WORDS = Words(
     says="All synthetic rows with a person's key have one target, so I take it for the person's own.",
-    knows="The keys of one person of the real table, and the whole synthetic table, which he takes for the real one.",
+    knows="The keys of one person of the real table, and the whole synthetic table, which is taken for the real one.",
     data="Real and synthetic table with the keys and one target; a holdout for risk and verdict of DiSCO. " + CODED,
     formula=(
         "iS = share of people whose key the synthetic table has\n"
@@ -76,7 +76,7 @@ _DISCO_WORDS = Words(
     words=_DISCO_WORDS,
     plan=per_pair(searched="first"),
     record=Record("n_disclosed", "count", lambda variant: variant == "DiSCO"),
-    coarse=Coarse("share", rows=""),
+    coarse=Coarse("share", rows="", synthetic=True),
     notes=(
         "one target value holds #% of the # disclosed records: people may know it without the table",
         "# disclosed records have a value of '…' that alone implies the target (#%)",

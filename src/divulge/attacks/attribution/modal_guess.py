@@ -26,7 +26,7 @@ __all__ = ["modal_guess"]
 
 _MODAL_GUESS_WORDS = Words(
     says="I look up the synthetic rows that share a person's key, and name the target that most of them have.",
-    knows="The keys of one person of the real table, and the whole synthetic table. Of the target he knows nothing.",
+    knows="The keys of one person of the real table, and the whole synthetic table. Nothing about the target.",
     data="Real and synthetic table with the keys and one target; a holdout for risk and verdict. " + CODED,
     formula=(
         "score = 1 / u if the person's own target is among the u commonest of the matching rows, else 0\n"

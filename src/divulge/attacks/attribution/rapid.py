@@ -15,7 +15,7 @@ from divulge.attacks.checks import (
     one_of,
     record_result,
 )
-from divulge.attacks.entry import Decimals, Words, per_pair
+from divulge.attacks.entry import Withheld, Words, per_pair
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
@@ -65,7 +65,7 @@ _RAPID_WORDS = Words(
     words=_RAPID_WORDS,
     plan=per_pair(),
     context={
-        "mean gain": Decimals(2),
+        "mean gain": Withheld(),
     },
 )
 def rapid(

@@ -50,7 +50,7 @@ _WEAP_WORDS = Words(
     words=_WEAP_WORDS,
     compared=False,
     plan=per_pair(),
-    coarse=Coarse("share", rows=""),
+    coarse=Coarse("share", rows="", synthetic=True),
 )
 def weap(case: Case, *, keys: Sequence[str], target: str) -> Result:
     """Return the within-equivalence-class attribution probability of the synthetic rows on themselves.

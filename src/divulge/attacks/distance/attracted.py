@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import SHOWN, finite, judge
-from divulge.attacks.entry import Decimals, Exact, Rounding, Share, Withheld
+from divulge.attacks.entry import Rounding, Withheld
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.core.result import TOWARDS, Individual, Rate, Result
@@ -33,9 +33,9 @@ _COUNTED = "the rate is of synthetic rows: those whose nearest person is a membe
 ATTRACTED: Mapping[str, Rounding] = {
     "copied fraction of synthetic rows": Withheld(),
     "highest attraction of one person": Withheld(),
-    TOWARDS: Exact(),
-    SHOWN: Decimals(2),
-    "share of synthetic rows counted": Share("synthetic"),
+    TOWARDS: Withheld(),
+    SHOWN: Withheld(),
+    "share of synthetic rows counted": Withheld(),
     "share towards members": Withheld(),
 }
 """Further numbers of `attracted`, and how an external edition rounds them."""

@@ -22,7 +22,7 @@ _AUTHENTICITY_WORDS = Words(
     formula=(
         "authentic row = strictly farther from its nearest person than that person is from the next one\n"
         "value = share of authentic synthetic rows, with real and with holdout as the people\n"
-        "c = credits of a person: rows nearest to him and nearer than his nearest fellow, ties shared\n"
+        "c = credits of a person: rows nearest to this one and nearer than the next person, ties shared\n"
         "risk = n_T * (mean c of members - mean c of strangers) / m\n"
         "Fellows of the credits are members and strangers together; n_T, m: real and synthetic rows."
     ),

@@ -26,7 +26,7 @@ from divulge.attacks.distance.one_column import (
     one_column,
     without_strangers,
 )
-from divulge.attacks.entry import Count, Decimals, Primary, Record, Share, Withheld, Words, per_table
+from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
@@ -46,7 +46,7 @@ _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly te
 
 _COPIES_WORDS = Words(
     says="I find a person's record, or a telling part of it, in the synthetic table.",
-    knows="The person's record, or some columns of it, and recognises it when he sees it.",
+    knows="The person's record, or some columns of it, well enough to recognise it.",
     data=(
         "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
@@ -63,6 +63,7 @@ _COPIES_WORDS = Words(
         "near: p = share of people who have a synthetic row within the radius\n"
         "near on N columns: the same on one set of columns, for each set that a search found\n"
         "linked, row order: p = agreement of rows with one number or in one place, b = of rows near by\n"
+        "(the mean over all columns, and that of the column which agrees best)\n"
         "risk = (p_T - p_C) / (1 - p_C); of linked rows and row order (p - b) / (1 - b)\n"
         "distance = mean over columns of |a - b| / range for numbers (at most 1), 0 or 1 for the rest\n"
         "radius = 1% quantile of the distances of holdout rows to their nearest real row (or, without one,\n"
@@ -107,12 +108,12 @@ _COPIES_WORDS = Words(
     },
     context={
         "radius": Withheld(),
-        "different real values": Count("real"),
-        "of these in the synthetic table": Count("real"),
-        SHOWN: Decimals(2),
-        SMALLEST: Decimals(2),
-        "share of real rows that equal another real row": Share("real"),
-        "share of synthetic rows that equal a real row": Share("synthetic"),
+        "different real values": Withheld(),
+        "of these in the synthetic table": Withheld(),
+        SHOWN: Withheld(),
+        SMALLEST: Withheld(),
+        "share of real rows that equal another real row": Withheld(),
+        "share of synthetic rows that equal a real row": Withheld(),
     },
     notes=(
         "copies of part of a row: sets of # or more columns were searched for those in which synthetic rows "
@@ -211,7 +212,7 @@ def copies(
     if columns is None:
         found = _with_others(case, compared, variants, found)
     if not found:
-        raise SettingError("copies: no column to compare: all are identifiers, units or ignored.")
+        raise SettingError("copies: no column to compare: all are identifiers, units or ignored. hint: name columns.")
     return tuple(found)
 
 
@@ -231,7 +232,7 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
         others, untested = [*others, *rows], [*untested, *left]
     if ROW_ORDER in variants:
         placed, why = row_order(case)
-        others, untested = [*others, placed], [*untested, why]
+        others, untested = [*others, *placed], [*untested, why]
     more = [replace(r, notes=(*r.notes, *[_RELEASED] * released)) for r in others if r is not None]
     out = [*found, *more]
     for note in untested if out else ():

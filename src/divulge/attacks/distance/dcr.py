@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from divulge.attacks.checks import finite
 from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.distance.hole import CONTEXT, NOTES, VARIANT, missing_near_members
-from divulge.attacks.entry import Coarse, Decimals, Exact, Primary, Quantile, Share, Words, per_table
+from divulge.attacks.entry import Coarse, Exact, Primary, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
@@ -36,7 +36,7 @@ _DCR_WORDS = Words(
     knows="The records of members and of strangers, and the whole synthetic table.",
     data="Columns of numbers, dates or categories, every row in memory; a holdout for anything but medians. " + MIXED,
     formula=(
-        "c = credits of a person: synthetic rows whose nearest person he is; t who tie get 1 / t each\n"
+        "c = credits of a person: synthetic rows nearest to the person; t who tie get 1 / t each\n"
         "attraction: rate = credits of members / m; leak-free = n_T / (n_T + n_C)\n"
         "risk = n_T * (mean c of members - mean c of strangers) / m\n"
         "synthetic rows: median distance of synthetic rows to real, and to holdout\n"
@@ -75,18 +75,18 @@ _DCR_WORDS = Words(
         "synthetic rows": "median distance of synthetic rows to ",
         "people": "median distance to the synthetic table: ",
     },
-    coarse=Coarse("median", rows="synthetic rows"),
+    coarse=Coarse(),
     hit={VARIANT: "the people nearest to the synthetic table are"},
     context={
         **ATTRACTED,
         **CONTEXT,
-        "chance that a member is closer than a stranger": Decimals(3),
+        "chance that a member is closer than a stranger": Withheld(),
         "leak-free chance that a member is closer": Exact(),
-        "of members, #% quantile": Quantile("real"),
-        "of strangers, #% quantile": Quantile("holdout"),
-        "share of synthetic rows with several nearest people": Share("synthetic"),
-        "to holdout, #% quantile": Quantile("synthetic"),
-        "to real, #% quantile": Quantile("synthetic"),
+        "of members, #% quantile": Withheld(),
+        "of strangers, #% quantile": Withheld(),
+        "share of synthetic rows with several nearest people": Withheld(),
+        "to holdout, #% quantile": Withheld(),
+        "to real, #% quantile": Withheld(),
     },
     notes=("real and holdout differ in size: distances to the larger table are smaller by themselves", *NOTES),
     alone=(VARIANT,),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from divulge.attacks.checks import SHOWN, finite
 from divulge.attacks.distance._by_record import by_record
 from divulge.attacks.distance.attracted import prepared_distances, shown_of_a_copy
-from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
+from divulge.attacks.entry import Coarse, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns, distances_of
@@ -57,10 +57,10 @@ _EPSILON_IDENTIFIABILITY_WORDS = Words(
     hit={"": "a synthetic row is nearer than any other person to"},
     coarse=Coarse("share"),
     context={
-        "leak-free share of holdout, without ties": Exact(),
-        "leak-free share of real, without ties": Exact(),
-        "leak-free share, without ties": Exact(),
-        SHOWN: Decimals(2),
+        "leak-free share of holdout, without ties": Withheld(),
+        "leak-free share of real, without ties": Withheld(),
+        "leak-free share, without ties": Withheld(),
+        SHOWN: Withheld(),
     },
 )
 def epsilon_identifiability(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ABSENT, score_of, shown_difference, shown_risk
-from divulge.attacks.entry import Count, Rounding, Withheld
+from divulge.attacks.entry import Rounding, Withheld
 from divulge.case.case import Case
 from divulge.case.distances import Distances
 from divulge.core.result import Rate, Result
@@ -28,9 +28,9 @@ _FIRST = "strangers nearer to the synthetic table than every member"
 _GROUPS = [f"nearest {p / 10:g}%" for p in NEAREST]
 
 CONTEXT: dict[str, Rounding] = {
-    _FIRST: Count("holdout"),
-    "members among the nearest #%": Count("real"),
-    "strangers among the nearest #%": Count("holdout"),
+    _FIRST: Withheld(),
+    "members among the nearest #%": Withheld(),
+    "strangers among the nearest #%": Withheld(),
     f"p-value, {_FIRST}": Withheld(),
     "p-value, members among the nearest #%": Withheld(),
 }

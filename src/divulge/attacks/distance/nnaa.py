@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import Floats
 from divulge.attacks.distance.attracted import prepared_distances
-from divulge.attacks.entry import Coarse, Decimals, Exact, Words, per_table
+from divulge.attacks.entry import Coarse, Exact, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
@@ -62,11 +62,11 @@ _NNAA_WORDS = Words(
     words=_NNAA_WORDS,
     compared=False,
     plan=per_table(),
-    coarse=Coarse("two"),
+    coarse=Coarse(),
     context={
         "accuracy of data that cannot be told apart": Exact(),
         "leak-free privacy loss": Exact(),
-        "privacy loss": Decimals(2),
+        "privacy loss": Withheld(),
     },
 )
 def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 5) -> Result:
@@ -98,7 +98,7 @@ def nnaa(case: Case, *, columns: Sequence[str] | None = None, subsamples: int = 
     0.0
     """
     if subsamples < 1:
-        raise SettingError(f"subsamples: {subsamples} is below 1.")
+        raise SettingError(f"subsamples: {subsamples} is below 1. hint: 1 compares all rows once.")
     d, notes, settings = prepared_distances(case, columns)
     roles = ("real", "synthetic", "holdout")[: len(case.tables)]
     sizes = [d.n_rows(r) for r in roles]

@@ -16,7 +16,7 @@ from divulge.attacks.distance.attracted import (
     prepared_distances,
     quantiles,
 )
-from divulge.attacks.entry import Coarse, Median, Withheld, Words, per_table
+from divulge.attacks.entry import Coarse, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
@@ -46,7 +46,7 @@ _NNDR_WORDS = Words(
         "ratio: 5% quantile among real people, and among holdout people\n"
         "pointed: synthetic rows with a ratio of at most 0.5, members and strangers together\n"
         "risk of pointed = n_T * (mean c of members - mean c of strangers) / m\n"
-        "c: pointed rows whose nearest person he is, ties shared; n_T: real records; m: all synthetic rows."
+        "c: pointed rows nearest to the person, ties shared; n_T: real records; m: all synthetic rows."
     ),
     reading=(
         "A ratio near 0 points at one person, 1 at nobody in particular; leak-free data give real and holdout the "
@@ -72,13 +72,13 @@ _NNDR_WORDS = Words(
     plan=per_table(),
     counts="rows",
     values={"ratio": "5% quantile of the ratio among "},
-    coarse=Coarse("tail", rows=""),
+    coarse=Coarse(),
     context={
         **ATTRACTED,
         "10th smallest among holdout": Withheld(),
         "10th smallest among real": Withheld(),
-        "median among holdout": Median("synthetic"),
-        "median among real": Median("synthetic"),
+        "median among holdout": Withheld(),
+        "median among real": Withheld(),
     },
 )
 def nndr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:

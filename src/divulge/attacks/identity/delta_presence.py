@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from divulge.attacks.checks import binned_note, checked_keys
-from divulge.attacks.entry import Coarse, Decimals, Withheld, Words, per_key_set
+from divulge.attacks.entry import Coarse, Withheld, Words, per_key_set
 from divulge.attacks.identity._classes import _least, _most, _share_at_most
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case, build_case
@@ -50,15 +50,15 @@ _DELTA_PRESENCE_WORDS = Words(
 
 @attack(
     family="uniqueness",
-    question="Somebody in the population has this key; is he in the real table?",
+    question="Somebody in the population has this key; is that person in the real table?",
     needs="keys; a population, or a holdout in its place",
     reference="Nergiz, Atzori and Clifton 2007, delta-presence.",
     words=_DELTA_PRESENCE_WORDS,
     compared=False,
     plan=per_key_set(strangers=True),
-    coarse=Coarse("two"),
+    coarse=Coarse(),
     context={
-        "mean presence": Decimals(2),
+        "mean presence": Withheld(),
         "smallest presence": Withheld(),
     },
     notes=(

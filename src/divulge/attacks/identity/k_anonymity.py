@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from divulge.attacks.checks import binned_note, checked_keys
-from divulge.attacks.entry import Coarse, Count, Exact, Share, Words, per_key_set
+from divulge.attacks.entry import Coarse, Count, Share, Withheld, Words, per_key_set
 from divulge.attacks.identity._classes import _SIZES, _class_sizes, _least
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
@@ -44,10 +44,10 @@ _K_ANONYMITY_WORDS = Words(
     words=_K_ANONYMITY_WORDS,
     compared=False,
     plan=per_key_set(),
-    coarse=Coarse("class"),
+    coarse=Coarse("class", synthetic=True),
     context={
         "classes in real": Count("real"),
-        "classes in synthetic": Exact(),
+        "classes in synthetic": Withheld(),
         "real records alone on their key": Share("real"),
         "real records in classes below 5": Share("real"),
     },

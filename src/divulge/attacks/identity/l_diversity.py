@@ -56,7 +56,7 @@ _L_DIVERSITY_WORDS = Words(
     words=_L_DIVERSITY_WORDS,
     compared=False,
     plan=per_pair({"kind": "distinct"}, {"kind": "entropy"}, {"kind": "recursive"}),
-    coarse=Coarse("digits"),
+    coarse=Coarse(synthetic=True),
 )
 def l_diversity(
     case: Case,

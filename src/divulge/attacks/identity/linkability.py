@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import SHOWN, Floats, judge, rate_of, shown_by
-from divulge.attacks.entry import Decimals, Primary, Record, Share, Words, per_table
+from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
@@ -81,8 +81,8 @@ _LINKABILITY_WORDS = Words(
     record=Record("linked", "highest", lambda variant: variant.endswith(", k = 1")),
     hit={"": "linked:"},
     context={
-        SHOWN: Decimals(2),
-        "share of people whose link is drawn from ties": Share("real"),
+        SHOWN: Withheld(),
+        "share of people whose link is drawn from ties": Withheld(),
     },
     notes=(
         "k above # was left out: there are no more synthetic rows",

@@ -21,7 +21,7 @@ _REPLICATED_UNIQUES_WORDS = Words(
     says=(
         "I know that this person alone has these values in your table, and I find one synthetic row that has them too."
     ),
-    knows="The keys of one person, and the whole synthetic table, in which he looks for rows that stand alone.",
+    knows="The keys of one person, and the whole synthetic table, to look for rows that stand alone.",
     data="Real and synthetic table with the keys; a holdout for risk and verdict of the pooled count. " + CODED,
     formula=(
         "UiO = share of real records with o_j = 1; UiS = share of synthetic rows with s_j = 1\n"
@@ -54,7 +54,7 @@ _REPLICATED_UNIQUES_WORDS = Words(
     plan=per_key_set(),
     record=Record("replicated_unique", "any", lambda variant: variant.startswith("repU")),
     hit={"": "alone and replicated:"},
-    coarse=Coarse("share", rows=""),
+    coarse=Coarse("share", rows="", synthetic=True),
 )
 def replicated_uniques(case: Case, *, keys: Sequence[str]) -> tuple[Result, ...]:
     """Return the replicated uniques and the counts around them: repU, UiO, UiS, UiOiS, as fractions of rows.

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import CANNOT_TELL, SHOWN, finite, judge
-from divulge.attacks.entry import Count, Decimals, Exact, Primary, Record, Words, per_table
+from divulge.attacks.entry import Count, Primary, Record, Withheld, Words, per_table
 from divulge.attacks.identity._guesses import _UNIVARIATE, _Coded, _coded, _Guesses, _made, _name
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -99,15 +99,15 @@ _SINGLING_OUT_WORDS = Words(
     context={
         "distinct people singled out": Count("real"),
         "distinct people singled out, strangers": Count("holdout"),
-        "expected under permuted labels": Decimals(2),
-        "guesses that fit more than # people": Count(None),
-        "guesses that fit nobody": Count(None),
-        "independent guesses": Decimals(-1),
-        "largest share of one column": Decimals(2),
-        "n w (1 - w)^(n - 1)": Exact(),
-        SHOWN: Decimals(2),
-        "synthetic records described": Exact(),
-        "tries": Exact(),
+        "expected under permuted labels": Withheld(),
+        "guesses that fit more than # people": Withheld(),
+        "guesses that fit nobody": Withheld(),
+        "independent guesses": Withheld(),
+        "largest share of one column": Withheld(),
+        "n w (1 - w)^(n - 1)": Withheld(),
+        SHOWN: Withheld(),
+        "synthetic records described": Withheld(),
+        "tries": Withheld(),
     },
     notes=(
         "# guesses found of # wanted, in # tries",

@@ -65,7 +65,7 @@ def _kinds(case: Case, target: str) -> list[dict[str, str]]:
     words=_T_CLOSENESS_WORDS,
     compared=False,
     plan=per_pair(chosen=_kinds),
-    coarse=Coarse("two"),
+    coarse=Coarse(synthetic=True),
 )
 def t_closeness(case: Case, *, keys: Sequence[str], target: str, kind: Literal["equal", "ordered"] = "equal") -> Result:
     """Return the largest earth mover's distance between the target distribution of a class and of its whole table.

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of, shown_by
-from divulge.attacks.entry import Abstaining, Decimals, Primary, Record, Share, Withheld, Words, per_target
+from divulge.attacks.entry import Primary, Record, Withheld, Words, per_target
 from divulge.attacks.inference._boosting import model_answers, reference_answers
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
@@ -80,7 +80,7 @@ _INFERENCE_WORDS = Words(
         "strangers are guessed right as often, 1 that every member is, and a negative risk that strangers are "
         "guessed right more often. Where most people have one value, guessing blindly is right about them, so the "
         "context has the rates about all others beside. It also has a model that never saw the synthetic table, and "
-        "precision, recall, PRC and ALC of an attacker who guesses only where he is sure."
+        "precision, recall, PRC and ALC of an attacker who guesses only where sure."
     ),
     silent=(
         "A better learner, or an attacker who knows other columns, may be right more often.",
@@ -109,24 +109,24 @@ _INFERENCE_WORDS = Words(
     summary=mean_over_targets,
     record=Record("n_inferred", "count", lambda variant: variant.endswith("nearest record")),
     context={
-        "ALC": Decimals(2),
+        "ALC": Withheld(),
         "ALC, high": Withheld(),
         "ALC, low": Withheld(),
-        "PRC": Abstaining(),
-        "PRC, reference": Abstaining(),
-        "PRC, strangers": Abstaining(),
-        "confidence cut-off": Decimals(2),
-        "guessing in proportion to how often each value occurs": Share("real"),
-        "model trained on other members, about members": Share("real"),
-        "model trained on strangers, about members": Share("real"),
-        "precision": Abstaining(),
-        "precision, strangers": Abstaining(),
-        "recall": Abstaining(),
-        "recall, strangers": Abstaining(),
+        "PRC": Withheld(),
+        "PRC, reference": Withheld(),
+        "PRC, strangers": Withheld(),
+        "confidence cut-off": Withheld(),
+        "guessing in proportion to how often each value occurs": Withheld(),
+        "model trained on other members, about members": Withheld(),
+        "model trained on strangers, about members": Withheld(),
+        "precision": Withheld(),
+        "precision, strangers": Withheld(),
+        "recall": Withheld(),
+        "recall, strangers": Withheld(),
         _OTHERS: Withheld(),
         _OTHERS_STRANGERS: Withheld(),
-        OF_A_COPY: Decimals(2),
-        SHOWN: Decimals(2),
+        OF_A_COPY: Withheld(),
+        SHOWN: Withheld(),
     },
     notes=(
         "gradient boosting trained on the synthetic table; the # rarest values are never guessed",

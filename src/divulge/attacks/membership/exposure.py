@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.entry import Coarse, Exact, Median, Quantile, Withheld, Words, per_table
+from divulge.attacks.entry import Coarse, Exact, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns, distances_of
@@ -106,17 +106,17 @@ _EXPOSURE_WORDS = Words(
     plan=per_table(),
     hit={"": "flagged:"},
     values={"outliers": "mean distance to the nearest other people: ", "hit": "median hit score: "},
-    coarse=Coarse("median"),
+    coarse=Coarse(),
     context={
-        "#% quantile of members": Quantile("real"),
-        "#% quantile of strangers": Quantile("holdout"),
+        "#% quantile of members": Withheld(),
+        "#% quantile of strangers": Withheld(),
         "fdr": Exact(),
-        "fewest people that can be flagged": Exact(),
-        "fewest units that can be flagged": Exact(),
+        "fewest people that can be flagged": Withheld(),
+        "fewest units that can be flagged": Withheld(),
         "largest of members": Withheld(),
         "largest of strangers": Withheld(),
-        "median of members": Median("real"),
-        "median of strangers": Median("holdout"),
+        "median of members": Withheld(),
+        "median of strangers": Withheld(),
     },
     notes=(
         "# of # people are flagged as having a synthetic row closer than strangers have; at most #% of those "

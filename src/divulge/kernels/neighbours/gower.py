@@ -216,12 +216,14 @@ def ruler_of(columns: Sequence[Measured]) -> Ruler:
     """
     for column in columns:
         if not (np.isfinite(column.weight) and column.weight >= 0):
-            raise SettingError(f"weights: column {column.name!r} has a weight that is negative or no number.")
+            raise SettingError(
+                f"weights: column {column.name!r} has a weight that is negative or no number. hint: 1 is the default."
+            )
     if sum(float(c.weight) for c in columns) > _HUGE:
         raise SettingError("weights: they are too large to be added up. hint: only their ratios matter.")
     used = [c for c in columns if c.weight > 0]
     if not used:
-        raise SettingError("distance: no column to compare: there is none, or every weight is 0.")
+        raise SettingError("distance: no column to compare: there is none, or every weight is 0. hint: name columns.")
     numbers, codes = _sorted(columns)
     low, span, number, code = (
         np.array(x, dtype=np.float64)

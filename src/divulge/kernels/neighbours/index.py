@@ -71,7 +71,7 @@ class Index:
         progress: Progress = lambda done, total: None,
     ) -> None:
         if not len(reference):
-            raise SettingError("neighbours: the reference table has no rows.")
+            raise SettingError("neighbours: the reference table has no rows. hint: pass a table with rows.")
         self.ruler, self.n_rows = ruler, len(reference)
         self._distinct = Distinct.of(reference)
         self._threads, self._engine, self._progress = threads, engine, progress
@@ -98,7 +98,7 @@ class Index:
             Distances are infinite and rows -1 where the reference has fewer than k (other) rows.
         """
         if k < 1:
-            raise SettingError(f"k: {k} is below 1.")
+            raise SettingError(f"k: {k} is below 1. hint: 1 is the nearest alone.")
         if k == 1 and own is None:
             return self._nearest_of(queries)[1]
         asked, own_distinct, back = self._ask(queries, own)
@@ -166,7 +166,7 @@ class Index:
         [([0, 1, 3], [1, 1, 2])]
         """
         if k < 1:
-            raise SettingError(f"k: {k} is below 1.")
+            raise SettingError(f"k: {k} is below 1. hint: 1 is the nearest alone.")
         asked = Distinct.of(queries)
         far, nearest, beyond = self._search(asked.rows, k, None, None)
         times = np.where(nearest >= 0, self._distinct.times[nearest], 0)

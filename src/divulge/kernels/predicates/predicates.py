@@ -116,12 +116,15 @@ class Conjunctions:
     def _check(self, predicates: Predicates, most: int) -> None:
         width, n_columns = predicates.column.shape[1], self._codes.shape[1]
         if most < 0:
-            raise SettingError(f"most: {most} is negative.")
+            raise SettingError(f"most: {most} is negative. hint: 0 or more.")
         if predicates.n.min(initial=0) < 0 or predicates.n.max(initial=0) > width:
-            raise SettingError(f"predicates: a number of conditions is not between 0 and {width}.")
+            raise SettingError(f"predicates: a number of conditions is not between 0 and {width}. hint: check it.")
         used = np.arange(width) < predicates.n[:, None]
         if ((predicates.column < 0) | (predicates.column >= n_columns))[used].any():
-            raise SettingError(f"predicates: a condition names no column of the table, which has {n_columns}.")
+            raise SettingError(
+                f"predicates: a condition names no column of the table, which has {n_columns}. "
+                "hint: columns are counted from 0."
+            )
 
     def _choose(self, m: int) -> str:
         if not (m and self._codes.size):

@@ -13,10 +13,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from divulge.core.atomic_write import replaced, written
 from divulge.core.result import jsonable
 from divulge.report.comparison.model import Comparison
 from divulge.report.content import _last, _plain
-from divulge.report.report import Report, _replace, _written
+from divulge.report.notebook import framed
+from divulge.report.report import Report
 
 __all__ = ["ComparisonReport", "folder_names"]
 
@@ -68,19 +70,19 @@ class ComparisonReport:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return comparison.json as text, and write it when a path is given."""
-        return _written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
+        return written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the comparison as Markdown, and write it when a path is given."""
         from divulge.report.comparison.text import markdown
 
-        return _written(markdown(self.comparison), path)
+        return written(markdown(self.comparison), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the comparison as one offline HTML page, and write it when a path is given."""
         from divulge.report.comparison.html import page
 
-        return _written(page(self.comparison), path)
+        return written(page(self.comparison), path)
 
     def write(self, folder: str | Path) -> Path:
         """Write the comparison to a folder, and the full report on each table to a subfolder of its own."""
@@ -97,7 +99,7 @@ class ComparisonReport:
             candidates.append(replace(candidate, tables=tuple(placed)))
         whole = self.replaced(candidates=tuple(candidates))
         for name, text in zip(_FILES, (whole.to_json(), whole.to_html(), whole.to_markdown()), strict=True):
-            _replace(folder / name, text.encode())
+            replaced(folder / name, text.encode())
         return folder
 
     def __repr__(self) -> str:
@@ -106,13 +108,7 @@ class ComparisonReport:
         return summary(self.comparison)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        # an iframe keeps the page's style and script out of the notebook
-        return (
-            f'<iframe title="divulge comparison" style="width:100%;height:640px;border:1px solid #8888" '
-            f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
-        )
+        return framed(self.to_html(), "divulge comparison")
 
 
 def _places(name: str, n: int) -> list[str]:

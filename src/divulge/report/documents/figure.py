@@ -7,6 +7,7 @@ from pathlib import Path
 
 from markupsafe import escape
 
+from divulge.core.atomic_write import written
 from divulge.core.result import percent, tidy
 from divulge.report import formatting, order
 from divulge.report.documents import html_charts
@@ -41,9 +42,8 @@ class Figure:
 
     def save(self, path: str | Path) -> Path:
         """Write the figure as an SVG file, and return where it is."""
-        path = Path(path)
-        path.write_text(self.svg, encoding="utf-8")
-        return path
+        written(self.svg, path)
+        return Path(path)
 
     def _repr_html_(self) -> str:
         return self.svg

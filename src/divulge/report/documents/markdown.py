@@ -96,7 +96,7 @@ def _edition(data: Assessment) -> str:
     told = ", ".join(map(escaped, data.revealed))
     if data.edition == "external":
         shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
-        return f"External edition: no record is named, and counts of fewer than 10 people are left out. {shown}"
+        return f"External edition: no record is named, and small counts are left out. {shown}"
     return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
 
 

@@ -2,31 +2,26 @@
 
 It is built field by field: a field that is not named here, such as one of a later version, is left out.
 
-Left out are records, hashes of real and holdout, the command, the machine, curves and further numbers that depend on
-single people (nearest and farthest distances, precision at each recall), and notes and settings that this version does
+Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared`
+says which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves,
+groups, p-values, utility, the numbers of positive control and change, and notes and settings that this version does
 not know.
 
-Counts. A count of people below 10, 0 included, is withheld, and so is one that leaves fewer than 10 of its n: hits and
-rate are None. Where one side of a comparison is withheld, so is all that follows from it: difference, value of the
-risk, p-values, score, curves. The verdict stays. The limits of the risk are computed again from what is shown here,
-with Bonferroni over the comparisons of the attack: they hold for every count that would be withheld in the same way, 0
-to 10 people, and reveal nothing else. (They enclose the custodian's limits where these are wider, as with several rows
-to a unit.) Where rows or guesses are counted, the only limits are those that the verdict states: 0 as the lower one of
-an excess found, the acceptable risk as the upper one of none found. Of a comparison that counts rows both sides are
-withheld. Groups of a result are withheld together, as they add up to a number that may be shown.
+Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have
+several rows, the multiple is 5 times these. A count below 13 is withheld, and so is one that leaves fewer than 13 of
+its n: at least ten values are behind it. Where one side of a comparison is withheld, so is what follows from it. The
+limits of risk hold for every count that would be shown, or withheld, in the same way, with Bonferroni over the
+comparisons of the attack. Where rows, guesses or several rows of a person are counted, the only limits are those that
+the verdict states. Parts that add up to a number that is shown are withheld, and of rows by their nearest person the
+second count is the rest of the first.
 
-All other counts are multiples of 5. Where people are counted as right or wrong, rates, difference, risk, leak-free band
-and score are computed from these counts, the limits hold for every count that would be shown in the same way, and
-groups have no risk: exact numbers would reveal exact counts, and two counts of nearly the same people a third. Shares
-without an interval are on a grid with steps of at least 5 people, curves have steps of 10 people, and quantiles are at
-least 10 people apart and from either end.
-
-Numbers. A number with an interval has the decimals of the leading digit of half the interval's width, and limits are
-rounded outward. P-values are raised to .001, .01, .05 or 1, seconds are whole, other numbers have 3 significant digits.
+Decisions. Verdicts and other decisions are the custodian's. Where a verdict beside the counts would leave fewer
+values possible (`narrowing`), the verdict stays and the counts go.
 
 Names. Columns are "column 1", "column 2" in the order of the schema, unless `reveal` names "columns". Lists in
 alphabetical order are put into the order of the schema. Sentences are written again from the numbers shown here, or
-are those of `known_sentences` with the quoted parts replaced: a column may have any other of their words as its name.
+are those of `known_sentences` without their numbers and with the quoted parts replaced: a column may have any other
+of their words as its name.
 """
 
 from __future__ import annotations
@@ -40,18 +35,14 @@ import msgspec
 from msgspec.structs import replace
 
 from divulge.core.errors import SettingError
-from divulge.core.result import identity
 from divulge.core.threat_model import TABLES, Threat
-from divulge.report.external.known_sentences import is_ours
 from divulge.report.external.masking import Names, masked
 from divulge.report.external.policy import policy
 from divulge.report.external.results import result
-from divulge.report.external.risks import Coarse
-from divulge.report.external.rounding import count, digits, few_hidden, grid, rounded, share
-from divulge.report.external.sentences import read_why
+from divulge.report.external.rounding import digits, size
+from divulge.report.external.sentences import NUMBER, numberless, read_why
 from divulge.report.external.source import Compared, Source, numbers
 from divulge.report.external.verdict import overall
-from divulge.report.formatting import limits_of
 from divulge.report.model import (
     NOT_TESTED,
     UNTESTED,
@@ -64,14 +55,11 @@ from divulge.report.model import (
     KeySet,
     MinimalKeySet,
     NotTested,
-    Planted,
     PositiveControl,
     ResultRecord,
     Settings,
-    Smallest,
     Table,
     Tables,
-    Utility,
 )
 from divulge.report.prose.change import change_sentence
 
@@ -80,7 +68,9 @@ __all__ = ["REVEALS", "checked_reveal", "external", "in_schema_order", "masked"]
 REVEALS = ("columns",)
 """What an external edition can be asked to show."""
 
-_BINS = re.compile(r"\d+ [a-z -]*bins?[a-z ,-]*|")
+_BINS = re.compile(rf"(?:\d+|{NUMBER}) [a-z -]*bins?[a-z ,-]*|")
+_REACH = "with "
+"""Begin of the note on how small a risk a run of this size can find: without its numbers it says nothing."""
 
 
 def external(data: Assessment, *, reveal: Sequence[str] = ()) -> Assessment:
@@ -159,7 +149,7 @@ class _Order:
 
     def of_key_set(self, k: KeySet) -> tuple[Any, ...]:
         target, keys = self.where(k.keys, k.target)
-        return target, -(digits(k.share) or 0), keys
+        return target, len(keys), keys
 
     def of_minimal(self, m: MinimalKeySet) -> tuple[Any, ...]:
         target, keys = self.where(m.keys, m.target)
@@ -213,7 +203,8 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         preconditions=tuple(replace(c, detail=s.sentence(c.detail)) for c in d.preconditions),
         results=results,
         key_sets=tuple(
-            KeySet(keys=s.of(k.keys), target=s.names.name(k.target), share=digits(k.share) or 0.0) for k in d.key_sets
+            KeySet(keys=s.of(k.keys), target=s.names.name(k.target), share=_alone(s, (*k.keys, k.target), k.share))
+            for k in d.key_sets
         ),
         minimal_key_sets=tuple(_minimal(s, m) for m in d.minimal_key_sets),
         records=None,
@@ -222,7 +213,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         failed=tuple(Failure(attack=f.attack, why=_failure(s, f.why)) for f in d.failed),
         left_out=tuple(replace(o, why=s.sentence(o.why)) for o in d.left_out),
         not_run=tuple(replace(o, why=s.sentence(o.why)) for o in d.not_run),
-        utility=tuple(_utility(s, u) for u in d.utility),
+        utility=(),
         policy=policy(s, results, controls, change),
         change=change,
         not_tested=tuple(_untested(s, n) for n in d.not_tested),
@@ -230,7 +221,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         versions=dict(d.versions),
         machine="",
         attacks=dict(d.attacks),
-        notes=tuple(few_hidden(n) for n in map(s.names.note, d.notes) if n),
+        notes=tuple(numberless(n) for n in map(s.names.note, d.notes) if n and not n.startswith(_REACH)),
     )
 
 
@@ -246,23 +237,24 @@ def _failure(s: Source, why: str) -> str:
 def _tables(s: Source) -> Tables:
     t = s.data.tables
     return Tables(
-        real=_table(t.real, "real"),
-        synthetic=_table(t.synthetic, "synthetic"),
-        holdout=None if t.holdout is None else _table(t.holdout, "holdout"),
+        real=_table(s, t.real, "real"),
+        synthetic=_table(s, t.synthetic, "synthetic"),
+        holdout=None if t.holdout is None else _table(s, t.holdout, "holdout"),
     )
 
 
-def _table(t: Table, role: str) -> Table:
-    repeated = count(t.repeated, t.rows)
+def _table(s: Source, t: Table, role: str) -> Table:
+    if s.made or role == "synthetic":
+        return t
+    rows = s.size(t.rows)
     return Table(
-        rows=t.rows,
+        rows=rows,
         columns=t.columns,
-        sha256=t.sha256 if role == "synthetic" else None,
+        sha256=None,
         hashed=t.hashed,
-        # None where fewer than 10 cells have no value, or fewer than 10 have one
-        missing=digits(t.missing, 2) if role == "synthetic" else share(t.missing, t.rows * t.columns),
-        repeated=None if repeated is None else int(repeated),
-        units=t.units,
+        missing=None,  # cells, of which one person has several
+        repeated=s.count(t.repeated, rows),
+        units=size(t.units),
     )
 
 
@@ -272,7 +264,7 @@ def _column(s: Source, c: Column) -> Column:
         kind=c.kind,
         roles=c.roles,
         why=read_why(c.why),
-        bins=c.bins if _BINS.fullmatch(c.bins) else "",
+        bins=re.sub(r"\d+", NUMBER, c.bins) if _BINS.fullmatch(c.bins) else "",
     )
 
 
@@ -297,49 +289,41 @@ def _untested(s: Source, n: NotTested) -> NotTested:
     return NotTested(what=s.names.prose(n.what), question=s.names.prose(n.question))
 
 
+def _alone(s: Source, columns: Sequence[str], value: float | None) -> float | None:
+    """Return a number of the synthetic table, unless the bins of a column make it one of real and holdout too."""
+    return digits(value) if s.made or s.alone(columns) else None
+
+
 def _minimal(s: Source, m: MinimalKeySet) -> MinimalKeySet:
     n = s.rows("real")
-    found = count(m.n_disclosed, n)
+    found = m.n_disclosed if s.made else s.count(m.n_disclosed, n)
     return MinimalKeySet(
         keys=s.of(m.keys),
         target=s.names.name(m.target),
-        n_disclosed=None if found is None else int(found),
-        share=None if found is None else round(found / n, 4),
-        synthetic_share=digits(m.synthetic_share) or 0.0,
+        n_disclosed=found,
+        share=None if found is None or not n else round(found / n, 4),
+        synthetic_share=_alone(s, (*m.keys, m.target), m.synthetic_share),
     )
 
 
 def _control(s: Source, c: PositiveControl) -> PositiveControl:
-    coarse = Coarse(None, grid(s.people()))
-    away = {form for form, r in s.labels.items() if identity(r) in s.withheld}
-    found = []
-    for f in c.found:
-        low, high = coarse.outward((f.low, f.high))
-        found.append(Found(attack=s.worded(f.attack), risk=coarse.near(f.risk), low=low, high=high, without=f.without))
-    smallest = [_smallest(s, a, coarse) for a in c.attacks if a.attack not in away]
+    """Return a positive control: its verdict and the comparisons that found the plant, without their numbers.
+
+    The numbers are differences of two runs with nearly the same people.
+    """
+    found = [Found(attack=s.worded(f.attack), risk=None, low=None, high=None, without=f.without) for f in c.found]
     return PositiveControl(
         kind=c.kind,
         share=c.share,
         n_planted=c.n_planted,
         verdict=c.verdict,
         n_judged=c.n_judged,
-        found=tuple(sorted(found, key=lambda f: (-(f.low or 0.0), *_by_label(f.attack)))),
-        people=_planted(c.people),
-        attacks=tuple(sorted(smallest, key=lambda a: (a.smallest_share or 0.0, *_by_label(a.attack)))),
-        # over the comparisons that are shown here: the share of a withheld one would reveal its count
-        smallest_share=min((least for a in smallest if (least := a.smallest_share or 0.0) <= 1), default=None),
+        found=tuple(sorted(found, key=lambda f: _by_label(f.attack))),
+        people=None,
+        attacks=(),
+        smallest_share=None,
         method=s.sentence(c.method),
         note=s.sentence(c.note),
-    )
-
-
-def _smallest(s: Source, a: Smallest, coarse: Coarse) -> Smallest:
-    return Smallest(
-        attack=s.worded(a.attack),
-        difference_without=coarse.near(a.difference_without) or 0.0,
-        difference_with=coarse.near(a.difference_with) or 0.0,
-        smallest_detectable=digits(a.smallest_detectable, 2) or 0.0,
-        smallest_share=digits(a.smallest_share, 2) or 0.0,
     )
 
 
@@ -347,27 +331,8 @@ def _by_label(label: str) -> tuple[str, list[int]]:
     return label.partition(":")[0], numbers(label)
 
 
-def _planted(people: Planted | None) -> Planted | None:
-    if people is None:
-        return None
-    shown = {k: count(n) for k, n in msgspec.structs.asdict(people).items()}
-    return None if None in shown.values() else msgspec.convert(shown, Planted)
-
-
-def _utility(s: Source, u: Utility) -> Utility:
-    # the list of targets with their numbers is left out: its alphabetical order says something about the names
-    notes = [few_hidden(s.names.note(n)) for n in u.notes if is_ours(n) or not n.startswith("targets, ")]
-    return Utility(
-        measure=s.sentence(u.measure),
-        value=digits(u.value),
-        reference=digits(u.reference),
-        better=u.better,
-        about=u.about if is_ours(u.about) else "",
-        notes=tuple(n for n in notes if n),
-    )
-
-
 def _change(s: Source) -> Change | None:
+    """Return what changed, in words: the numbers of the previous edition are not known here."""
     c = s.data.change
     if c is None:
         return None
@@ -377,26 +342,17 @@ def _change(s: Source) -> Change | None:
 
 
 def _changed(s: Source, r: Changed) -> Changed:
-    """Return one comparison then and now, rounded to a grid, as it is unknown here what was withheld then."""
-    coarse = Coarse(None, grid(s.people()))
-    row = Changed(
+    return Changed(
         attack=r.attack, variant=s.variant(r), keys=s.of(r.keys), target=s.target(r.target), now=None, before=None,
         difference=None, low=None, high=None, low_simultaneous=None, high_simultaneous=None, p_adjusted=None,
         verdict=r.verdict,
-    )  # fmt: skip
-    if identity(r) in s.withheld:
-        return row
-    (low, high), (under, over) = (coarse.outward(limits_of(r, kind)) for kind in ("", "_simultaneous"))
-    return replace(
-        row, now=coarse.near(r.now), before=coarse.near(r.before), difference=coarse.near(r.difference), low=low,
-        high=high, low_simultaneous=under, high_simultaneous=over, p_adjusted=rounded(r.p_adjusted, 1),
     )  # fmt: skip
 
 
 def _threat(s: Source) -> Threat:
     parts = {
         table: {
-            key: [s.names.prose(text) for text in texts]
+            key: [numberless(s.names.prose(text)) for text in texts]
             for key, texts in msgspec.structs.asdict(getattr(s.data.threat, table)).items()
         }
         for table in TABLES

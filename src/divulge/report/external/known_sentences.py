@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from divulge.attacks import CATALOGUE
 
-__all__ = ["QUOTED", "QUOTED_LIST", "SENTENCES", "WORDS", "is_ours"]
+__all__ = ["PUBLIC", "QUOTED", "QUOTED_LIST", "SENTENCES", "WORDS", "is_ours", "is_public"]
 
 QUOTED = r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?!\w)"""
 """A quoted text, as repr writes it; an apostrophe after a letter does not open one."""
@@ -34,9 +34,25 @@ def is_ours(text: str) -> bool:
     >>> is_ours("left out of the distance: 'memo' (identifier), 'note' (text)"), is_ours("ask Ann about 'memo'")
     (True, False)
     """
-    plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
-    plain = _LIST.sub("'…'", plain)
+    plain = _plain(text)
     return plain in SENTENCES or plain in _declared(tuple(CATALOGUE)) or _FILLED.fullmatch(plain) is not None
+
+
+def is_public(text: str) -> bool:
+    """Return whether a text is a sentence of divulge all of whose numbers are settings or numbers of columns.
+
+    Examples
+    --------
+    >>> is_public("all tables have the same 4 columns"), is_public("90 real, 80 synthetic rows")
+    (True, False)
+    """
+    return _plain(text) in PUBLIC
+
+
+def _plain(text: str) -> str:
+    plain = _NUMBER.sub("#", re.sub(QUOTED, "'…'", text, flags=re.DOTALL))
+    plain = re.sub(r"(?<!')…(?!')", "#", plain)  # a number that an external edition withholds
+    return _LIST.sub("'…'", plain)
 
 
 @lru_cache(maxsize=4)
@@ -53,8 +69,8 @@ _NOTES = (
     "cannot tell: strangers are always hit, so that the risk is undefined",
     "cannot tell: an excess was found within this attack, but not after correction for the number of attacks",
     "cannot tell: a deficit was found within this attack, but not after correction for the number of attacks",
-    "members are met less often than strangers: rows near to members are missing, and absence tells who is a member. A "
-    "filter that removed such rows does this, and so does a generator that rejects copies of its training rows",
+    "members are met less often than strangers. Where rows near to members are missing, as a filter leaves them or a "
+    "generator that rejects copies of its training rows, absence tells who is a member",
     "column '…': # quantile bins of real and holdout, right-closed",
     "inference without disclosure: the attack is right about strangers too, more often than the prior; what it learns "
     "is about the population, not about the people in the table",
@@ -196,6 +212,23 @@ _UTILITY = (
     "undefined: no column is usable (all are constant, identifiers, free text or ignored)",
     "undefined: there is one usable column, and a pair needs two",
 )
+
+PUBLIC = frozenset(
+    (
+        "# columns are shared; holdout has # more, left out",
+        "# columns are shared; real has # more, left out",
+        "# columns are shared; synthetic has # more, left out",
+        "all tables have the same # columns",
+        "holdout: # column(s) that not all tables have are left out: '…'",
+        "real: # column(s) that not all tables have are left out: '…'",
+        "synthetic: # column(s) that not all tables have are left out: '…'",
+        "# targets are many: the best # key set(s) of each were tested",
+        "inference: # targets are many, and the first # by name were attacked; name others as targets",
+        "key sets of # columns: the # that extend the best smaller ones were looked at",
+        "the search for minimal sets stopped before # columns: # sets are too many",
+    )
+)
+"""Sentences whose numbers are all settings or numbers of columns."""
 
 SENTENCES = frozenset((*_NOTES, *_BASELINES, *_CHECKS, *_WHOLE, *_MEASURES, *_ABOUT, *_UTILITY))
 """Each with "#" for a number and "'…'" for one quoted name or several."""

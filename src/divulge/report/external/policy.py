@@ -10,7 +10,7 @@ from divulge.case.preconditions import INVALIDATING
 from divulge.core.result import identity
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN
-from divulge.report.external.rounding import WITHHELD, digits
+from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import Source
 from divulge.report.model import Change, Condition, Policy, PositiveControl, ResultRecord
 
@@ -127,8 +127,7 @@ class _Judged:
         if head == "change":
             return f"«{self.change.verdict}»: {self.change.sentence}" if self.change else HIDDEN
         if head == "positive control" and "as small as" in rest:
-            pairs = zip(self.source.data.positive_control, self.controls, strict=True)
-            return "; ".join(f"{shown.kind}: {_seen_from(own, shown)}" for own, shown in pairs)
+            return "; ".join(f"{c.kind}: {WITHHELD}" for c in self.controls) or HIDDEN
         return found if _PLAIN_FOUND.fullmatch(found) else HIDDEN
 
     def why(self, why: str) -> str:
@@ -137,17 +136,6 @@ class _Judged:
         if lacking:
             return lacking[1] + self.source.worded(lacking[2])
         return why if _PLAIN_WHY.fullmatch(why) else HIDDEN
-
-
-def _seen_from(own: PositiveControl, shown: PositiveControl) -> str:
-    """Return the smallest share of planted people that a comparison shown here would see."""
-    exact, here = (
-        min((least for a in c.attacks if (least := formatting.share_seen(a)) is not None), default=None)
-        for c in (own, shown)
-    )
-    if exact is None:
-        return "none"
-    return "withheld" if here is None or here != digits(exact, 2) else f"{here:.12g}"
 
 
 def _bound_shown(e: ResultRecord, what: str) -> float | None:

@@ -1,12 +1,28 @@
-"""Sentences of an external edition, written again from the numbers that it shows."""
+"""Sentences of an external edition: they go out without their numbers, except those of settings and of columns."""
 
 from __future__ import annotations
 
 import re
 
-from divulge.report.external.rounding import digits, few_hidden
+from divulge.report.external.known_sentences import QUOTED, is_public
 
-__all__ = ["read_why"]
+__all__ = ["NUMBER", "numberless", "read_why"]
+
+NUMBER = "…"
+"""Replaces a number."""
+
+_FIXED = (
+    "0.5 is chance",
+    "[0, 1]",
+    "n w (1 - w)^(n - 1)",
+    "with 80% power",
+)
+"""Phrases whose numbers are part of the words."""
+
+_KEPT = "|".join([QUOTED, r"(?<!\w)column \d+(?!\w)", r"(?<!\w)\d{4}-\d\d-\d\d(?!\w)", *map(re.escape, _FIXED)])
+_NUMBERS = re.compile(
+    rf"(?P<kept>{_KEPT})|(?<![\w.])-?\d+(?:,\d{{3}})*(?:\.\d+)?(?:e[+-]?\d+)?(?:st|nd|rd|th)?(?!\w)", re.DOTALL
+)
 
 _WHY = re.compile(
     r"(?:every value is missing|every row has the same value|true and false|dates or times, # distinct"
@@ -19,9 +35,24 @@ _WHY = re.compile(
 """Reasons that divulge gives, without their numbers; others come from a schema file."""
 
 
+def numberless(text: str) -> str:
+    """Return a text without its numbers; those of columns, dates, settings and inside quotes stay.
+
+    A sentence of divulge keeps its numbers if all of them are public (`known_sentences.PUBLIC`).
+
+    Examples
+    --------
+    >>> numberless("3 of 120 real rows repeat another one (2.5%)")
+    '… of … real rows repeat another one (…%)'
+    >>> numberless("all tables have the same 4 columns"), numberless("'wave 2' and column 3")
+    ('all tables have the same 4 columns', "'wave 2' and column 3")
+    """
+    return text if is_public(text) else _NUMBERS.sub(lambda m: m["kept"] or NUMBER, text)
+
+
 def read_why(text: str) -> str:
     """Return why a column was read as it was; what a schema file says is not repeated."""
-    plain = re.sub(r"\d[\d,.]*(?<![,.])", "#", text)
+    plain = re.sub(r"\d[\d,.]*(?<![,.])", "#", text.replace(NUMBER, "#"))
     if not _WHY.fullmatch(plain):
         return "as the schema file says" if text else ""
-    return few_hidden(re.sub(r"(?<!of )(?<!in )\b\d{3,}\b(?! of)", lambda m: str(digits(int(m[0]), 2)), text))
+    return re.sub(r"\d[\d,.]*(?<![,.])", NUMBER, text)

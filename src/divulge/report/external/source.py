@@ -6,17 +6,21 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
-from divulge.core.result import Identity, identity, label, tidy
+from divulge.attacks.checks import SHOWN
+from divulge.core.result import Identity, counts_rows, identity, label, tidy
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN, Names
-from divulge.report.external.rounding import count, few_hidden
+from divulge.report.external.narrowing import narrows
+from divulge.report.external.rounding import BASE, alike, count, nearest, size
+from divulge.report.external.sentences import numberless
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 
-__all__ = ["Compared", "Source", "hidden", "numbers"]
+__all__ = ["Compared", "Source", "hidden", "is_summary", "numbers"]
 
 Compared = ResultRecord | Changed
 """A record with the fields that identify a comparison: attack, variant, keys and target."""
@@ -31,35 +35,120 @@ class Source:
 
     # ------------------------------------------------------------ sizes
 
-    def rows(self, role: str) -> int:
-        """Return the rows of a table, 0 where there is none."""
-        return formatting.rows_of(self.data, role) or 0
+    @property
+    def made(self) -> bool:
+        """Whether the source is an external edition already, so that its numbers stay."""
+        return self.data.edition == "external"
 
-    def people(self) -> int:
-        """Return the size of the smaller table of people."""
-        return min(n for n in (self.rows("real"), self.rows("holdout") or self.rows("real")))
+    @cached_property
+    def step(self) -> int:
+        """The multiple that counts of people are rounded to: 5, times the rows of a person where he has several."""
+        t = self.data.tables
+        known = [(size(x.rows), size(x.units)) for x in (t.real, t.holdout) if x is not None]
+        return BASE * max([1, *(ceil(rows / units) for rows, units in known if rows and units)])
 
-    def side(self, rate: Rate | None, role: str, few: bool = False) -> Rate | None:
-        """Return the counts and rate that are shown of one side of a comparison, None where it has no such side."""
-        return None if rate is None else self.rate(rate, role, few)
+    def size(self, n: float | None) -> int | None:
+        """Return the size of a table of people, or of a part of one, as shown."""
+        return size(n, self.step)
 
-    def rate(self, rate: Rate, role: str, few: bool = False) -> Rate:
-        """Return the counts and rate that are shown; one from which a count of fewer than 10 would follow is None."""
-        n, hits = rate.n, rate.hits
-        if n in {self.rows(t) for t in ("real", "synthetic", "holdout")}:
-            size: float | None = n
-        else:
-            size = count(n, self.rows(role) if n is not None and n < self.rows(role) else None)
-        found = None if few or size is None or hits is None else count(hits, n)
-        rate_ = None if found is None or not size else round(min(1.0, found / size), 4)
-        return Rate(hits=found, n=None if size is None else int(size), rate=rate_)
+    def rows(self, role: str) -> int | None:
+        """Return the rows of a table as shown; None where they are withheld or there is no such table."""
+        n = formatting.rows_of(self.data, role)
+        return n if role == "synthetic" or self.made else self.size(n)
+
+    def count(self, value: float | None, n: int | None) -> int | None:
+        """Return a count of people as shown, of a size as shown."""
+        return count(value, n, self.step)
+
+    def share(self, value: float | None, role: str) -> float | None:
+        """Return a share of the rows of a table, made of their count as shown; None where it is withheld."""
+        exact, n = formatting.rows_of(self.data, role), self.rows(role)
+        found = None if value is None or exact is None else count(value * exact, n, self.step)
+        return None if found is None or not n else _share(found, n)
+
+    def alone(self, columns: Iterable[str]) -> bool:
+        """Return whether numbers of these columns of the synthetic table follow from it alone: none of them is binned.
+
+        Bins are quantiles of real and holdout.
+        """
+        binned = {c.name for c in self.data.schema if c.bins}
+        return binned.isdisjoint(columns)
+
+    # ------------------------------------------------------------ rates
+
+    def sides(self, r: ResultRecord) -> tuple[Rate | None, Rate | None]:
+        """Return the counts and rates of members and of strangers that are shown."""
+        if self.made:
+            return r.real, r.holdout
+        if counts_rows(r):
+            return self._of_rows(r.real, r.holdout)
+        if self.kept_back(r):
+            return self._withheld(r.real), self._withheld(r.holdout)
+        return self.rate(r.real), self.rate(r.holdout)
+
+    def kept_back(self, r: ResultRecord) -> bool:
+        """Return whether the counts of a result are withheld whatever they are, and the ranges of few and many too.
+
+        Beside its parts a mean over targets would narrow them; and a verdict may leave too few counts possible.
+        """
+        if is_summary(r):
+            return True
+        if not self.of_people(r) or r.risk is None or r.verdict is None:
+            return False
+        ranges = [(alike(x.hits, n, self.step), n) for x in (r.real, r.holdout) if x is not None for n in [size(x.n)]]
+        if len(ranges) < 2:
+            return False
+        (a, n), (b, m) = ranges
+        if a is None or b is None or n is None or m is None:
+            return False
+        part = r.context.get(SHOWN, 1.0)
+        part = 1.0 if part is None else nearest(part * n, self.step) / n  # exact, it would be told by what is withheld
+        acceptable = self.data.settings.acceptable * max(0.0, part)
+        return narrows(r.verdict, a, n, b, m, round(1 - r.risk.level, 12), self.tests, acceptable)
+
+    def of_people(self, r: ResultRecord) -> bool:
+        """Return whether a result counts people, of whom each has one row."""
+        return not (counts_rows(r) or formatting.of_guesses(r.attack)) and self.data.settings.unit is None
+
+    @cached_property
+    def tests(self) -> int:
+        """The comparisons of the run, over which a verdict is corrected at most."""
+        return max(1, sum(r.risk is not None for r in self.data.results))
+
+    def rate(self, rate: Rate | None) -> Rate | None:
+        """Return the count and the rate that are shown of one side of a comparison; None where it has no such side."""
+        if rate is None:
+            return None
+        n = self.size(rate.n)
+        hits = self.count(rate.hits, n)
+        return Rate(hits=hits, n=n, rate=None if hits is None or not n else _share(hits, n))
+
+    def _withheld(self, rate: Rate | None) -> Rate | None:
+        return None if rate is None else Rate(hits=None, n=self.size(rate.n), rate=None)
+
+    def _of_rows(self, real: Rate | None, holdout: Rate | None) -> tuple[Rate | None, Rate | None]:
+        """Return rates of synthetic rows by their nearest person.
+
+        The two counts add up to the rows counted, so that two rounded ones would narrow each other: the second is the
+        rounded sum without the first.
+        """
+        if real is None or holdout is None:
+            return self._withheld(real), self._withheld(holdout)
+        n = real.n if real.n == self.data.tables.synthetic.rows else self.size(real.n)
+        total = None if real.hits is None or holdout.hits is None else real.hits + holdout.hits
+        if not n or total is None:
+            return Rate(hits=None, n=n, rate=None), Rate(hits=None, n=n, rate=None)
+        most = alike(total, n, self.step)
+        counted = n if most is not None and most[1] == n else nearest(total, self.step)
+        hits = count(real.hits, counted, self.step)
+        other = None if hits is None else counted - hits
+        one, two = (Rate(hits=h, n=n, rate=None if h is None else _share(h, n)) for h in (hits, other))
+        return one, two
 
     @cached_property
     def withheld(self) -> set[Identity]:
         """The names of the comparisons that have a withheld count."""
-        return {
-            identity(r) for r in self.data.results if hidden(self.side(r.real, "real"), self.side(r.holdout, "holdout"))
-        }
+        return {identity(r) for r in self.data.results if hidden(*self.sides(r))}
 
     # ------------------------------------------------------------ names
 
@@ -78,7 +167,7 @@ class Source:
     def sentence(self, text: str) -> str:
         """Return a sentence with the names here, or "…" for an unknown one that may name a column unquoted."""
         kept = self.names.note(text)
-        return few_hidden(kept) if kept or not text else HIDDEN
+        return numberless(kept) if kept or not text else HIDDEN
 
     @cached_property
     def labels(self) -> dict[str, Compared]:
@@ -111,6 +200,16 @@ class Source:
             if keys is not None and (not wanted or wanted in self.names.shown):
                 return keys + (f" -> {self.names.name(wanted)}" if wanted else "")
         return HIDDEN
+
+
+def _share(hits: int, n: int) -> float:
+    return round(min(1.0, hits / n), 4)
+
+
+def is_summary(r: ResultRecord) -> bool:
+    """Return whether a result sums up the results of an attack over its targets."""
+    entry = CATALOGUE.get(r.attack)
+    return entry is not None and entry.summary is not None and r.target is None
 
 
 def hidden(*sides: Rate | None) -> bool:

@@ -7,25 +7,21 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from divulge.case.preconditions import CRITICAL, INVALIDATING
-from divulge.core.result import FOUND, counts_rows, identity, is_compared, label, number, percent, rounded_up
+from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
-from divulge.report.external.rounding import digits
 from divulge.report.external.source import Source
 from divulge.report.model import Bound, Overall, ResultRecord
-from divulge.report.prose.bounds import bounds_in_words, cannot_tell, does_not_hold, none_found
+from divulge.report.prose.bounds import SEES_A_COPY, bounds_in_words, cannot_tell, does_not_hold, none_found
 
 __all__ = ["overall"]
 
 Pair = tuple[ResultRecord, ResultRecord]
 
-_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""A limit is shown as the next of these: so coarse a step tells nothing about a single person."""
-
 
 def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
     """Return the verdict of the whole, from the custodian's assessment and the results of this edition."""
     v = s.data.verdict
-    bounds = tuple(_bound(s, b) for b in v.bounds)
+    bounds = tuple(_bound(s, b) for b in v.bounds if _is_told(b))
     return Overall(
         verdict=v.verdict,
         sentence=_sentence(s, results, bounds),
@@ -36,24 +32,23 @@ def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
     )
 
 
+def _is_told(b: Bound) -> bool:
+    """Return whether the sentence of the verdict tells a bound; one that would show little of a copy it does not."""
+    return b.primary or b.attack == "singling_out" or b.shown is None or b.shown >= SEES_A_COPY
+
+
 def _bound(s: Source, b: Bound) -> Bound:
-    """Return a bound: bounded or not, and otherwise the next step above its limit."""
-    few = identity(b) in s.withheld
-    acceptable = s.data.settings.acceptable
-    limit = None if few or b.limit is None else next((x for x in _STEPS if x >= b.limit), 1.0)
-    if limit is not None and b.bounded:
-        limit = min(limit, acceptable)
+    """Return a bound: at most the acceptable risk, or none; its own limit is made of exact counts."""
     keys, target = s.of(b.keys), s.target(b.target)
-    named_ = b.target is not None
     renamed = label(replace(b, keys=keys, target=target))
     return replace(
         b,
         keys=keys,
         target=target,
-        words=renamed if named_ else b.words,
-        limit=limit,
-        shown=digits(b.shown, 1),
-        people=None if few or b.people is None else rounded_up(b.people, 1),
+        words=b.words if b.target is None else renamed,
+        limit=s.data.settings.acceptable if b.bounded else None,
+        shown=None,
+        people=None,
     )
 
 
@@ -85,7 +80,7 @@ def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:
     """Return what was found, by the clearest finding."""
     excess = found[0][0].verdict == "excess found"
     sign, end = (1, "low_simultaneous") if excess else (-1, "high_simultaneous")
-    r, e = max(found, key=lambda p: sign * (formatting.risk_value(p[0], end) or 0.0))
+    r, e = max(found, key=lambda p: sign * (formatting.risk_value(p[1], end) or 0.0))
     same = max(1, sum(p[0].attack == r.attack for p in pairs))
     level = e.risk.level if e.risk else 0.0
     how = f"{100 * level:.0f}% simultaneous over the {same} comparison(s) of this attack"

@@ -89,7 +89,7 @@ def _of_people(r: ResultRecord) -> str:
     do = _PEOPLE.get((r.attack, r.variant), "are hit")
     text = f"{formatting.counted(r.real)} members ({formatting.rated(r.real)}) {do}"
     if formatting.withheld(r.real) or formatting.withheld(r.holdout):
-        return f"Rates are withheld, as few people are behind them. Risk: {formatting.interval(r.risk)}."
+        return f"Rates are withheld here. Risk: {formatting.interval(r.risk)}."
     if not r.holdout or r.holdout.rate is None:
         return f"{text}. Without strangers this does not say how many would be by chance."
     return (

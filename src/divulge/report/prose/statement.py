@@ -110,7 +110,7 @@ def knowledge(data: Assessment) -> dict[str, str]:
     strangers = "" if n is None else f", and as a check {n:,} strangers"
     return {
         "who": "; ".join(map(formatting.prose, who)) or "Anybody who holds the synthetic table.",
-        "about": f"{rows:,} rows of the real table{strangers}.",
+        "about": f"{formatting.compact(rows)} rows of the real table{strangers}.",
         "knows": known,
         "wants": wanted,
         "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",

@@ -212,7 +212,7 @@ def _place(r: ResultRecord, chosen: Sequence[ResultRecord], of: str, strangers: 
 def _found(r: ResultRecord) -> str:
     real, holdout = r.real, r.holdout
     if formatting.withheld(r.real) or formatting.withheld(r.holdout):
-        return f"{_first(r)}: rates are withheld, as few people are behind them."
+        return f"{_first(r)}: rates are withheld here."
     if real is None or real.rate is None:
         none = "no guess could be made" if r.attack == "singling_out" else "no rate, as nobody could be attacked"
         return f"{_first(r)}: {none}."

@@ -1,0 +1,59 @@
+"""How each number and each decision of an external edition is made: one entry for each field of the report's model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+__all__ = ["DECISIONS", "NUMBERS", "Made"]
+
+Made = Literal["counts", "public", "listing", "clock", "withheld"]
+"""A function of counts as shown; of settings or the synthetic table alone; a number of entries of a list that is shown,
+or of tests; seconds; or not there."""
+
+_COUNTS = (
+    "Baseline.rate", "Difference.value", "MinimalKeySet.n_disclosed", "MinimalKeySet.share", "Rate.hits", "Rate.n",
+    "Rate.rate", "ResultRecord.context", "ResultRecord.score", "Risk.high", "Risk.high_simultaneous",
+    "Risk.leak_free_high", "Risk.leak_free_low", "Risk.low", "Risk.low_simultaneous", "Risk.value", "Table.repeated",
+    "Table.rows", "Table.units", "Value.holdout", "Value.real",
+)  # fmt: skip
+_PUBLIC = (
+    "Bound.limit", "Change.level", "KeySet.share", "MinimalKeySet.synthetic_share", "PositiveControl.n_planted",
+    "PositiveControl.share", "ResultRecord.settings", "Risk.level", "Settings.acceptable", "Settings.jobs",
+    "Settings.level", "Settings.missing", "Settings.seed", "Table.columns", "Table.missing", "Value.synthetic",
+)  # fmt: skip
+_LISTING = (
+    "Change.gone", "Change.new", "LeftOut.n", "LeftOut.of", "Overall.screened", "PositiveControl.n_judged",
+)  # fmt: skip
+_WITHHELD = (
+    "Bound.people", "Bound.shown", "Changed.before", "Changed.difference", "Changed.high",
+    "Changed.high_simultaneous", "Changed.low", "Changed.low_simultaneous", "Changed.now", "Changed.p_adjusted",
+    "Difference.high", "Difference.high_simultaneous", "Difference.low", "Difference.low_simultaneous", "Found.high",
+    "Found.low", "Found.risk", "Planted.flagged", "Planted.flagged_without", "Planted.others_flagged",
+    "Planted.planted", "PositiveControl.smallest_share", "Records.copied", "Records.disclosed", "Records.exposed",
+    "Records.exposed_share", "Records.exposed_share_strangers", "Records.fdr", "Records.flagged", "Records.n",
+    "Records.replicated_unique", "Records.smallest_flaggable", "Repeated.elsewhere", "Repeated.named",
+    "Repeated.p_value", "Repeated.times", "ResultRecord.curves", "ResultRecord.p_adjusted", "ResultRecord.p_value",
+    "ResultRecord.seconds", "ResultRecord.smallest_detectable", "Smallest.difference_with",
+    "Smallest.difference_without", "Smallest.smallest_detectable", "Smallest.smallest_share", "Utility.reference",
+    "Utility.value", "Verbatim.members", "Verbatim.named", "Verbatim.strangers", "Verbatim.telling",
+)  # fmt: skip
+
+NUMBERS: Mapping[str, Made] = {
+    **dict.fromkeys(_COUNTS, "counts"),
+    **dict.fromkeys(_PUBLIC, "public"),
+    **dict.fromkeys(_LISTING, "listing"),
+    **dict.fromkeys(_WITHHELD, "withheld"),
+    "Assessment.seconds": "clock",
+}
+"""Each field of `report.model` that holds a number, as struct.field. A field that is missing here fails a test. The
+synthetic table's own `Table.rows`, `Table.repeated`, `Table.missing` are public. `ResultRecord.context` holds what the
+entry of its attack declares. Numbers inside sentences are withheld but for those of `known_sentences.PUBLIC`, the
+limits of a policy, and numbers of entries."""
+
+DECISIONS = (
+    "Bound.bounded", "Bound.primary", "Change.same_people", "Change.same_synthetic", "Change.verdict",
+    "Changed.verdict", "Condition.kept", "Found.without", "Overall.verdict", "Policy.kept", "PositiveControl.verdict",
+    "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
+)  # fmt: skip
+"""Words of the custodian's edition that go out as they are."""
