@@ -121,6 +121,7 @@ def test_no_cell_stands_for_fewer_than_five_rows():
     bars = get_column_plot(rare, pl.DataFrame({"v": ["shared"] * 9}), "v").picture
     assert bars.axis.names == ("shared", "common", "1 other value")
     assert np.isnan(bars.shares[0][[0, 2]]).all()
+    assert np.isnan(bars.shares[1][1:]).all()  # whether nobody or few have a value is not told
 
 
 def test_counts_are_those_of_the_tables():

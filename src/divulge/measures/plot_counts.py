@@ -193,7 +193,7 @@ def frequent(counts: Sequence[Ints], totals: Sequence[int], most: int, least: in
     shares = sum((c / n for c, n in zip(counts, totals, strict=True)), np.zeros(len(counts[0])))
     order = np.argsort(-shares, kind="stable")
     largest = np.max(np.stack(counts), axis=0, initial=0)
-    return order[largest[order] >= least][:most].astype(np.int64)
+    return np.asarray(order[largest[order] >= least][:most], dtype=np.int64)
 
 
 def shown_cells(counts: Ints) -> Ints:

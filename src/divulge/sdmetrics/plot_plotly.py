@@ -36,8 +36,8 @@ def plotly_figure(picture: Picture) -> Any:
     notes = "<br>".join(_safe(n, 300) for n in picture.notes)
     if notes:
         figure.add_annotation(
-            text=notes, xref="paper", yref="paper", x=0, y=1.0, yanchor="bottom", yshift=22, showarrow=False, font={"size": 10},
-            align="left",
+            text=notes, xref="paper", yref="paper", x=0, y=1.0, yanchor="bottom", yshift=22, showarrow=False,
+            font={"size": 10}, align="left",
         )  # fmt: skip
     figure.update_layout(title=_safe(picture.title, 84), plot_bgcolor="#f5f5f8", margin={"t": 110})
     return figure

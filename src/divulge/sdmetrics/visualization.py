@@ -312,7 +312,7 @@ def _of_column(title: str, sides: list[str], columns: list[Column], plot_type: s
     notes += few_note(sides, [int(c.sum()) for c in counts])
     if not any(c.sum() >= FEW for c in counts):
         return Empty(title, tuple(sides), notes=tuple(notes))
-    shares = [np.where((c == 0) | (c >= FEW), c, np.nan) / max(int(c.sum()), 1) for c in counts]
+    shares = [np.where(c >= FEW, c, np.nan) / max(int(c.sum()), 1) for c in counts]  # none and few look the same
     return Bars(title, tuple(sides), Axis("Value", names=found.names), shares, notes=tuple(notes))
 
 
