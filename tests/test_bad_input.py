@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -276,3 +277,18 @@ def test_no_data_value_is_in_any_document(tmp_path):
         assert SECRET.encode() not in path.read_bytes(), path.name
     assert SECRET not in repr(report)
     assert SECRET not in str(report.to_frame())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a file without an end")
+@pytest.mark.parametrize(
+    "command",
+    [["gate", "/dev/zero", "--fail-on", "excess"], ["render", "/dev/zero"], ["policy", "--check", "/dev/zero"]],
+)
+def test_a_file_without_an_end_is_refused(command, tmp_path):
+    found = subprocess.run(
+        [sys.executable, "-m", "divulge", *command], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 2
+    assert re.search(r"larger than \d+ MB\. hint: name the file", found.stderr)
+    assert "Traceback" not in found.stderr

@@ -391,6 +391,7 @@ def test_releasing_the_real_table_is_the_whole_risk(seed):
         assert r.difference.value >= 0, label
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_releasing_the_strangers_gives_a_negative_risk_or_none(seed):

@@ -174,6 +174,7 @@ def test_without_strangers_groups_have_rates_alone():
     assert [(g.real.n, g.holdout, g.risk) for g in parts.values()] == [(60, None, None)] * 2
 
 
+@pytest.mark.slow
 def test_no_value_of_the_data_is_told():
     secret = {"Zanzibar": 60, "Quito": 50, "Ougadougou": 5, "Xanten": 4}
     tables = [

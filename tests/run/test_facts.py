@@ -71,6 +71,7 @@ def test_more_people_find_smaller_risks_and_more_attacks_larger_ones():
     assert smallest_risk(n, n, 15, 0.95) <= 0.05 < smallest_risk(0.95 * n, 0.95 * n, 15, 0.95)
 
 
+@pytest.mark.slow
 def test_a_run_says_before_it_begins_what_it_can_find():
     told, steps = [], []
     real, synthetic, holdout = people(60, 1), people(60, 2), people(60, 3)

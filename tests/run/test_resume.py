@@ -297,6 +297,7 @@ except Interrupted:
 """
 
 
+@pytest.mark.slow
 def test_an_interruption_is_heeded_while_threads_work():
     with subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "waiting\n"

@@ -35,6 +35,7 @@ def parts(frame, kind):
 
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
 def test_every_kind_of_column_gives_the_same_scores(kind):
+    pytest.importorskip("pyarrow.compute")  # once it is there, an array of pyarrow has a method `index`
     for metric in (column_pairs.StatisticMSAS, column_pairs.InterRowMSAS):
         scores = {k: metric.compute(parts(REAL, k), parts(SYNTHETIC, k)) for k in ("pandas", kind)}
         assert scores[kind] == pytest.approx(scores["pandas"], abs=1e-12)
@@ -160,6 +161,28 @@ def test_a_metric_of_ones_own_runs_over_several_tables():
         OverTables.compute({"users": A["users"]}, {"users": B["users"]})
     with pytest.raises(ValueError, match="must have the same tables"):
         OverTables.compute(A, {"users": B["users"]})
+
+
+@pytest.mark.slow
+def test_detection_sees_children_that_do_not_fit_their_parents():
+    def tables(seed, fits):
+        rng = np.random.default_rng(seed)
+        users = pd.DataFrame({"uid": range(200), "level": rng.normal(size=200)})
+        uid = rng.integers(0, 210, 800)  # some lead nowhere
+        own = np.append(users["level"].to_numpy(), np.zeros(10))[uid]
+        return {
+            "users": users,
+            "orders": pd.DataFrame({"uid": uid, "price": np.abs(own if fits else rng.permutation(own))}),
+        }
+
+    real, same, other = tables(1, True), tables(2, True), tables(3, False)
+    keys = [("users", "uid", "orders", "uid")]
+    metric = multi_table.SVCParentChildDetection
+    assert metric.compute(real, same, METADATA) == metric.compute(real, same, foreign_keys=keys)
+    assert metric.compute(real, other, METADATA) < 0.6 < 0.8 < metric.compute(real, same, METADATA)
+    assert multi_table.LogisticParentChildDetection.compute(real, same, METADATA) > 0.8
+    with pytest.raises(ValueError, match="No foreign keys given"):
+        metric.compute(real, same)
 
 
 def walks(seed, n, rho):

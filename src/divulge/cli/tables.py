@@ -47,8 +47,8 @@ def schema(
     assert table is not None
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
-    read_as = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
-    click.echo(read_as.to_toml(), nl=False)
+    full = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
+    click.echo(full.to_toml(), nl=False)
 
 
 def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequence[str]) -> str:

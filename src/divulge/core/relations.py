@@ -188,7 +188,9 @@ def _near(name: str, known: Sequence[str]) -> str:
 def _table_from(name: str, entry: Any, source: str) -> Schema:
     columns = entry.get("column") if isinstance(entry, dict) else None
     if not isinstance(columns, dict) or set(entry) != {"column"}:
-        raise SettingError(f"{source}: table {name!r}: expected [table.{name}.column.COLUMN] entries and nothing else.")
+        raise SettingError(
+            f"{source}: table {name!r}: expected columns. hint: [table.NAME.column.COLUMN] and nothing else."
+        )
     return Schema(tuple(column_from(c, e, f"{source}: table {name!r}") for c, e in columns.items()))
 
 
@@ -270,7 +272,7 @@ def relational_from_sdv(metadata: Any, source: str = "metadata") -> RelationalSc
 
 def _sdv_relation(entry: Any, source: str) -> Relation:
     if not isinstance(entry, Mapping) or not set(_SDV_RELATION.values()) <= set(entry):
-        raise SettingError(f"{source}: a relationship lacks one of {', '.join(_SDV_RELATION.values())}.")
+        raise SettingError(f"{source}: a relationship lacks a part. hint: it has {', '.join(_SDV_RELATION.values())}.")
     of = {ours: entry[theirs] for ours, theirs in _SDV_RELATION.items()}
     parent, child = (_text(of[e], _SDV_RELATION[e], source) for e in ("parent", "child"))
     parent_key, child_key = (_key_from(of[e], _SDV_RELATION[e], source) for e in ("parent_key", "child_key"))
@@ -288,9 +290,9 @@ def _sdv_table(name: str, entry: Any, source: str) -> Schema:
     schema = schema_from_sdv(keys, where)
     columns = [c.name for c in schema.columns]
     roles = {
-        "primary": _names_in(entry, "primary_key"),
-        "sequence": _names_in(entry, "sequence_key"),
-        "order": _names_in(entry, "sequence_index"),
+        "primary": _names_in(entry, "primary_key", where),
+        "sequence": _names_in(entry, "sequence_key", where),
+        "order": _names_in(entry, "sequence_index", where),
     }
     for role, names in roles.items():
         for column in names:
@@ -308,8 +310,12 @@ def _as_key(column: Column, roles: Mapping[str, Sequence[str]]) -> Column:
     return column
 
 
-def _names_in(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _names_in(entry: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     found = entry.get(key)
     if found is None:
         return ()
-    return (str(found),) if isinstance(found, str) else tuple(map(str, found))
+    if isinstance(found, str):
+        return (found,)
+    if not isinstance(found, list | tuple) or not all(isinstance(name, str) for name in found):
+        raise SettingError(f'{where}: "{key}" is neither a column name nor a list of them. hint: write the name.')
+    return tuple(found)

@@ -139,7 +139,7 @@ def order_of(sequence: NDArray[np.integer], index: Sequence[NDArray[np.generic]]
     >>> order.rows.tolist(), order.starts.tolist(), order.lagged(1)[0].tolist()
     ([1, 2, 0], [0, 1, 3], [2])
     """
-    rows = np.lexsort((*reversed(index), sequence)).astype(np.int64)
+    rows = np.lexsort((*reversed(index), sequence)).astype(np.int64) if index else _counted_order(sequence)
     rows = rows[int((sequence < 0).sum()) :]
     ordered = sequence[rows]
     new = np.ones(len(rows), dtype=bool)
@@ -153,3 +153,15 @@ def order_of(sequence: NDArray[np.integer], index: Sequence[NDArray[np.generic]]
         ties = int(tied.sum())
     starts = np.append(np.flatnonzero(new), len(rows)).astype(np.int64)
     return SequenceOrder(rows, starts, ties, len(sequence) - len(rows))
+
+
+def _counted_order(sequence: NDArray[np.integer]) -> Ints:
+    """Return the stable order of small numbers, from -1: each row has its place, without a comparison of rows."""
+    from scipy.sparse import coo_array
+
+    n = len(sequence)
+    if not n or int(sequence.max()) > 4 * n:
+        return np.argsort(sequence, kind="stable").astype(np.int64)
+    columns = np.arange(n)
+    places = coo_array((np.ones(n, dtype=np.int8), (sequence + 1, columns)), shape=(int(sequence.max()) + 2, n))
+    return np.asarray(places.tocsr().indices, dtype=np.int64)

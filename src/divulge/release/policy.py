@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
+from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import Verdict
 from divulge.release.rules import parse_rule
@@ -151,7 +152,7 @@ def read_policy(path: str | PathLike[str]) -> Policy:
         The file cannot be read, is not TOML, or has an unknown or invalid entry.
     """
     try:
-        content = Path(path).read_bytes()
+        content = read_at_most(Path(path), 8, "policy")
     except OSError as error:
         raise SettingError(f"policy: cannot be read ({error.strerror}). hint: check the path.") from None
     try:

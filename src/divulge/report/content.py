@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError, TableError
 from divulge.report.model import ANY_COUNT, FORMAT, Assessment, Records
 from divulge.report.schema import fault
@@ -128,7 +129,10 @@ def assessment_of(data: Any) -> Assessment:
 def _read_json(path: Path) -> Any:
     try:
         # NaN and Infinity are not JSON, and divulge never writes them
-        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
+        content = read_at_most(path, _LARGEST, "assessment")
+        return json.loads(content.decode("utf-8-sig"), parse_constant=_no_number)
+    except SettingError:
+        raise
     except OSError as error:
         raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
     except (ValueError, RecursionError):
@@ -139,6 +143,7 @@ def _no_number(text: str) -> float:
     raise ValueError(text)
 
 
+_LARGEST = 512  # megabytes of an assessment; start value
 _TEXTS = ("disclosed", "highest_cap_target", "reasons")
 _TRUTHS = ("copied", "flagged", "named", "repeated", "replicated_unique")
 
@@ -160,7 +165,7 @@ def read_records(path: Path, summary: Records) -> pl.DataFrame:
         It cannot be read, has a column of another type, or has another number of records than the summary.
     """
     try:
-        frame = pl.read_parquet(path.read_bytes())
+        frame = pl.read_parquet(read_at_most(path, 8 * _LARGEST, RECORDS))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise TableError(f"{RECORDS}: cannot be read. hint: run `divulge assess` again.") from None
     odd = [name for name, dtype in frame.schema.items() if not (dtype == pl.Null or _is_of_records(name, dtype))]

@@ -21,6 +21,7 @@ from divulge.attacks.key_sets import Disclosing, KeySet
 from divulge.case.comparable.check import Check
 from divulge.case.preconditions import CRITICAL
 from divulge.core.atomic_write import replaced, replacing, written
+from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema
@@ -349,7 +350,7 @@ def other_edition(folder: str | Path, edition: str) -> str:
     if edition == "external" and (folder / RECORDS).exists():
         return f"{RECORDS} of a custodian's report"
     try:
-        data = json.loads((folder / "assessment.json").read_bytes().decode("utf-8-sig"))
+        data = json.loads(read_at_most(folder / "assessment.json", 512, "assessment").decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return ""
     # a report from before there were editions is a custodian's

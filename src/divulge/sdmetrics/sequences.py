@@ -60,8 +60,8 @@ def _lengths(data: Any, role: str) -> Ints:
 
 def _unused_categories(data: Any) -> int:
     """Return how many categories of a pandas column occur in no row: each counts as a sequence of length 0."""
-    categories = getattr(getattr(data, "dtype", None), "categories", None)
-    if categories is None or not hasattr(data, "cat") or not hasattr(data, "index"):
+    categories = getattr(data.dtype, "categories", None) if _home(data) == "pandas" and hasattr(data, "dtype") else None
+    if categories is None:
         return 0
     return int(len(categories) - data.nunique())
 
@@ -69,10 +69,10 @@ def _unused_categories(data: Any) -> int:
 def _key_codes(keys: Sequence[Column]) -> Ints:
     """Return the number of each row's key, -1 where the key or a part of it is missing."""
     lost = np.any([k.missing for k in keys], axis=0)
-    codes = np.zeros(len(keys[0]), dtype=np.int64)
-    for key in keys:
-        own = codes_of([key])[0][0].astype(np.int64)
-        codes = np.unique(codes * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64)
+    codes = codes_of([keys[0]])[0][0].astype(np.int64)
+    for key in keys[1:]:
+        own, n = codes_of([key])
+        codes = np.unique(codes * n + own[0], return_inverse=True)[1].astype(np.int64)
     codes[lost] = MISSING
     return codes
 
@@ -193,8 +193,12 @@ def _checked(real: Any, synthetic: Any) -> tuple[tuple[Any, str], tuple[Any, str
 
 
 def _is_series(data: Any) -> bool:
-    home = type(data).__module__.split(".")[0]
-    return home in _HOMES and not hasattr(data, "columns") and hasattr(data, "__len__")
+    return _home(data) in _HOMES and not hasattr(data, "columns") and hasattr(data, "__len__")
+
+
+def _home(data: Any) -> str:
+    """Return the package that an object is of."""
+    return type(data).__module__.split(".")[0]
 
 
 def _pair(given: tuple[tuple[Any, str], ...]) -> list[_Sequences]:
@@ -209,7 +213,7 @@ def _pair(given: tuple[tuple[Any, str], ...]) -> list[_Sequences]:
 
 def _matched(keys: Any, values: Any) -> tuple[Any, Any]:
     """Return keys and values row by row; rows of pandas belong together by their index."""
-    if hasattr(keys, "index") and hasattr(values, "index") and not keys.index.equals(values.index):
+    if {_home(keys), _home(values)} == {"pandas"} and not keys.index.equals(values.index):
         keys = keys.reindex(values.index)
     if len(keys) != len(values):
         raise ValueError(f"The keys have {len(keys)} rows and the values {len(values)}. hint: take both of one table.")

@@ -69,8 +69,10 @@ def _said(s: Source, r: ResultRecord, out: dict[str, float | None]) -> dict[str,
     if r.verdict == "deficit found":
         return {k: 0.0 if (high := out[k]) is None else min(high, 0.0) for k in ("high", "high_simultaneous")}
     if r.verdict == "none found":
-        most, high = s.data.settings.acceptable, out["high_simultaneous"]
-        return {"high_simultaneous": most if high is None else min(high, most)}
+        most, high, alone = s.data.settings.acceptable, out["high_simultaneous"], out["high"]
+        together = most if high is None else min(high, most)
+        # the interval of the comparison alone lies within the simultaneous one
+        return {"high_simultaneous": together, "high": None if alone is None else min(alone, together)}
     return {}
 
 

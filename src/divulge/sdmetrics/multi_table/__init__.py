@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from divulge.sdmetrics.base import MultiTableMetric
-from divulge.sdmetrics.multi_table import multi_single_table
+from divulge.sdmetrics.multi_table import detection, multi_single_table
 from divulge.sdmetrics.multi_table.cardinality import CardinalityShapeSimilarity, CardinalityStatisticSimilarity
+from divulge.sdmetrics.multi_table.detection import DetectionMetric, ParentChildDetectionMetric
 from divulge.sdmetrics.multi_table.multi_single_table import MultiSingleTableMetric
 
-globals().update(multi_single_table.METRICS)
+globals().update({**multi_single_table.METRICS, **detection.METRICS})
 
 __all__: list[str] = [
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
+    "DetectionMetric",
     "MultiSingleTableMetric",
     "MultiTableMetric",
+    "ParentChildDetectionMetric",
 ]
-__all__ += list(multi_single_table.METRICS)
+__all__ += [*multi_single_table.METRICS, *detection.METRICS]
 
 
 def __getattr__(name: str) -> type[MultiTableMetric]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,17 @@ from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.metadata import dictionary
 from divulge.sdmetrics.warnings import ConstantInputWarning
 
-__all__ = ["CardinalityShapeSimilarity", "CardinalityStatisticSimilarity", "n_children"]
+__all__ = [
+    "CardinalityShapeSimilarity",
+    "CardinalityStatisticSimilarity",
+    "key_codes",
+    "key_columns",
+    "n_children",
+    "relations_of",
+]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Breakdown = dict[Any, Any]
 _STATISTICS = ("mean", "std", "median")
 _PARTS = ("parent_table_name", "parent_primary_key", "child_table_name", "child_foreign_key")
@@ -29,6 +37,13 @@ def n_children(parent: Sequence[Column], child: Sequence[Column]) -> Floats:
     """Return the number of children of each parent row, as SDMetrics counts them.
 
     A missing key equals a missing key, and each parent row with a repeated key has all children of that key.
+    """
+    (above, below), n_keys = key_codes(parent, child)
+    return np.bincount(below, minlength=n_keys)[above].astype(np.float64)
+
+
+def key_codes(parent: Sequence[Column], child: Sequence[Column]) -> tuple[list[Ints], int]:
+    """Return one number per key for each parent and each child row, and their number; missing keys are one key.
 
     Parameters
     ----------
@@ -40,16 +55,18 @@ def n_children(parent: Sequence[Column], child: Sequence[Column]) -> Floats:
     ValueError
         Keys of one side are texts and those of the other numbers or dates.
     """
-    codes = [np.zeros(len(side[0]), dtype=np.int64) for side in (parent, child)]
+    codes: list[Ints] = []
     for above, below in zip(parent, child, strict=True):
         _check_types(above, below)
         own, n = equal_codes([above, below])
-        parts = [np.where(c.missing, n, o) for c, o in zip((above, below), own, strict=True)]
+        parts = [np.where(c.missing, n, o).astype(np.int64) for c, o in zip((above, below), own, strict=True)]
+        if not codes:
+            codes = parts
+            continue
         both = np.concatenate([before * (n + 1) + part for before, part in zip(codes, parts, strict=True)])
         ranked = np.unique(both, return_inverse=True)[1].astype(np.int64)
         codes = [ranked[: len(codes[0])], ranked[len(codes[0]) :]]
-    n_keys = max((int(c.max()) + 1 for c in codes if len(c)), default=0)
-    return np.bincount(codes[1], minlength=n_keys)[codes[0]].astype(np.float64)
+    return codes, max((int(c.max()) + 1 for c in codes if len(c)), default=0)
 
 
 def _check_types(parent: Column, child: Column) -> None:
@@ -75,41 +92,48 @@ def _kind_of_objects(column: Column) -> str:
 # ---------------------------------------------------------------- relations of the metadata
 
 
-def _cardinalities(real: Any, synthetic: Any, metadata: Any) -> list[tuple[tuple[str, str], Floats, Floats]]:
-    """Return per relation the names of its tables, and the children per parent in both tables."""
-    relations = dictionary(metadata).get("relationships", [])
-    frames: dict[tuple[int, str], Frame] = {}
-
-    def columns(which: int, table: str, key: Any) -> list[Column]:
-        tables, role = ((real, "real_data"), (synthetic, "synthetic_data"))[which]
-        if table not in tables:
-            raise ValueError(no_such(role, "table", table, list(map(str, tables))))
-        frame = frames.setdefault((which, table), frame_of(tables[table], f"{role}[{table!r}]"))
-        names = list(key) if isinstance(key, (list, tuple)) else [key]
-        for name in names:
-            if name not in frame.columns:
-                raise ValueError(no_such(f"{role}[{table!r}]", "column", name, list(map(str, frame.names))))
-        return [frame[name] for name in names]
-
-    found = []
-    for relation in relations:
+def relations_of(metadata: Any) -> Iterator[tuple[str, Any, str, Any]]:
+    """Yield parent, its key, child and its key of each relation of the metadata."""
+    for relation in dictionary(metadata).get("relationships", []):
         for part in _PARTS:
             if part not in relation:
                 raise ValueError(f"A relationship of the metadata has no {part!r}. hint: it has {', '.join(_PARTS)}.")
-        parent, child = relation["parent_table_name"], relation["child_table_name"]
-        sides = []
-        for which in (0, 1):
-            above, below = (
-                columns(which, parent, relation["parent_primary_key"]),
-                columns(which, child, relation["child_foreign_key"]),
-            )
+        parent, parent_key, child, child_key = (relation[part] for part in _PARTS)
+        yield parent, parent_key, child, child_key
+
+
+def key_columns(tables: Mapping[str, Any], role: str, table: str, key: Any) -> list[Column]:
+    """Return the columns of a key, or raise a `ValueError` with the nearest name."""
+    if table not in tables:
+        raise ValueError(no_such(role, "table", table, list(map(str, tables))))
+    frame = tables[table] if isinstance(tables[table], Frame) else frame_of(tables[table], f"{role}[{table!r}]")
+    names = list(key) if isinstance(key, (list, tuple)) else [key]
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(no_such(f"{role}[{table!r}]", "column", name, list(map(str, frame.names))))
+    return [frame[name] for name in names]
+
+
+def _cardinalities(real: Any, synthetic: Any, metadata: Any) -> list[tuple[tuple[str, str], Floats, Floats]]:
+    """Return per relation the names of its tables, and the children per parent in both tables."""
+    links = list(relations_of(metadata))
+    named = {table for parent, _, child, _ in links for table in (parent, child)}
+    sides = [
+        ({n: frame_of(t, f"{role}[{n!r}]") if n in named else t for n, t in tables.items()}, role)
+        for tables, role in ((real, "real_data"), (synthetic, "synthetic_data"))
+    ]
+    found = []
+    for parent, parent_key, child, child_key in links:
+        counts = []
+        for tables, role in sides:
+            above, below = (key_columns(tables, role, t, k) for t, k in ((parent, parent_key), (child, child_key)))
             if len(above) != len(below):
                 raise ValueError(
                     f"The key of {parent!r} has {len(above)} column(s) and that of {child!r} {len(below)}. hint: name "
                     "them in pairs."
                 )
-            sides.append(n_children(above, below))
-        found.append(((parent, child), sides[0], sides[1]))
+            counts.append(n_children(above, below))
+        found.append(((parent, child), counts[0], counts[1]))
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +40,16 @@ def _torch(metric: str) -> Any:
     return torch
 
 
+@contextmanager
+def _seeded(torch: Any, seed: int) -> Iterator[None]:
+    """Draw first weights from a seed; torch's own state is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
 def lstm_accuracy(
-    torch: Any, train: Sequence[Floats], test: Sequence[Floats], train_target: Ints, test_target: Ints, seed: int
+    torch: Any, train: Sequence[Floats], test: Sequence[Floats], train_target: Ints, test_target: Ints
 ) -> float:
     """Return the share of test sequences that the network classifies rightly.
 
@@ -54,13 +63,9 @@ def lstm_accuracy(
         Sequences, shape (n_rows, n_features) each.
     train_target, test_target
         Classes, 0 to n_classes - 1.
-    seed
-        Seed of the first weights; torch's own state is left as it was.
     """
     n_classes = int(train_target.max()) + 1
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        lstm, linear = torch.nn.LSTM(train[0].shape[1], _HIDDEN), torch.nn.Linear(_HIDDEN, n_classes)
+    lstm, linear = torch.nn.LSTM(train[0].shape[1], _HIDDEN), torch.nn.Linear(_HIDDEN, n_classes)
     packed, target = _packed(torch, train), torch.as_tensor(train_target)
     optimizer = torch.optim.Adam([*lstm.parameters(), *linear.parameters()], lr=_RATE)
     for _ in range(_EPOCHS):
@@ -190,7 +195,8 @@ def detection(
     target = np.repeat([0, 1], [len(real.rows), len(synthetic.rows)]).astype(np.int64)
     train, test = _split(len(both), seed, target)
     parts = [both[i] for i in train], [both[i] for i in test]
-    return {"score": 1 - lstm_accuracy(torch, *parts, target[train], target[test], seed)}
+    with _seeded(torch, seed):
+        return {"score": 1 - lstm_accuracy(torch, *parts, target[train], target[test])}
 
 
 def efficacy(
@@ -217,9 +223,10 @@ def efficacy(
         truth = np.array(
             [place.get(int(c), -1) for c in first[0][test]]
         )  # a class that was not learnt is never guessed
-        return lstm_accuracy(torch, sequences, held_out, ranked.astype(np.int64), truth, seed)
+        return lstm_accuracy(torch, sequences, held_out, ranked.astype(np.int64), truth)
 
-    of_real, of_synthetic = accuracy([ours[i] for i in train], first[0][train]), accuracy(theirs, first[1])
+    with _seeded(torch, seed):
+        of_real, of_synthetic = accuracy([ours[i] for i in train], first[0][train]), accuracy(theirs, first[1])
     score = of_synthetic / of_real if of_real else float("nan")
     return {"score": score, "real": of_real, "synthetic": of_synthetic}
 
