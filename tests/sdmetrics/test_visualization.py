@@ -65,6 +65,14 @@ def test_same_bytes_for_any_order_and_kind_of_frame(name):
     assert not re.search(r"<script|onload=\"|\u202e|href|url\((?!#)", plot.svg + plot.to_html())
 
 
+def test_equally_frequent_values_stand_in_one_order():
+    names = [f"v{i}" for i in range(30)]
+    rows = names * 6
+    first, second = (get_column_plot(pl.DataFrame({"v": v}), None, "v") for v in (rows, rows[::-1]))
+    assert first.svg == second.svg
+    assert first.picture.axis.names == (*sorted(names)[:20], "10 other values")
+
+
 def test_hostile_names_are_texts():
     frame = pl.DataFrame({HOSTILE: [HOSTILE] * 9})
     for plot in (get_column_plot(frame, None, HOSTILE), get_column_pair_plot(REAL, SYNTHETIC, ["job", "town"])):

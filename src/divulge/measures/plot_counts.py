@@ -171,8 +171,8 @@ def _groups(counts: Ints) -> list[tuple[int, int]]:
     return groups if begin == len(counts) else [*groups, (begin, len(counts))]
 
 
-def frequent(counts: Sequence[Ints], totals: Sequence[int], most: int, least: int = FEW) -> Ints:
-    """Return the codes that are shown by name, the most frequent first (mean share over the tables).
+def frequent(counts: Sequence[Ints], totals: Sequence[int], most: int) -> Ints:
+    """Return the most frequent codes, the first by their mean share over the tables.
 
     Parameters
     ----------
@@ -182,18 +182,14 @@ def frequent(counts: Sequence[Ints], totals: Sequence[int], most: int, least: in
         Per table: its rows.
     most
         Largest number of codes.
-    least
-        A code needs so many rows in one table.
 
     Examples
     --------
-    >>> frequent([np.array([9, 50, 4]), np.array([8, 60, 4])], [63, 72], 5)
+    >>> frequent([np.array([9, 50, 4]), np.array([8, 60, 4])], [63, 72], 2)
     array([1, 0])
     """
     shares = sum((c / n for c, n in zip(counts, totals, strict=True)), np.zeros(len(counts[0])))
-    order = np.argsort(-shares, kind="stable")
-    largest = np.max(np.stack(counts), axis=0, initial=0)
-    return np.asarray(order[largest[order] >= least][:most], dtype=np.int64)
+    return np.asarray(np.argsort(-shares, kind="stable")[:most], dtype=np.int64)
 
 
 def shown_cells(counts: Ints) -> Ints:

@@ -96,7 +96,7 @@ def named(columns: Sequence[Column], most: int, least: int = FEW) -> Named:
     texts = _texts(columns, codes, size, counts, least)
     candidates = np.array(sorted(texts, key=texts.__getitem__), dtype=np.int64)  # equal shares stand in this order
     totals = [max(int(c.sum()), 1) for c in counts]
-    chosen = candidates[frequent([c[candidates] for c in counts], totals, most, least)].tolist()
+    chosen = candidates[frequent([c[candidates] for c in counts], totals, most)].tolist()
     if all(ordered for ordered, _, _ in texts.values()):
         chosen.sort(key=texts.__getitem__)
     place = np.full(size + 1, len(chosen), dtype=np.int64)

@@ -319,8 +319,9 @@ def _of_column(title: str, sides: list[str], columns: list[Column], plot_type: s
 def _histogram(title: str, sides: list[str], columns: list[Column], *, areas: bool, label: str = "Value") -> Picture:
     notes = missing_note(sides, columns)
     dates = _dates(columns)
-    parts = [values[finite] for values, finite in map(_numbers, columns)]
-    if any(bool(np.isinf(values).any()) for values, _ in map(_numbers, columns)):
+    read_in = [_numbers(c) for c in columns]
+    parts = [values[finite] for values, finite in read_in]
+    if any(bool(np.isinf(values).any()) for values, _ in read_in):
         notes.append("Infinite values are not drawn.")
     notes += few_note(sides, [len(p) for p in parts])
     if not plot_counts.enough(parts):
