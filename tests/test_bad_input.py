@@ -300,3 +300,9 @@ def test_columns_that_are_no_list_are_refused(given):
     (role,) = given
     with pytest.raises(SettingError, match=f"^{role}: .* hint: "):
         divulge.assess(table, table, holdout=table, models=False, **given)
+
+
+def test_a_target_that_is_no_column_name_is_refused():
+    table = pl.DataFrame({"city": list("abcd") * 10, "job": list("ab") * 20})
+    with pytest.raises(SettingError, match=r"^target: .* hint: "):
+        divulge.cap(table, table, holdout=table, keys=["city"], target=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -142,6 +142,8 @@ class Case:
         Several targets count as one target whose value is the combination of theirs. Without a target the keys alone
         are counted. `binned=False` compares values as they are.
         """
+        if not isinstance(target, str) and not isinstance(target, Iterable):
+            raise SettingError(f"target: a {type(target).__name__} is no column name. hint: name a column.")
         targets = (target,) if isinstance(target, str) else tuple(target)
         # sorted: the result must not depend on the order in which columns are named
         request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)

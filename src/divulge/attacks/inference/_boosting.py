@@ -254,7 +254,8 @@ def _labels(room: _Room, codes: Codes) -> Ints:
 def _cells_of(numbers: Floats, tolerance: float) -> Ints:
     """Return the cell of each number. Cells start at the 5% quantile, twice the tolerance wide; the ends are open."""
     start = np.sort(numbers)[(5 * len(numbers)) // 100]
-    cell = np.floor((numbers - start) / (2 * tolerance) + 1e-9)  # rounding: a value on an edge is in the upper cell
+    with np.errstate(over="ignore"):  # what overflows lies in an open cell at the end
+        cell = np.floor((numbers - start) / (2 * tolerance) + 1e-9)  # rounding: a value on an edge is in the upper cell
     return np.asarray(np.clip(cell, -_CELLS_BELOW, _CELLS_ABOVE).astype(np.int64) + _CELLS_BELOW)
 
 
