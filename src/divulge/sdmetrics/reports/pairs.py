@@ -20,7 +20,7 @@ from divulge.sdmetrics.reports.correlations import correlations
 from divulge.sdmetrics.reports.details import MEETS, Row, described
 from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE, Coded, TableData
 
-__all__ = ["Thresholds", "pair_rows"]
+__all__ = ["Thresholds", "bins_of", "pair_rows"]
 
 Pair = tuple[Hashable, Hashable]
 _Kept = TypeVar("_Kept")
@@ -152,8 +152,18 @@ def _binned(column: Column) -> NDArray[Any]:
     with np.errstate(all="ignore"):
         edges = np.histogram_bin_edges(values, bins=_BINS)
     codes = np.full(len(column), _BINS + 1, dtype=np.uint8)
-    codes[~column.missing] = np.digitize(values, edges)
+    codes[~column.missing] = bins_of(values, edges)
     return codes
+
+
+def bins_of(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return `numpy.digitize` for edges of equal width: computed from the width, and set right at the edges."""
+    low, width = edges[0], (edges[-1] - edges[0]) / _BINS
+    if not width > 1e-9 * np.abs(edges).max() or len(values) == 0:
+        return np.asarray(np.digitize(values, edges), dtype=np.int64)
+    place = np.clip(((values - low) / width).astype(np.int64), 0, _BINS - 1)
+    place -= values < edges[place]
+    return np.asarray(place + 1 + (values >= edges[place + 1]), dtype=np.int64)
 
 
 # --- contingency ------------------------------------------------------------------------------------------------------
