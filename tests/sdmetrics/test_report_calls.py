@@ -137,6 +137,12 @@ def test_constraints_are_refused_and_not_passed_over():
         made(DiagnosticReport, constraints=[{"class_name": "Range", "parameters": {}}])
 
 
+def test_metadata_with_none_for_a_list():
+    tables = {"people": {**META, "alternate_keys": None}}
+    whole = {"tables": tables, "relationships": None}
+    assert made(DiagnosticReport, {"people": REAL}, {"people": REAL}, whole).get_score() == 1.0
+
+
 def test_a_column_of_dates_that_the_data_lack_has_an_error():
     metadata = {"columns": {**META["columns"], "day": {"sdtype": "datetime", "datetime_format": "%Y"}}}
     details = made(DiagnosticReport, metadata=metadata).get_details("Data Validity")

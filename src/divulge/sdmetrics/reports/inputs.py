@@ -86,7 +86,7 @@ def checked_inputs(
     if check_columns:
         for table in tables.values():
             _check_columns(table)
-    relations = metadata.get("relationships", [])
+    relations = metadata.get("relationships") or []
     for relation in relations:
         _check_relation(relation, tables)
     return Inputs(tables, relations, set(real) == set(synthetic), thresholds)

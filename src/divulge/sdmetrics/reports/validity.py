@@ -29,7 +29,7 @@ def validity_rows(table: TableData) -> list[Row]:
     """
     primary = table.metadata.get("primary_key", "")
     alternate = [
-        name for key in table.metadata.get("alternate_keys", []) for name in (key if isinstance(key, list) else [key])
+        name for key in table.metadata.get("alternate_keys") or [] for name in (key if isinstance(key, list) else [key])
     ]
     rows = []
     if isinstance(primary, list) and len(primary) > 1:
