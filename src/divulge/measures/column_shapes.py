@@ -42,10 +42,12 @@ def ks_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     if counted is not None:
         below_real, below_synthetic = (np.cumsum(c) / len(v) for c, v in zip(counted, (real, synthetic), strict=True))
     else:
-        real, synthetic = np.sort(real), np.sort(synthetic)
-        points = np.concatenate([real, synthetic])
-        below_real = np.searchsorted(real, points, side="right") / n
-        below_synthetic = np.searchsorted(synthetic, points, side="right") / m
+        points = np.concatenate([np.sort(real), np.sort(synthetic)])
+        order = np.argsort(points, kind="stable")  # merges two runs
+        ordered, below = points[order], np.cumsum(order < n)
+        last = np.append(ordered[1:] != ordered[:-1], True)  # of equal numbers
+        below_real = below[last] / n
+        below_synthetic = (np.arange(1, n + m + 1) - below)[last] / m
     return float(1 - np.abs(below_real - below_synthetic).max())
 
 

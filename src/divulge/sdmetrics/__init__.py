@@ -22,6 +22,7 @@ from __future__ import annotations
 from divulge.sdmetrics import _public, addons
 from divulge.sdmetrics import column_pairs as column_pairs
 from divulge.sdmetrics import multi_table as multi_table
+from divulge.sdmetrics import reports as reports
 from divulge.sdmetrics import single_column as single_column
 from divulge.sdmetrics import single_table as single_table
 from divulge.sdmetrics import timeseries as timeseries
@@ -35,7 +36,8 @@ def __getattr__(name: str) -> type[SingleTableMetric]:
     """Say what is not here; type checkers take it that all metrics are."""
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}: it has the privacy metrics; single_column, column_pairs, "
-        "single_table, multi_table and timeseries have the others. hint: import what is not here from sdmetrics."
+        "single_table, multi_table and timeseries have the others, and reports the reports. hint: import what is not "
+        "here from sdmetrics."
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.measures import column_shapes, coverage, validity
-from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.columns import Column, Frame, frame_of
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import (
     Category,
@@ -34,6 +34,8 @@ __all__ = [
     "category_adherence",
     "category_coverage",
     "chi_squared",
+    "key_codes",
+    "key_columns",
     "key_uniqueness",
     "ks_complement",
     "missing_value_similarity",
@@ -204,6 +206,8 @@ def key_uniqueness(real_data: Any, synthetic_data: Any) -> Breakdown:
 
 def key_columns(data: Any, role: str) -> list[Column]:
     """Return the columns of a key: one of a series, several of a frame."""
+    if isinstance(data, Frame):
+        return list(data.columns.values())
     if hasattr(data, "columns"):
         return list(frame_of(data, role).columns.values())
     return [column_of(data, role)]

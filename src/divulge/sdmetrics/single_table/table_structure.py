@@ -8,18 +8,24 @@ from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import frame_of
 from divulge.sdmetrics.computed import computed_by
 
-__all__ = ["TableStructure"]
+__all__ = ["TableStructure", "dtypes_of", "structure_score"]
+
+Dtypes = set[tuple[Any, str]]
 
 
 def structure(real_data: Any, synthetic_data: Any) -> dict[str, Any]:
     """Return the breakdown of TableStructure."""
-    real, synthetic = _dtypes(real_data, "real_data"), _dtypes(synthetic_data, "synthetic_data")
+    return {"score": structure_score(dtypes_of(real_data, "real_data"), dtypes_of(synthetic_data, "synthetic_data"))}
+
+
+def structure_score(real: Dtypes, synthetic: Dtypes) -> float:
+    """Return the share of the columns of either table, with their dtypes, that both have."""
     if not real | synthetic:
         raise ValueError("TableStructure: the tables have no columns.")
-    return {"score": len(real & synthetic) / len(real | synthetic)}
+    return len(real & synthetic) / len(real | synthetic)
 
 
-def _dtypes(data: Any, role: str) -> set[tuple[Any, str]]:
+def dtypes_of(data: Any, role: str) -> Dtypes:
     """Return the name of each column with the text of its dtype, as its own library writes it."""
     if type(data).__module__.split(".")[0] in ("pandas", "polars") and hasattr(data, "dtypes"):
         return set(zip(data.columns, map(str, data.dtypes), strict=True))

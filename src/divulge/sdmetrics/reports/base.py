@@ -1,0 +1,235 @@
+"""A report: its properties computed one after another, the mean of their scores, and what it prints."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from datetime import date
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from divulge.core import __version__
+from divulge.sdmetrics.reports import saving
+from divulge.sdmetrics.reports.details import Row, as_frame, mean_score
+from divulge.sdmetrics.reports.inputs import checked_inputs, unified
+from divulge.sdmetrics.reports.pairs import Thresholds
+from divulge.sdmetrics.reports.properties import RELATIONAL, Inputs, Property
+
+__all__ = ["SDMETRICS", "Report"]
+
+SDMETRICS = "0.32.0"
+"""The release of SDMetrics whose scores these are."""
+_ONE_TABLE = "This property does not apply to single-table data."
+_NO_CONSTRAINTS = "No constraints were provided."
+_CONSTRAINTS = "Constraint Validity"
+
+
+class Report:
+    """What both reports have in common; see `QualityReport` and `DiagnosticReport`."""
+
+    _properties: ClassVar[tuple[Property, ...]] = ()
+    _checks_columns: ClassVar[bool] = True
+    _skips: ClassVar[bool] = True
+    """Whether the properties of relations are left out for one table."""
+    real_correlation_threshold: float = 0.0
+    real_association_threshold: float = 0.0
+    num_rows_subsample: int | None = None
+    """Has no effect: all rows are counted. SDMetrics draws 50,000 rows of each pair of columns."""
+
+    def __init__(self) -> None:
+        self.is_generated = False
+        self.table_names: list[str] = []
+        self.report_info: dict[str, Any] = {
+            "report_type": type(self).__name__,
+            "generated_date": None,
+            "sdmetrics_version": SDMETRICS,
+            "divulge_version": __version__,
+        }
+        self._score = float("nan")
+        self._rows: dict[str, list[Row]] = {}
+
+    def generate(
+        self,
+        real_data: Any,
+        synthetic_data: Any,
+        metadata: Any,
+        constraints: Sequence[Mapping[str, Any]] | None = None,
+        verbose: bool = True,
+    ) -> None:
+        """Compute the report; the tables of the caller stay as they are.
+
+        Parameters
+        ----------
+        real_data, synthetic_data
+            Dictionaries of frames by the name of their table, or two frames.
+        metadata
+            SDV metadata as a dictionary or an object with `to_dict`: with "tables", or for two frames with "columns".
+        constraints
+            A list of dictionaries with "class_name" and "parameters". Constraints are not checked yet, so that a list
+            with some is refused.
+        verbose
+            Whether to print each property and its score.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The arguments do not fit each other.
+        """
+        real, synthetic, given = unified(real_data, synthetic_data, metadata)
+        thresholds = Thresholds(self.real_correlation_threshold, self.real_association_threshold)
+        inputs = checked_inputs(real, synthetic, given, thresholds, check_columns=self._checks_columns)
+        self._check_constraints(constraints)
+        self.table_names = list(inputs.tables)
+        self._note(inputs)
+        began = time.perf_counter()
+        print_ = sys.stdout.write if verbose else _silent
+        print_("Generating report ...\n\n")
+        self._rows, scores = {}, []
+        for i, each in enumerate(self._properties):
+            start = f"({i + 1}/{len(self._properties)}) Evaluating {each.name}"
+            reason = self._why_skipped(each.name)
+            if reason:
+                print_(f"{start}: N/A\n{reason}\n\n")
+                continue
+            then = time.perf_counter()
+            rows = each.rows(inputs)
+            self._rows[each.name] = rows
+            scores.append(mean_score(rows))
+            print_(_bar(start, each.n_steps(inputs), time.perf_counter() - then))
+            print_(f"{each.name} Score: {round(scores[-1] * 100, 2)}%\n\n")
+        self._score = mean_score([{"Score": score} for score in scores])
+        self.is_generated = True
+        self.report_info["generation_time"] = time.perf_counter() - began
+        print_(f"Overall Score (Average): {round(self._score * 100, 2)}%\n\n")
+
+    def _note(self, inputs: Inputs) -> None:
+        n_rows = [{name: _n_rows(t.sides[side]) for name, t in inputs.tables.items()} for side in (0, 1)]
+        self.report_info["generated_date"] = date.today().isoformat()
+        self.report_info["num_tables"] = len(inputs.tables)
+        self.report_info["num_rows_real_data"], self.report_info["num_rows_synthetic_data"] = n_rows
+
+    def _check_constraints(self, constraints: Any) -> None:
+        if constraints is None:
+            return
+        if not isinstance(constraints, list) or not all(isinstance(c, dict) for c in constraints):
+            raise ValueError(
+                f"{type(self).__name__} expects 'constraints' parameter to be a list of dictionaries, each one with "
+                "the keys 'class_name' and 'parameters'."
+            )
+        if constraints and any(p.name == _CONSTRAINTS for p in self._properties):
+            raise ValueError(
+                f"{type(self).__name__}: constraints are not checked yet. hint: leave them out; the other properties "
+                "do not need them."
+            )
+
+    def _why_skipped(self, name: str) -> str:
+        if self._hides(name):
+            return _ONE_TABLE
+        return _NO_CONSTRAINTS if name == _CONSTRAINTS else ""
+
+    def _hides(self, name: str) -> bool:
+        return self._skips and name in RELATIONAL and len(self.table_names) == 1
+
+    # --- what it found
+
+    def get_score(self) -> float:
+        """Return the mean of the properties' scores, those that are nan left out."""
+        self._check_generated()
+        return self._score
+
+    def get_properties(self) -> Any:
+        """Return a pandas frame with the score of each property."""
+        self._check_generated()
+        names = [p.name for p in self._properties if not self._hides(p.name)]
+        rows = [{"Property": name, "Score": mean_score(self._rows.get(name, []))} for name in names]
+        return as_frame(("Property", "Score"), rows)
+
+    def get_details(self, property_name: str, table_name: str | None = None) -> Any:
+        """Return a pandas frame with the score of each column, pair, table or relation.
+
+        Parameters
+        ----------
+        property_name
+            Name of the property.
+        table_name
+            Only rows of this table; of a relation, those in which it is parent or child.
+        """
+        found = self._property(property_name)
+        rows = self._rows.get(property_name, [])
+        columns = found.columns if property_name in self._rows else ()
+        if property_name == "Intertable Trends" and not rows:
+            columns = ()
+        if table_name and columns:
+            if table_name not in self.table_names:
+                raise ValueError(f"Unknown table ('{table_name}'). Must be one of {self.table_names}.")
+            rows = [r for r in rows if table_name in (r.get("Table"), r.get("Parent Table"), r.get("Child Table"))]
+        return as_frame(columns, rows)
+
+    def get_info(self) -> dict[str, Any]:
+        """Return kind and date of the report, versions, numbers of tables and rows, and the seconds that it took."""
+        return deepcopy(self.report_info)
+
+    def _property(self, name: str) -> Property:
+        found = next((p for p in self._properties if p.name == name), None)
+        if found is None:
+            valid = "', '".join(p.name for p in self._properties)
+            raise ValueError(f"Invalid property name '{name}'. Valid property names are '{valid}'.")
+        self._check_generated()
+        if self._hides(name):
+            raise ValueError("This property is not available for single-table datasets.")
+        return found
+
+    def _check_generated(self) -> None:
+        if not self.is_generated:
+            raise ValueError("The report has not been generated. Please call `generate` first.")
+
+    # --- files
+
+    def save(self, filepath: str | Path) -> None:
+        """Write the report as JSON: names of tables and columns, scores and errors; no value of the data.
+
+        Parameters
+        ----------
+        filepath
+            Name of the file.
+        """
+        self._check_generated()
+        thresholds = [self.real_correlation_threshold, self.real_association_threshold]
+        saving.write(
+            filepath,
+            saving.Saved(self.report_info, self.table_names, thresholds, self._score, self._rows),
+        )
+
+    @classmethod
+    def load(cls, filepath: str | Path) -> Self:
+        """Return the report that a file of `save` holds.
+
+        Parameters
+        ----------
+        filepath
+            Name of the file. The pickles that SDMetrics writes are refused, as loading one can run any code.
+        """
+        saved = saving.read(filepath, {p.name: p.columns for p in cls._properties}, cls.__name__)
+        report = cls()
+        report.report_info, report.table_names = saved.info, saved.tables
+        report.real_correlation_threshold, report.real_association_threshold = saved.thresholds
+        report._score, report._rows, report.is_generated = saved.score, saved.details, True
+        return report
+
+
+def _n_rows(columns: Mapping[Any, Any]) -> int:
+    return len(next(iter(columns.values()))) if columns else 0
+
+
+def _silent(text: str) -> int:
+    return len(text)
+
+
+def _bar(start: str, n: int, seconds: float) -> str:
+    """Return the line of a bar that is full, as tqdm writes it."""
+    minutes, rest = divmod(int(seconds), 60)
+    speed = f"{n / seconds:.2f}it/s" if n and seconds > 0 else "?it/s"
+    clock = f"{minutes:02d}:{rest:02d}<00:00" if n else "00:00<?"
+    return f"{start}: |{'█' * 10 if n else ' ' * 10}| {n}/{n} [{clock}, {speed}]|\n"

@@ -1,0 +1,110 @@
+"""A table, real and synthetic, as the properties of the reports read it: columns, codes and dates are made once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.inputs import column_of, known_codes
+from divulge.sdmetrics.metadata import as_datetimes, columns_of
+from divulge.sdmetrics.single_table.table_structure import dtypes_of
+
+__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "Columns", "TableData", "columns_from"]
+
+CONTINUOUS = ("numerical", "datetime")
+DISCRETE = ("categorical", "ordinal", "boolean")
+
+Columns = Mapping[Hashable, Column]
+Coded = tuple[list[NDArray[Any]], int]
+"""The codes of a column in the real and in the synthetic table, 0 for a missing value, and the number of codes."""
+
+
+def columns_from(data: Any, role: str) -> dict[Hashable, Column]:
+    """Return the columns of a frame, those of pandas with their own dtypes and units of dates.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `data` is no frame, or two columns have one name.
+    """
+    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
+        names = list(data.columns)
+        if len(set(names)) < len(names):
+            raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
+        return {name: column_of(data[name], role).named(name) for name in names}
+    return dict(frame_of(data, role).columns)
+
+
+class TableData:
+    """The columns of one table in the real and in the synthetic data, with dates given as text converted.
+
+    Parameters
+    ----------
+    metadata
+        Metadata of the table, with "columns".
+    real, synthetic
+        Columns by name. The columns of a join have the codes of no other table.
+    dtypes
+        Names and dtypes of both tables as their libraries write them.
+    """
+
+    def __init__(
+        self,
+        metadata: Mapping[str, Any],
+        real: Columns,
+        synthetic: Columns,
+        dtypes: tuple[set[tuple[Any, str]], set[tuple[Any, str]]] = (set(), set()),
+    ) -> None:
+        self.metadata, self.entries = metadata, columns_of(metadata)
+        self.originals: tuple[Columns, Columns] = (real, synthetic)
+        self.sides: tuple[dict[Hashable, Column], dict[Hashable, Column]] = (dict(real), dict(synthetic))
+        self.dtypes = dtypes
+        self._codes: dict[Hashable, Coded] = {}
+        self._convert_dates()
+
+    @classmethod
+    def of_frames(cls, metadata: Mapping[str, Any], real: Any, synthetic: Any) -> TableData:
+        """Return the table of two frames."""
+        sides = ((real, "real_data"), (synthetic, "synthetic_data"))
+        columns, other = (columns_from(data, role) for data, role in sides)
+        first, second = (dtypes_of(data, role) for data, role in sides)
+        return cls(metadata, columns, other, (first, second))
+
+    def _convert_dates(self) -> None:
+        """Convert columns of dates where both tables allow it; the real one also where the synthetic one does not."""
+        for name, entry in self.entries.items():
+            if entry.get("sdtype") != "datetime":
+                continue
+            for side, dtypes in zip(self.sides, self.dtypes, strict=True):
+                if name not in side:
+                    break
+                try:
+                    converted = as_datetimes(name, side[name], entry)
+                except ValueError:
+                    break
+                if converted is not side[name]:
+                    side[name] = converted.named(name)
+                    written = {d for d in dtypes if d[0] == name}
+                    dtypes -= written
+                    dtypes |= {(name, "datetime64[ns]")} if written else set()
+
+    def pair(self, name: Hashable) -> tuple[Column, Column]:
+        """Return a column of both tables; a `KeyError` where one lacks it."""
+        return self.sides[0][name], self.sides[1][name]
+
+    def codes(self, name: Hashable) -> Coded:
+        """Return the codes of a column, equal where Python says that the values are equal."""
+        if name not in self._codes:
+            codes, size = known_codes(list(self.pair(name)))
+            self._codes[name] = (list(codes), size + 1)
+        return self._codes[name]
+
+    def counts(self, name: Hashable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how often each value of a column occurs in both tables, missing values apart."""
+        codes, size = self.codes(name)
+        first, second = (np.bincount(c, minlength=size)[1:] for c in codes)
+        return first, second
