@@ -5,8 +5,8 @@ everything = False
 
 
 def tries(most, least=6):
-    """Return how many tables or examples a test draws: a tenth, but not below `least`; all where slow tests run."""
-    return most if everything else min(most, max(least, most // 10))
+    """Return how many tables or examples a test draws: a sixteenth, but not below `least`; all where slow tests run."""
+    return most if everything else min(most, max(least, most // 16))
 
 
 def models():

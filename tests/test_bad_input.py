@@ -105,6 +105,8 @@ def test_each_error_has_a_hint():
         "_ragged(",
         "{_ACCEPTED}",
         "{hint}",
+        "{_HINT}",
+        "(no_such(",
         "['why']}",
         ": {error}",
     )  # these repeat a message that has one

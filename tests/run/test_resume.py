@@ -451,7 +451,11 @@ def test_a_result_comes_back_to_the_last_bit():
     assert found.individual.holdout.shape == (0,)
 
 
-@pytest.mark.parametrize("parts", [{"settings": {"a": np.zeros(2)}}, {"table": 1}, {"comparison": object()}], ids=["array", "table", "object"])
+@pytest.mark.parametrize(
+    "parts",
+    [{"settings": {"a": np.zeros(2)}}, {"table": 1}, {"comparison": object()}],
+    ids=["array", "table", "object"],
+)
 def test_what_would_not_come_back_is_not_kept(tmp_path, parts):
     store = CheckpointStore(tmp_path / "kept", resume=True)
     store.put("k", kept(**parts))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from divulge.stats.pairing import LEAST, ascents, follows_order, lagged, lagged_columns
+from divulge.stats.pairing import LEAST, ascents, follows_order, lagged, telling
 
 
 def rng(*seed):
@@ -133,30 +133,34 @@ def test_order_is_found_only_where_it_is():
     assert np.mean(np.array(p) <= 0.05) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
 
 
-def test_the_column_that_tells_most_pays_for_all():
+def test_the_column_that_tells_more_pays_for_all():
     rng = np.random.default_rng(3)
     x = rng.integers(0, 9, (4, 500))
     y = rng.integers(0, 9, (4, 500))
+    mean, which = telling(list(x), list(y), [1] * 4)
+    assert which is None
+    assert mean.p_value == min(1, 2 * lagged(list(x), list(y), [1] * 4).p_value)
+    assert mean.risk == lagged(list(x), list(y), [1] * 4).at(1 - 0.05 / 2)[1]
     y[2, ::10] = x[2, ::10]
-    mean, best, which = lagged_columns(list(x), list(y), [1] * 4)
+    best, which = telling(list(x), list(y), [1] * 4)
     alone = lagged([x[2]], [y[2]], [1])
     assert which == 2
-    assert mean == lagged(list(x), list(y), [1] * 4)
-    assert best.p_value == pytest.approx(4 * alone.p_value)
-    assert best.risk == alone.at(1 - 0.05 / 4)[1]
-    assert best.at(0.9) == alone.at(1 - 0.1 / 4)
-    assert best.leak_free(0.9) == alone.leak_free(1 - 0.1 / 4)
-    assert best.detectable(0.9) == alone.detectable(1 - 0.1 / 4)
+    assert best.p_value == pytest.approx(8 * alone.p_value)
+    assert best.risk == alone.at(1 - 0.05 / 8)[1]
+    assert best.at(0.9) == alone.at(1 - 0.1 / 8)
+    assert best.leak_free(0.9) == alone.leak_free(1 - 0.1 / 8)
+    assert best.detectable(0.9) == alone.detectable(1 - 0.1 / 8)
+    assert telling([x[2]], [y[2]], [1]) == (alone, None)
 
 
 @pytest.mark.slow
-def test_the_column_that_tells_most_tells_nothing_by_chance():
+def test_columns_tell_nothing_by_chance():
     found, runs = 0, 400
     for seed in range(runs):
         rng = np.random.default_rng([seed, 5])
         rare = rng.random((2, 200)) < 0.03
         one, other = ([*rng.integers(0, 5, (6, 200)), r.astype(np.int64)] for r in rare)
-        found += lagged_columns(one, other, [1] * 7)[1].p_value <= 0.05
+        found += telling(one, other, [1] * 7)[0].p_value <= 0.05
     assert found / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 

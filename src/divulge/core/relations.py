@@ -253,7 +253,7 @@ def relational_from_sdv(metadata: Any, source: str = "metadata") -> RelationalSc
     if not isinstance(metadata, Mapping) and callable(getattr(metadata, "to_dict", None)):
         metadata = metadata.to_dict()
     if not isinstance(metadata, Mapping):
-        raise SettingError(f"{source}: SDV metadata must be a JSON object.")
+        raise SettingError(f"{source}: SDV metadata must be a JSON object. hint: pass the metadata of SDV, V1 or V2.")
     tables = metadata.get("tables", {"table": metadata})
     if not isinstance(tables, Mapping) or not tables:
         raise SettingError(f'{source}: "tables" has no table. hint: pass the metadata of SDV, V1 or V2.')

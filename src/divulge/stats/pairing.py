@@ -22,7 +22,7 @@ from scipy.special import ndtr, stdtr
 from divulge.stats.intervals import _UNDEFINED, Interval, _check_level, _t, _within, normal_quantile
 from divulge.stats.two_sample import Tally
 
-__all__ = ["LEAST", "Paired", "ascents", "follows_order", "lagged", "lagged_columns"]
+__all__ = ["LEAST", "Paired", "ascents", "follows_order", "lagged", "telling"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,7 +56,7 @@ class Paired:
     df: float
     """Degrees of freedom of the spread."""
     columns: int = 1
-    """The comparison is the most telling of so many: p-value and limits hold for all of them (Bonferroni)."""
+    """So many comparisons were looked at: p-value and limits hold for all of them (Bonferroni)."""
     may_resample = False
     least_p = 0.0
     """The smallest p-value that the test can give: it is that of a distribution, not of draws."""
@@ -172,13 +172,17 @@ def lagged(one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int], *,
     >>> lagged([rows], [rows], [1]).p_value < 0.001 < 0.1 < lagged([rows], [rows[::-1].copy()], [1]).p_value
     True
     """
-    return lagged_columns(one, other, scales, level=level)[0]
+    agreement, reach, pairs = _by_lag(one, other, scales)
+    return _at_lag_zero(_mean_of(agreement), reach, pairs, level)
 
 
-def lagged_columns(
+def telling(
     one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int], *, level: float = 0.95
-) -> tuple[Paired, Paired, int]:
-    """Return the agreement over all columns, as `lagged` does, and that of the column which tells most.
+) -> tuple[Paired, int | None]:
+    """Return the agreement over all columns or, where it tells more and is found, that of one column.
+
+    A value that most people share moves the mean over many columns by little. So there are two questions, each at half
+    of the level: the mean, and the column with the smallest p-value, times the number of columns.
 
     Parameters
     ----------
@@ -187,37 +191,48 @@ def lagged_columns(
 
     Returns
     -------
-    mean
-        The mean agreement over the columns.
-    best
-        The agreement in the column with the smallest p-value; p-value and limits hold for all columns together.
+    found
+        The mean; or the best column, if its p-value is the smaller one and at most 1 less the level. P-value and limits
+        hold for all that was looked at (`columns`).
     which
-        The place of that column. Of columns with equal p-values it is the one with the largest risk, then the first.
+        The place of that column, None for the mean. Of columns with equal p-values it is the one with the largest risk,
+        then the first.
 
     Examples
     --------
     >>> rows = np.arange(200) * 37 % 101
-    >>> mean, best, which = lagged_columns([rows % 7, rows], [rows[::-1] % 7, rows], [1, 1])
-    >>> which, best.p_value < 0.001, best.columns
-    (1, True, 2)
+    >>> found, which = telling([rows % 7, rows], [rows[::-1] % 7, rows], [1, 1])
+    >>> which, found.p_value < 0.001, found.columns
+    (1, True, 4)
     """
+    agreement, reach, pairs = _by_lag(one, other, scales)
+    if len(one) == 1:
+        return _at_lag_zero(_mean_of(agreement), reach, pairs, level), None
+    mean = _at_lag_zero(_mean_of(agreement), reach, pairs, level, 2)
+    each = [_at_lag_zero(a, reach, pairs, level, 2 * len(one)) for a in agreement]
+    which = min(range(len(each)), key=lambda i: (each[i].p_value, -each[i].risk.value))
+    found = each[which].p_value < mean.p_value and each[which].p_value <= 1 - level
+    return (each[which], which) if found else (mean, None)
+
+
+def _by_lag(one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int]) -> tuple[list[Floats], int, int]:
+    """Return for each column the agreement at each lag from -reach - 1 to reach + 1, the reach, and the pairs."""
     n = len(one[0])
     reach = min(_REACH, (n - 1) // 4)
     step = max(1, n * len(one) * (2 * reach + 3) // _WORK)
     lags = range(-reach - 1, reach + 2)
-    agreement = np.array(
-        [
-            [_agreement(x, y, scale, lag, step) for lag in lags]
-            for x, y, scale in zip(one, other, scales, strict=True)
-        ]
-    )  # fmt: skip
-    pairs = len(range(0, n, step))
-    each = [_at_lag_zero(a, reach, pairs, level, len(one)) for a in agreement]
-    which = min(range(len(each)), key=lambda i: (each[i].p_value, -each[i].risk.value))
-    total = np.zeros(len(lags))
-    for a in agreement:
-        total += a
-    return _at_lag_zero(total / len(one), reach, pairs, level), each[which], which
+    found = [
+        np.array([_agreement(x, y, scale, lag, step) for lag in lags])
+        for x, y, scale in zip(one, other, scales, strict=True)
+    ]
+    return found, reach, len(range(0, n, step))
+
+
+def _mean_of(agreement: Sequence[Floats]) -> Floats:
+    total = np.zeros(len(agreement[0]))
+    for each in agreement:
+        total += each
+    return total / len(agreement)
 
 
 def _at_lag_zero(agreement: Floats, reach: int, pairs: int, level: float, columns: int = 1) -> Paired:

@@ -63,7 +63,7 @@ _COPIES_WORDS = Words(
         "near: p = share of people who have a synthetic row within the radius\n"
         "near on N columns: the same on one set of columns, for each set that a search found\n"
         "linked, row order: p = agreement of rows with one number or in one place, b = of rows near by\n"
-        "(the mean over all columns, and that of the column which agrees best)\n"
+        "(the mean over all columns, or one column where that tells more)\n"
         "risk = (p_T - p_C) / (1 - p_C); of linked rows and row order (p - b) / (1 - b)\n"
         "distance = mean over columns of |a - b| / range for numbers (at most 1), 0 or 1 for the rest\n"
         "radius = 1% quantile of the distances of holdout rows to their nearest real row (or, without one,\n"
@@ -232,7 +232,7 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
         others, untested = [*others, *rows], [*untested, *left]
     if ROW_ORDER in variants:
         placed, why = row_order(case)
-        others, untested = [*others, *placed], [*untested, why]
+        others, untested = [*others, placed], [*untested, why]
     more = [replace(r, notes=(*r.notes, *[_RELEASED] * released)) for r in others if r is not None]
     out = [*found, *more]
     for note in untested if out else ():

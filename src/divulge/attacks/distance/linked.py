@@ -18,7 +18,7 @@ from divulge.case.case import Case
 from divulge.core.hashing import once
 from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
 from divulge.stats import Comparison, Outcomes, compare
-from divulge.stats.pairing import LEAST, Paired, ascents, follows_order, lagged_columns
+from divulge.stats.pairing import LEAST, Paired, ascents, follows_order, telling
 
 __all__ = ["LINKED", "LINKED_NOTES", "ROW_ORDER", "linked", "row_order"]
 
@@ -39,7 +39,9 @@ _ORDER_NOTE = (
     "row order: of rows that stand once in each table, how often the next one in the synthetic table stands later in "
     "the real table, too"
 )
-_BEST_NOTE = "of # columns this one agrees best; p-value and limits hold for all of them"
+_BEST_NOTE = (
+    "this is about one of # columns, which agrees more clearly than their mean; p-value and limits hold for all: "
+)
 _NEARBY, _EITHER = BY_CHANCE
 _STRANGERS_NOTE = (
     "linked: the same values recur among strangers, whose rows are compared in the same way: values that people share "
@@ -63,7 +65,7 @@ LINKED_NOTES = (
     _LINKED_NOTE,
     _PLACE_NOTE,
     _ORDER_NOTE,
-    _BEST_NOTE,
+    _BEST_NOTE + "'…'",
     *(f"{variant}: not tested, {_NO_ROWS}" for variant in (LINKED, ROW_ORDER)),
     f"{ROW_ORDER}: not tested, {_FOLLOW}",
     _NO_COLUMN,
@@ -96,10 +98,10 @@ def linked(case: Case) -> tuple[list[Result], list[str]]:
             found.append(_beside_strangers(case, column, others, members, strangers))
         elif len(members[0]) < _TIMES * len(strangers[0]) * case.n_rows("real") / max(1, case.n_rows("holdout")):
             chance.append(column)
-        elif not (results := _compared(case, LINKED, (column,), others, *members)):
+        elif (result := _compared(case, LINKED, (column,), others, *members)) is None:
             few.append(column)
         else:
-            found += results
+            found.append(result)
     told = ((_FEW_VALUES, few), (_CHANCE, chance))
     return found, [f"{why}: {', '.join(map(repr, names))}" for why, names in told if names]
 
@@ -149,23 +151,23 @@ def _agreements(case: Case, columns: Sequence[str], which: int, people: Ints, sy
     return total / (len(columns) * _STEPS)
 
 
-def row_order(case: Case) -> tuple[list[Result], str]:
+def row_order(case: Case) -> tuple[Result | None, str]:
     """Return whether the order of the synthetic rows tells who is who; without a result, a note says why."""
     if not case.in_memory:
-        return [], f"{ROW_ORDER}: not tested, {_NO_ROWS}"
+        return None, f"{ROW_ORDER}: not tested, {_NO_ROWS}"
     n, m = case.n_rows("real"), case.n_rows("synthetic")
     if n != m:
         return _order_of_matched(case)
     if n < LEAST:
-        return [], _FEW_ROWS
+        return None, _FEW_ROWS
     found = _compared(case, ROW_ORDER, (), case.schema.usable(), np.arange(n), np.arange(n))
-    return found, "" if found else f"{ROW_ORDER}: not tested, {_FOLLOW}"
+    return found, f"{ROW_ORDER}: not tested, {_FOLLOW}" if found is None else ""
 
 
-def _order_of_matched(case: Case) -> tuple[list[Result], str]:
+def _order_of_matched(case: Case) -> tuple[Result | None, str]:
     columns = sorted(case.schema.usable())
     if not columns:
-        return [], _FEW_MATCHED
+        return None, _FEW_MATCHED
     rows = [case.encoded.row_hashes(columns, i) for i in (0, 1)]
     both = np.unique(np.concatenate(rows), return_inverse=True)[1]
     values = np.split(both, [len(rows[0])])
@@ -175,38 +177,35 @@ def _order_of_matched(case: Case) -> tuple[list[Result], str]:
     place[values[0]] = np.arange(len(values[0]))
     mine = values[1][alone[values[1]]]  # in the order of the synthetic rows
     if len(mine) < _MATCHED:
-        return [], _FEW_MATCHED
+        return None, _FEW_MATCHED
     # rows that differ in a column which both tables follow are in order without any leak
     follow = [c for c in columns if _both_follow(case, c, None, None)]
     real = place[mine]
     group = np.unique(case.encoded.row_hashes(follow, 0)[real], return_inverse=True)[1].astype(np.int64)
     comparison = ascents(real, group, level=case.level)
     if comparison is None or comparison.real.n < _MATCHED:
-        return [], f"{ROW_ORDER}: not tested, {_FOLLOW}"
-    return [_result(case, ROW_ORDER, (), None, comparison, _EITHER, [_ORDER_NOTE])], ""
+        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
+    return _result(case, ROW_ORDER, (), comparison, _EITHER, [_ORDER_NOTE]), ""
 
 
 def _compared(
     case: Case, variant: str, keys: tuple[str, ...], columns: Sequence[str], real: Ints, synthetic: Ints
-) -> list[Result]:
-    """Return the agreement of pairs of rows over all columns, and in the one that tells most.
+) -> Result | None:
+    """Return the agreement of pairs of rows over all columns, or in one where that tells more.
 
-    Columns that follow the order of the rows are left out; [] where no other is left. One column alone shows what a
-    mean over many hides: a secret that most people share moves it by little.
+    Columns that follow the order of the rows are left out; None where no other is left.
     """
     used = [c for c in sorted(columns) if not _both_follow(case, c, real, synthetic)]
     if not used:
-        return []
+        return None
     values = [_values(case, c) for c in used]
     one = [v[case.codes(c, binned=False)[0][real]] for c, (v, _) in zip(used, values, strict=True)]
     other = [v[case.codes(c, binned=False)[1][synthetic]] for c, (v, _) in zip(used, values, strict=True)]
-    mean, best, which = lagged_columns(one, other, [scale for _, scale in values], level=case.level)
-    note = _LINKED_NOTE if variant == LINKED else _PLACE_NOTE
-    found = [_result(case, variant, keys, None, mean, _NEARBY, [note])]
-    if len(used) > 1:
-        told = [note, _BEST_NOTE.replace("#", str(len(used)))]
-        found.append(_result(case, variant, keys, used[which], best, _NEARBY, told))
-    return found
+    found, which = telling(one, other, [scale for _, scale in values], level=case.level)
+    notes = [_LINKED_NOTE if variant == LINKED else _PLACE_NOTE]
+    if which is not None:
+        notes.append(_BEST_NOTE.replace("#", str(len(used))) + repr(used[which]))
+    return _result(case, variant, keys, found, _NEARBY, notes)
 
 
 def _both_follow(case: Case, column: str, real: Ints | None, synthetic: Ints | None) -> bool:
@@ -245,7 +244,6 @@ def _result(
     case: Case,
     variant: str,
     keys: tuple[str, ...],
-    target: str | None,
     comparison: Paired,
     chance: str,
     notes: Sequence[str],
@@ -255,7 +253,6 @@ def _result(
         attack="copies",
         variant=variant,
         keys=keys,
-        target=target,
         settings={"rows": seen.n},
         real=Rate(hits=seen.hits, n=seen.n, rate=seen.rate),
         baseline=Baseline(rate=comparison.holdout.rate, what=chance),
