@@ -302,6 +302,9 @@ def test_columns_that_are_no_list_are_refused(given):
     (role,) = given
     with pytest.raises(SettingError, match=f"^{role}: .* hint: "):
         divulge.assess(table, table, holdout=table, models=False, **given)
+    if role != "subgroups":
+        with pytest.raises(SettingError, match=f"^{role}: .* hint: "):
+            divulge.compare(table, {"a": table, "b": table}, holdout=table, **given)
 
 
 def test_a_target_that_is_no_column_name_is_refused():

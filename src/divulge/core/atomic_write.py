@@ -19,7 +19,7 @@ from divulge.core.errors import SettingError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # no file locks there
 
 __all__ = ["check_target", "check_writable", "open_regular", "replaced", "replacing", "why_not", "written"]
 

@@ -374,14 +374,7 @@ def _sdv_column(name: str, entry: Any, primary: bool, source: str) -> Column:
 
 
 def check_columns(role: str, wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name.
-
-    A text or what is no list at all is a `SettingError`.
-    """
-    if isinstance(wanted, str):
-        raise SettingError(f"{role}: got the text {wanted!r}. hint: pass a list, {role}=[{wanted!r}].")
-    if not isinstance(wanted, Iterable):
-        raise SettingError(f"{role}: a {type(wanted).__name__} is no list. hint: pass a list of column names.")
+    """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name."""
     for name in wanted:
         if name not in known:
             raise ColumnError(no_such(role, "column", name, known))

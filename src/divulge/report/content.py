@@ -15,7 +15,16 @@ from divulge.core.errors import SettingError, TableError
 from divulge.report.model import ANY_COUNT, FORMAT, Assessment, Records
 from divulge.report.schema import fault
 
-__all__ = ["LATER", "RECORDS", "assessment_of", "content_of", "read_assessment", "read_records", "settings_of"]
+__all__ = [
+    "LATER",
+    "RECORDS",
+    "assessment_bytes",
+    "assessment_of",
+    "content_of",
+    "read_assessment",
+    "read_records",
+    "settings_of",
+]
 
 RECORDS = "records.parquet"
 """Name of the file of records."""
@@ -129,7 +138,7 @@ def assessment_of(data: Any) -> Assessment:
 def _read_json(path: Path) -> Any:
     try:
         # NaN and Infinity are not JSON, and divulge never writes them
-        content = read_at_most(path, _LARGEST, "assessment")
+        content = assessment_bytes(path)
         return json.loads(content.decode("utf-8-sig"), parse_constant=_no_number)
     except SettingError:
         raise
@@ -137,6 +146,11 @@ def _read_json(path: Path) -> Any:
         raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
     except (ValueError, RecursionError):
         raise SettingError("assessment: no JSON. hint: name the assessment.json that `divulge assess` wrote.") from None
+
+
+def assessment_bytes(path: Path) -> bytes:
+    """Return the bytes of an assessment.json; above the largest size that is read, raise a `SettingError`."""
+    return read_at_most(path, _LARGEST, "assessment")
 
 
 def _no_number(text: str) -> float:

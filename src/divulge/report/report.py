@@ -21,12 +21,11 @@ from divulge.attacks.key_sets import Disclosing, KeySet
 from divulge.case.comparable.check import Check
 from divulge.case.preconditions import CRITICAL
 from divulge.core.atomic_write import replaced, replacing, written
-from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema
 from divulge.report import model
-from divulge.report.content import RECORDS, assessment_of, content_of, read_assessment, read_records
+from divulge.report.content import RECORDS, assessment_bytes, assessment_of, content_of, read_assessment, read_records
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
 from divulge.report.notebook import framed
@@ -350,7 +349,7 @@ def other_edition(folder: str | Path, edition: str) -> str:
     if edition == "external" and (folder / RECORDS).exists():
         return f"{RECORDS} of a custodian's report"
     try:
-        data = json.loads(read_at_most(folder / "assessment.json", 512, "assessment").decode("utf-8-sig"))
+        data = json.loads(assessment_bytes(folder / "assessment.json").decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return ""
     # a report from before there were editions is a custodian's

@@ -33,7 +33,7 @@ from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.options import Attacker, Reading, RunOptions, Search, listed, stated
+from divulge.run.options import Attacker, Reading, RunOptions, Search, listed, maybe_listed, stated
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
@@ -146,7 +146,7 @@ def assess(
         budget, keep, resume,
     )  # fmt: skip
     reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
-    attacker = Attacker(keys, targets, listed("subgroups", subgroups))
+    attacker = Attacker(maybe_listed("keys", keys), maybe_listed("targets", targets), listed("subgroups", subgroups))
     return assess_with(
         real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished, before=before
     )

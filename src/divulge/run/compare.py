@@ -30,7 +30,7 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
-from divulge.run.options import Attacker, Reading, RunOptions, stated
+from divulge.run.options import Attacker, Reading, RunOptions, listed, maybe_listed, stated
 from divulge.tables.frames import table_of
 
 __all__ = ["compare"]
@@ -107,8 +107,9 @@ def compare(
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
     tables, failed, left_out = _same_columns(real, holdout, given, ignore)
     options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
-    reading = Reading(schema, unit, tuple(ignore), tuple(missing))
-    run = Assessment(real, holdout, Attacker(keys, targets), reading, options, utility, len(tables), failed)
+    reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
+    attacker = Attacker(maybe_listed("keys", keys), maybe_listed("targets", targets))
+    run = Assessment(real, holdout, attacker, reading, options, utility, len(tables), failed)
     assessed = _each_assessed(run, tables, progress)
     progress("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})

@@ -14,7 +14,7 @@ from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema
 
-__all__ = ["Attacker", "Reading", "RunOptions", "Search", "listed"]
+__all__ = ["Attacker", "Reading", "RunOptions", "Search", "listed", "maybe_listed"]
 
 Search = Literal["default", "full", "off"]
 
@@ -95,6 +95,11 @@ def listed(option: str, names: Any) -> tuple[Any, ...]:
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise SettingError(f'{option}: no list of texts. hint: write the texts in brackets: {option}=["..."].')
     return tuple(names)
+
+
+def maybe_listed(option: str, names: Any) -> tuple[Any, ...] | None:
+    """Return the entries of a list, as `listed` does; None stays None."""
+    return None if names is None else listed(option, names)
 
 
 def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None) -> dict[str, Any]:

@@ -131,11 +131,11 @@ def without_models(tasks: Sequence[Task]) -> list[Task]:
 
 def _columns(case: Case, attacker: Attacker) -> _Columns:
     usable = case.schema.usable()
-    for role, given in (("keys", attacker.keys), ("targets", attacker.targets), ("subgroups", attacker.subgroups)):
-        if given:
-            check_columns(role, given, case.columns)
     keys = list(attacker.keys) if attacker.keys else list(case.schema.with_role("key"))
     targets = list(attacker.targets) if attacker.targets else list(case.schema.with_role("target"))
+    check_columns("keys", keys, case.columns)
+    check_columns("targets", targets, case.columns)
+    check_columns("subgroups", attacker.subgroups, case.columns)
     if set(keys) & set(targets):
         both = sorted(set(keys) & set(targets))[0]
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")

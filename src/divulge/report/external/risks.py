@@ -29,7 +29,7 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
     own = r.risk
     if own is None:
         return None
-    tests = sum(o.attack == r.attack and o.risk is not None for o in s.data.results)
+    tests = s.n_tests[r.attack]
     people = s.of_people(r) and not s.kept_back(r)
     out: dict[str, float | None] = dict.fromkeys(("value", "leak_free_low", "leak_free_high"))
     for kind, times in (("", 1), ("_simultaneous", tests)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,11 @@ class Source:
         t = self.data.tables
         known = [(size(x.rows), size(x.units)) for x in (t.real, t.holdout) if x is not None]
         return BASE * max([1, *(ceil(rows / units) for rows, units in known if rows and units)])
+
+    @cached_property
+    def n_tests(self) -> Counter[str]:
+        """How many results with a risk each attack has."""
+        return Counter(r.attack for r in self.data.results if r.risk is not None)
 
     def size(self, n: float | None) -> int | None:
         """Return the size of a table of people, or of a part of one, as shown."""

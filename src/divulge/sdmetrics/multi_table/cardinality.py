@@ -20,6 +20,7 @@ from divulge.sdmetrics.warnings import ConstantInputWarning
 __all__ = [
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
+    "check_types",
     "key_codes",
     "key_columns",
     "n_children",
@@ -57,7 +58,7 @@ def key_codes(parent: Sequence[Column], child: Sequence[Column]) -> tuple[list[I
     """
     codes: list[Ints] = []
     for above, below in zip(parent, child, strict=True):
-        _check_types(above, below)
+        check_types(above, below)
         own, n = equal_codes([above, below])
         parts = [np.where(c.missing, n, o).astype(np.int64) for c, o in zip((above, below), own, strict=True)]
         if not codes:
@@ -69,7 +70,8 @@ def key_codes(parent: Sequence[Column], child: Sequence[Column]) -> tuple[list[I
     return codes, max((int(c.max()) + 1 for c in codes if len(c)), default=0)
 
 
-def _check_types(parent: Column, child: Column) -> None:
+def check_types(parent: Column, child: Column) -> None:
+    """Raise a `ValueError` where keys of one side are texts and those of the other numbers or dates."""
     kinds = {
         "number" if c.kind in "biuf" else "date" if c.kind == "M" else _kind_of_objects(c) for c in (parent, child)
     }

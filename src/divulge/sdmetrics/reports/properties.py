@@ -14,7 +14,7 @@ from divulge.measures import column_shapes
 from divulge.sdmetrics.column_pairs import keys
 from divulge.sdmetrics.columns import Column, Frame
 from divulge.sdmetrics.errors import IncomputableMetricError
-from divulge.sdmetrics.multi_table.cardinality import n_children
+from divulge.sdmetrics.multi_table.cardinality import check_types, n_children
 from divulge.sdmetrics.reports.details import MEETS, Row, measured
 from divulge.sdmetrics.reports.pairs import Thresholds, pair_rows
 from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE, TableData
@@ -228,7 +228,8 @@ def _joined(
 
 def _join_rows(parent: list[Column], child: list[Column]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of parent and child of each row of their inner join; a missing key equals a missing key."""
-    n_children(parent, child)  # refuses keys of different types
+    for part_above, part_below in zip(parent, child, strict=True):
+        check_types(part_above, part_below)
     above, below = key_codes([parent, child])
     order = np.argsort(above, kind="stable")
     n_keys = int(max(above.max(initial=-1), below.max(initial=-1))) + 1

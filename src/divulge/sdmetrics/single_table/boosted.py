@@ -13,7 +13,16 @@ from divulge.core.errors import SettingError
 from divulge.sdmetrics.columns import Frame, frame_of
 from divulge.sdmetrics.metadata import as_datetimes, columns_of, table_metadata
 
-__all__ = ["Tables", "as_label", "checked_tables", "fitted", "needed", "probabilities", "seen_by_model"]
+__all__ = [
+    "Tables",
+    "as_label",
+    "checked_tables",
+    "fitted",
+    "needed",
+    "prediction_counts",
+    "probabilities",
+    "seen_by_model",
+]
 
 Tables = tuple[Frame, Frame, Frame]
 """The real training table, the synthetic one and the real validation table."""
@@ -129,3 +138,13 @@ def needed(package: str) -> Any:
         raise SettingError(
             f"this metric of SDMetrics needs {package}, which is not installed. hint: pip install 'divulge[xgboost]'."
         ) from None
+
+
+def prediction_counts(truth: NDArray[Any], guesses: NDArray[Any]) -> dict[str, int]:
+    """Return how many rows are true and false positives and negatives, by SDMetrics' names."""
+    return {
+        "true_positive": int(((truth == 1) & (guesses == 1)).sum()),
+        "false_positive": int(((truth == 0) & (guesses == 1)).sum()),
+        "true_negative": int(((truth == 0) & (guesses == 0)).sum()),
+        "false_negative": int(((truth == 1) & (guesses == 0)).sum()),
+    }

@@ -15,6 +15,7 @@ from divulge.sdmetrics.single_table.boosted import (
     checked_tables,
     fitted,
     needed,
+    prediction_counts,
     probabilities,
     seen_by_model,
 )
@@ -110,25 +111,19 @@ def _check_labels(real: NDArray[Any], synthetic: NDArray[Any], target: str) -> N
 def _scores(
     taught: Any, labels: NDArray[Any], validation: Any, truth: NDArray[Any], fixed: str, value: float
 ) -> dict[str, Any]:
-    from sklearn.metrics import confusion_matrix, precision_score, recall_score
+    from sklearn.metrics import precision_score, recall_score
 
     scorers = {"precision": precision_score, "recall": recall_score}
     model = fitted(taught, labels)
     found = probabilities(model, taught)
     threshold = _threshold(labels, found, fixed, value)
     guesses = (probabilities(model, validation) >= threshold).astype(int)
-    counts = confusion_matrix(truth, guesses, labels=[0, 1])
     trained = scorers[fixed](labels, (found >= threshold).astype(int), zero_division=0)
     return {
         f"{fixed}_score_training": float(trained),
         "recall_score_validation": float(recall_score(truth, guesses, zero_division=0)),
         "precision_score_validation": float(precision_score(truth, guesses, zero_division=0)),
-        "prediction_counts_validation": {
-            "true_positive": int(counts[1, 1]),
-            "false_positive": int(counts[0, 1]),
-            "true_negative": int(counts[0, 0]),
-            "false_negative": int(counts[1, 0]),
-        },
+        "prediction_counts_validation": prediction_counts(truth, guesses),
     }
 
 

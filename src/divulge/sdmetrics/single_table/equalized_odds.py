@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Column, Frame
 from divulge.sdmetrics.computed import computed_by
-from divulge.sdmetrics.single_table.boosted import as_label, checked_tables, fitted, seen_by_model
+from divulge.sdmetrics.single_table.boosted import as_label, checked_tables, fitted, prediction_counts, seen_by_model
 
 __all__ = ["EqualizedOddsImprovement"]
 
@@ -81,7 +81,7 @@ def _check_sizes(truth: NDArray[Any], members: NDArray[Any]) -> None:
 
 
 def _odds(truth: NDArray[Any], guesses: NDArray[Any], members: NDArray[Any], value: Any) -> Breakdown:
-    counts = {member: _counts(truth[members == member], guesses[members == member]) for member in (1, 0)}
+    counts = {member: prediction_counts(truth[members == member], guesses[members == member]) for member in (1, 0)}
     rates = [
         [_rate(c["true_positive"], c["false_negative"]), _rate(c["false_positive"], c["true_negative"])]
         for c in counts.values()
@@ -89,15 +89,6 @@ def _odds(truth: NDArray[Any], guesses: NDArray[Any], members: NDArray[Any], val
     fair = min(1 - abs(a - b) for a, b in zip(*rates, strict=True))
     named = {f"{value}={bool(member)}": c for member, c in counts.items()}
     return {"equalized_odds": fair, "prediction_counts_validation": named}
-
-
-def _counts(truth: NDArray[Any], guesses: NDArray[Any]) -> dict[str, int]:
-    return {
-        "true_positive": int(((truth == 1) & (guesses == 1)).sum()),
-        "false_positive": int(((truth == 0) & (guesses == 1)).sum()),
-        "true_negative": int(((truth == 0) & (guesses == 0)).sum()),
-        "false_negative": int(((truth == 1) & (guesses == 0)).sum()),
-    }
 
 
 def _rate(hits: int, misses: int) -> float:
