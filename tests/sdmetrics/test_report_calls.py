@@ -130,13 +130,6 @@ def test_what_is_refused(arguments, message):
         QualityReport().generate(*arguments, verbose=False)
 
 
-def test_constraints_are_refused_and_not_passed_over():
-    with pytest.raises(ValueError, match=r"list of dictionaries"):
-        made(DiagnosticReport, constraints="all")
-    with pytest.raises(ValueError, match=r"not checked yet. hint"):
-        made(DiagnosticReport, constraints=[{"class_name": "Range", "parameters": {}}])
-
-
 def test_metadata_with_none_for_a_list():
     tables = {"people": {**META, "alternate_keys": None}}
     whole = {"tables": tables, "relationships": None}

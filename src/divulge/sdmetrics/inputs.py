@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, pand
 
 __all__ = [
     "Category",
+    "Columns",
     "aligned",
     "codes_of",
     "column_of",
+    "columns_from",
     "counts_of",
     "known",
     "known_codes",
@@ -28,6 +30,7 @@ __all__ = [
     "two_columns",
 ]
 
+Columns = Mapping[Hashable, Column]
 _KIND_OF_TEXT, _KIND_OF_CATEGORIES = "S", "C"
 
 
@@ -109,6 +112,22 @@ def _of_list(values: Any, role: str) -> Column:
     if there and all(isinstance(v, datetime.datetime) and v.tzinfo is None for v in there):
         return Column("M", objects.astype("datetime64[us]"))
     return Column("O", objects)
+
+
+def columns_from(data: Any, role: str) -> dict[Hashable, Column]:
+    """Return the columns of a frame, those of pandas with their own dtypes and units of dates.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `data` is no frame, or two columns have one name.
+    """
+    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
+        names = list(data.columns)
+        if len(set(names)) < len(names):
+            raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
+        return {name: column_of(data[name], role).named(name) for name in names}
+    return dict(frame_of(data, role).columns)
 
 
 def pair_of(real_data: Any, synthetic_data: Any) -> tuple[Column, Column]:

@@ -67,8 +67,8 @@ class Report:
         metadata
             SDV metadata as a dictionary or an object with `to_dict`: with "tables", or for two frames with "columns".
         constraints
-            A list of dictionaries with "class_name" and "parameters". Constraints are not checked yet, so that a list
-            with some is refused.
+            A list of dictionaries with "class_name", the name of a constraint of SDV, and "parameters". The diagnostic
+            report checks them; the quality report does not look at them.
         verbose
             Whether to print each property and its score.
 
@@ -79,8 +79,11 @@ class Report:
         """
         real, synthetic, given = unified(real_data, synthetic_data, metadata)
         thresholds = Thresholds(self.real_correlation_threshold, self.real_association_threshold)
-        inputs = checked_inputs(real, synthetic, given, thresholds, check_columns=self._checks_columns)
         self._check_constraints(constraints)
+        rules = list(constraints or ())
+        inputs = checked_inputs(
+            real, synthetic, given, thresholds, check_columns=self._checks_columns, constraints=rules
+        )
         self.table_names = list(inputs.tables)
         self._note(inputs)
         began = time.perf_counter()
@@ -89,7 +92,7 @@ class Report:
         self._rows, scores = {}, []
         for i, each in enumerate(self._properties):
             start = f"({i + 1}/{len(self._properties)}) Evaluating {each.name}"
-            reason = self._why_skipped(each.name)
+            reason = self._why_skipped(each.name, bool(rules))
             if reason:
                 print_(f"{start}: N/A\n{reason}\n\n")
                 continue
@@ -118,16 +121,11 @@ class Report:
                 f"{type(self).__name__} expects 'constraints' parameter to be a list of dictionaries, each one with "
                 "the keys 'class_name' and 'parameters'."
             )
-        if constraints and any(p.name == _CONSTRAINTS for p in self._properties):
-            raise ValueError(
-                f"{type(self).__name__}: constraints are not checked yet. hint: leave them out; the other properties "
-                "do not need them."
-            )
 
-    def _why_skipped(self, name: str) -> str:
+    def _why_skipped(self, name: str, has_constraints: bool) -> str:
         if self._hides(name):
             return _ONE_TABLE
-        return _NO_CONSTRAINTS if name == _CONSTRAINTS else ""
+        return _NO_CONSTRAINTS if name == _CONSTRAINTS and not has_constraints else ""
 
     def _hides(self, name: str) -> bool:
         return self._skips and name in RELATIONAL and len(self.table_names) == 1
@@ -154,7 +152,7 @@ class Report:
         property_name
             Name of the property.
         table_name
-            Only rows of this table; of a relation, those in which it is parent or child.
+            Only rows of this table; of a relation, those in which it is parent or child; of constraints, all.
         """
         found = self._property(property_name)
         rows = self._rows.get(property_name, [])
@@ -164,7 +162,8 @@ class Report:
         if table_name and columns:
             if table_name not in self.table_names:
                 raise ValueError(f"Unknown table ('{table_name}'). Must be one of {self.table_names}.")
-            rows = [r for r in rows if table_name in (r.get("Table"), r.get("Parent Table"), r.get("Child Table"))]
+            if property_name != _CONSTRAINTS:
+                rows = [r for r in rows if table_name in (r.get("Table"), r.get("Parent Table"), r.get("Child Table"))]
         return as_frame(columns, rows)
 
     def get_info(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from divulge.core.schema import no_such
@@ -59,7 +59,13 @@ def unified(real: Any, synthetic: Any, metadata: Any) -> tuple[Frames, Frames, d
 
 
 def checked_inputs(
-    real: Frames, synthetic: Frames, metadata: dict[str, Any], thresholds: Thresholds, *, check_columns: bool
+    real: Frames,
+    synthetic: Frames,
+    metadata: dict[str, Any],
+    thresholds: Thresholds,
+    *,
+    check_columns: bool,
+    constraints: Sequence[Mapping[str, Any]] = (),
 ) -> Inputs:
     """Return the inputs of the properties.
 
@@ -71,6 +77,8 @@ def checked_inputs(
         Of the pairs of columns.
     check_columns
         Whether tables and metadata must name the same columns.
+    constraints
+        Dictionaries with "class_name" and "parameters".
 
     Raises
     ------
@@ -89,7 +97,7 @@ def checked_inputs(
     relations = metadata.get("relationships") or []
     for relation in relations:
         _check_relation(relation, tables)
-    return Inputs(tables, relations, set(real) == set(synthetic), thresholds)
+    return Inputs(tables, relations, set(real) == set(synthetic), thresholds, metadata, constraints)
 
 
 def _check_columns(table: TableData) -> None:

@@ -17,8 +17,11 @@ __all__ = ["LIMIT", "Saved", "read", "write"]
 LIMIT = 2**28
 """Bytes of the largest file that is read."""
 _FORMAT = "divulge.sdmetrics.reports/1"
-_TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Error")
+_TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Constraint", "Error")
 _FLAG = "Meets Threshold?"
+_PARAMETERS = "Parameters"
+_VALUES = ("conditional_values", "relationships", "type_value_to_table")
+"""Parameters of constraints that hold values of the tables: a file has their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,9 @@ def write(path: str | Path, saved: Saved) -> None:
         "thresholds": list(saved.thresholds),
         "score": _written(saved.score),
         "details": {
-            name: [{key: _written(value) for key, value in row.items()} for row in rows]
+            name: [
+                {key: _parameters(v) if key == _PARAMETERS else _written(v) for key, v in row.items()} for row in rows
+            ]
             for name, rows in saved.details.items()
         },
     }
@@ -54,6 +59,21 @@ def _written(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int)):
         return value
     return [_written(v) for v in value] if isinstance(value, (list, tuple)) else str(value)
+
+
+def _parameters(given: Any) -> Any:
+    """Return the parameters of a constraint: names of tables and columns, and how many values there are of the rest."""
+    if not isinstance(given, Mapping):
+        return None
+    return {str(name): f"{len(value)} value(s)" if name in _VALUES else _named(value) for name, value in given.items()}
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _named(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_named(v) for v in value]
+    return value if value is None or isinstance(value, (str, bool, int, float)) else getattr(value, "__name__", None)
 
 
 def read(path: str | Path, columns: Mapping[str, Sequence[str]], report: str) -> Saved:
@@ -114,11 +134,11 @@ def _row(row: dict[str, Any], columns: Sequence[str]) -> Row:
 
 
 def _cell(name: str, value: Any) -> Any:
-    if name == _FLAG or (name == "Error" and value is None):
-        return value if value is None else _of(value, bool)
-    if name in _TEXT:
-        return [_of(v, str) for v in value] if isinstance(value, list) else _of(value, str)
-    if name.endswith("Key"):
+    if value is None and name in (_FLAG, "Error", "Constraint", _PARAMETERS):
+        return None
+    if name in (_FLAG, _PARAMETERS):
+        return _of(value, bool if name == _FLAG else dict)
+    if name in _TEXT or name.endswith("Key"):
         return [_of(v, str) for v in value] if isinstance(value, list) else _of(value, str)
     return _number(value)
 

@@ -8,35 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.sdmetrics.columns import Column, frame_of
-from divulge.sdmetrics.inputs import column_of, known_codes
+from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.inputs import Columns, columns_from, known_codes
 from divulge.sdmetrics.metadata import as_datetimes, columns_of
 from divulge.sdmetrics.single_table.table_structure import dtypes_of
 
-__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "Columns", "TableData", "columns_from"]
+__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData"]
 
 CONTINUOUS = ("numerical", "datetime")
 DISCRETE = ("categorical", "ordinal", "boolean")
 
-Columns = Mapping[Hashable, Column]
 Coded = tuple[list[NDArray[Any]], int]
 """The codes of a column in the real and in the synthetic table, 0 for a missing value, and the number of codes."""
-
-
-def columns_from(data: Any, role: str) -> dict[Hashable, Column]:
-    """Return the columns of a frame, those of pandas with their own dtypes and units of dates.
-
-    Raises
-    ------
-    TypeError, ValueError
-        `data` is no frame, or two columns have one name.
-    """
-    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
-        names = list(data.columns)
-        if len(set(names)) < len(names):
-            raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
-        return {name: column_of(data[name], role).named(name) for name in names}
-    return dict(frame_of(data, role).columns)
 
 
 class TableData:
