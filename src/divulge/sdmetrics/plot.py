@@ -10,9 +10,10 @@ from divulge.core.atomic_write import written
 from divulge.core.errors import SettingError
 from divulge.report.documents.figure import Figure
 from divulge.sdmetrics.plot_drawing import draw
+from divulge.sdmetrics.plot_elements import short
 from divulge.sdmetrics.plot_shapes import Picture
 
-__all__ = ["Plot", "plotted"]
+__all__ = ["BACKENDS", "Plot", "plotted"]
 
 _PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>divulge plot</title><body>{svg}</body></html>\n'
 BACKENDS = ("svg", "plotly")
@@ -73,6 +74,14 @@ class Plot(Figure):
 
 
 def plotted(picture: Picture, backend: str) -> Any:
-    """Return a plot, or plotly's figure of it."""
+    """Return a plot, or plotly's figure of it.
+
+    Raises
+    ------
+    ValueError
+        No backend has this name.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"Invalid backend {short(backend)!r}. Please use one of {list(BACKENDS)}.")
     plot = Plot(draw(picture), picture)
     return plot.to_plotly() if backend == "plotly" else plot
