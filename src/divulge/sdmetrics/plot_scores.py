@@ -48,7 +48,7 @@ def _legend(metrics: Sequence[str], fill: dict[str, str]) -> tuple[str, float]:
     """Return the metrics with their fills, on as many lines as they need, and where the plot begins below them."""
     out, x, y = "", 16.0, 44.0
     for metric in metrics:
-        width = 40 + _CHARACTER * len(metric)
+        width = 44 + _CHARACTER * len(metric)
         if x > 16 and x + width > WIDTH - RIGHT:
             x, y = 16.0, y + 18
         out += box(fill[metric], x, y, 14, 12) + text_mark(x + 20, y + 10, metric, "start", "legend")

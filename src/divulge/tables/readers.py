@@ -40,6 +40,8 @@ from divulge.tables.frames import Table, check_missing, plain, read_numbers, tab
 __all__ = ["is_table_file", "read", "read_relational_schema", "read_schema"]
 
 _T = TypeVar("_T")
+_TABLES = re.compile(r"^\s*\[+\s*(table\.|relation)", re.M)
+"""What the schema of several tables has and that of one table does not."""
 _TEXT = (".csv", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -136,6 +138,30 @@ def read_relational_schema(path: str | PathLike[str]) -> RelationalSchema:
         The file does not exist, is neither TOML nor JSON, has an unknown entry, or a relation names what is not there.
     """
     return _described(path, relational_from_toml, relational_from_sdv)
+
+
+def read_metadata(path: str | PathLike[str]) -> RelationalSchema | dict[str, Any]:
+    """Return what a file says of one table or of several: the schema of a TOML file, or SDV metadata as they stand.
+
+    A TOML file of one table gives a schema with one table, which is called "table". SDV metadata are checked and keep
+    their ranges and formats.
+
+    Raises
+    ------
+    SettingError
+        As in `read_relational_schema`.
+    """
+
+    def of_toml(text: str, name: str) -> RelationalSchema | dict[str, Any]:
+        if _TABLES.search(text):
+            return relational_from_toml(text, name)
+        return RelationalSchema({"table": schema_from_toml(text, name)})
+
+    def of_sdv(metadata: Any, name: str) -> RelationalSchema | dict[str, Any]:
+        relational_from_sdv(metadata, name)
+        return dict(metadata)
+
+    return _described(path, of_toml, of_sdv)
 
 
 def _described(

@@ -20,7 +20,10 @@ from divulge.sdmetrics.reports.figures import key_text, label_of, picture_of
 
 __all__ = ["page"]
 
-_OWN_STYLE = ".dvplot{display:block;max-width:100%;height:auto}.charts.wide{grid-template-columns:1fr}"
+_OWN_STYLE = (
+    ".dvplot{display:block;max-width:100%;height:auto}.charts.wide{grid-template-columns:1fr}"
+    ".wide figure{width:fit-content;max-width:100%}"
+)
 _MOST_ROWS = 400
 _MOST_FIGURES = 6
 _MOST_TABLES = 300
