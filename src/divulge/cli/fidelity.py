@@ -12,7 +12,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.cli.show import check_file, printed, progress_shown
+from divulge.cli.show import as_text, check_file, printed, progress_shown
 from divulge.core.atomic_write import why_not
 from divulge.core.errors import SettingError
 
@@ -115,6 +115,8 @@ def _run(kind: _Kind, **options: Any) -> None:
     _write("--html", options["html_file"], lambda path: report.to_html(path, judged))
     if not options["quiet"]:
         printed(report.content(), summary)
+        if options["html_file"]:
+            click.echo(f"\nReport: {as_text(options['html_file'])}")
     _leave(judged)
 
 

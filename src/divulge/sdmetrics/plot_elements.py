@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 
 from markupsafe import escape
 
@@ -13,7 +14,8 @@ from divulge.sdmetrics.plot_shapes import Axis, marks_between
 
 __all__ = [
     "BOTTOM", "LEFT", "LETTER", "NAMES", "PLOT", "RIGHT", "TOP", "WIDTH", "axis_below", "axis_beside", "box",
-    "names_below", "names_beside", "path", "percent_marks", "scale", "short",
+    "names_below", "names_beside", "path", "percent_marks", "scale", "score_text",
+    "short",
 ]  # fmt: skip
 
 WIDTH, TOP, RIGHT, LEFT = 760, 78, 24, 66
@@ -25,6 +27,19 @@ LETTER = {"Real": "r", "Synthetic": "s"}
 def short(text: object, most: int = 30) -> str:
     """Return an untrusted name on one line, shortened."""
     return brief(" ".join(tidy(text).split()), most)
+
+
+def score_text(value: float, digits: int = 4) -> str:
+    """Return a score as text; one below 1 is not rounded to 1.
+
+    Examples
+    --------
+    >>> score_text(0.99996), score_text(1.0), score_text(0.85), score_text(float("nan"))
+    ('0.9999', '1.0000', '0.8500', '-')
+    """
+    if not isfinite(value):
+        return "-"
+    return f"{min(value, 1 - 10.0**-digits) if value < 1 else value:.{digits}f}"
 
 
 def scale(low: float, high: float, begin: float, end: float) -> Callable[[float], float]:

@@ -7,7 +7,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from divulge.report.documents.svg import line, text_mark
-from divulge.sdmetrics.plot_elements import NAMES, RIGHT, TOP, WIDTH, box, names_below, names_beside, scale, short
+from divulge.sdmetrics.plot_elements import (
+    NAMES,
+    RIGHT,
+    TOP,
+    WIDTH,
+    box,
+    names_below,
+    names_beside,
+    scale,
+    score_text,
+    short,
+)
 from divulge.sdmetrics.plot_shapes import Axis, Matrix, Scores, Triangle
 
 __all__ = ["METRIC_STYLES", "matrix", "scores"]
@@ -39,7 +50,7 @@ def scores(p: Scores) -> tuple[float, str]:
         known = bool(np.isfinite(value))
         if known:
             out += box(fill[metric], left, at + 4, x(value) - left, 13, f"{short(name, 60)}, {metric}: {value:.4f}")
-        label = f"{value:.3f}" if known else "no score"
+        label = score_text(value, 3) if known else "no score"
         out += text_mark((x(value) if known else left) + 6, at + 15, f"{label} {metric}", "start", "note")
     return bottom + 46, out
 

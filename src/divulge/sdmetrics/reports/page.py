@@ -13,6 +13,7 @@ from divulge.core import __version__
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.model import Condition
 from divulge.sdmetrics.plot_drawing import HATCH, STYLE, draw
+from divulge.sdmetrics.plot_elements import score_text
 from divulge.sdmetrics.plot_shapes import Empty
 from divulge.sdmetrics.reports.content import ABOUT, Content, Shown, of_table
 from divulge.sdmetrics.reports.details import MEETS, Row, mean_score
@@ -50,6 +51,7 @@ def page(content: Content, rules: Sequence[Condition] = ()) -> str:
         "hatch": Markup(HATCH),
         "version": __version__,
         "rules": rules,
+        "score": score_text,
         "properties": [_property(content, shown) for shown in content.properties],
         "errors": content.errors(),
         "by_table": _by_table(content),
@@ -80,16 +82,18 @@ def _property(content: Content, shown: Shown) -> dict[str, Any]:
 
 def _cell(row: Row, column: str) -> Any:
     value = row.get(column)
+    if column == "Score":
+        return score_text(value)
     return value if column in _NUMBERS or value is None else key_text(value)
 
 
 def _figures(content: Content, shown: Shown) -> list[dict[str, Any]]:
-    """Return one figure for each table that has scores, the lowest table first; not all are drawn."""
+    """Return a figure for each table with scores, the lowest first and not all drawn, or one of all relations."""
     if shown.name in _NO_FIGURE or not shown.rows:
         return []
     if shown.name == "Data Structure":
         return [_figure(shown.name, shown.rows, "")] if len(content.tables) > 1 else []
-    if len(content.tables) == 1:
+    if len(content.tables) == 1 or "Table" not in shown.columns:
         return [_figure(shown.name, shown.rows, "")]
     owned = [(table, [r for r in shown.rows if of_table(r, table)]) for table in content.tables]
     ranked = sorted((mean_score(rows), i) for i, (_, rows) in enumerate(owned) if rows and isfinite(mean_score(rows)))

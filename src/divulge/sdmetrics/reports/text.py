@@ -8,6 +8,7 @@ from typing import Any
 
 from divulge.report.documents.terminal import clean
 from divulge.report.formatting import brief
+from divulge.sdmetrics.plot_elements import score_text
 from divulge.sdmetrics.reports.content import Content, Shown
 from divulge.sdmetrics.reports.details import Row
 from divulge.sdmetrics.reports.figures import label_of
@@ -30,7 +31,7 @@ def summary(content: Content, *, width: int = 110, colour: bool = False) -> str:
     )
     name = "quality" if content.is_quality else "diagnosis"
     tables = "1 table" if len(content.tables) == 1 else f"{len(content.tables):,} tables"
-    console.print(Text(f"divulge: {name} {_score(content.score)}", style="bold"))
+    console.print(Text(f"divulge: {name} {score_text(content.score)}", style="bold"))
     console.print(
         Text(f"{tables}; {content.n_rows('real'):,} real rows, {content.n_rows('synthetic'):,} synthetic rows.")
     )
@@ -40,11 +41,7 @@ def summary(content: Content, *, width: int = 110, colour: bool = False) -> str:
         console.print(lowest)
     for error, n in content.errors()[:_ERRORS]:
         console.print(Text(f"! {n:,} without a score: {clean(brief(error, 200))}", style="yellow"))
-    return stream.getvalue().rstrip()
-
-
-def _score(value: float) -> str:
-    return f"{value:.4f}" if isfinite(value) else "-"
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
 
 
 def _table(*heads: str) -> Any:
@@ -54,17 +51,18 @@ def _table(*heads: str) -> Any:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for head in heads:
         right = head in ("score", "scores")
-        table.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=right)
+        whole = head not in ("lowest", "")
+        table.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=whole)
     return table
 
 
 def _properties(content: Content) -> Any:
     table = _table("property", "score", "scores", "")
     for p in content.properties:
-        below = f"{p.n_below:,} pairs below the threshold" if p.n_below else ""
+        below = f"{p.n_below:,} pair{'s' if p.n_below > 1 else ''} below the threshold" if p.n_below else ""
         if not p.rows:
             below = "does not apply"
-        table.add_row(p.name, _score(p.score), f"{len(p.rows) - p.n_below:,}", below)
+        table.add_row(p.name, score_text(p.score), f"{len(p.rows) - p.n_below:,}", below)
     return table
 
 
@@ -73,7 +71,7 @@ def _lowest(content: Content) -> Any:
     table = _table("lowest", "of", "metric", "score")
     found = [(row, p) for p in content.properties for row in p.ranked() if isfinite(row["Score"]) and row["Score"] < 1]
     for row, p in sorted(found, key=lambda f: f[0]["Score"])[:_SHOWN]:
-        table.add_row(*map(clean, (_where(row, p, content), p.name, str(row["Metric"]), _score(row["Score"]))))
+        table.add_row(*map(clean, (_where(row, p, content), p.name, str(row["Metric"]), score_text(row["Score"]))))
     return table
 
 
