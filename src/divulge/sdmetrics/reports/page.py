@@ -83,7 +83,7 @@ def _property(content: Content, shown: Shown) -> dict[str, Any]:
 def _cell(row: Row, column: str) -> Any:
     value = row.get(column)
     if column == "Score":
-        return score_text(value)
+        return score_text(row["Score"])
     return value if column in _NUMBERS or value is None else key_text(value)
 
 

@@ -118,7 +118,18 @@ def _checked(found: dict[str, Any], columns: Mapping[str, Sequence[str]]) -> Sav
     details = {name: [_row(row, columns[name]) for row in rows] for name, rows in found["details"].items()}
     tables = [_of(name, str) for name in found["tables"]]
     first, second = (_number(t) for t in found["thresholds"])
-    return Saved(found["info"], tables, (first, second), _number(found["score"]), details)
+    return Saved(_info(found["info"]), tables, (first, second), _number(found["score"]), details)
+
+
+def _info(info: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of the whole report, whose values a page shows."""
+    for key in ("generated_date", "sdmetrics_version", "divulge_version"):
+        _of(info[key], str)
+    _number(info["generation_time"])
+    for key in ("num_rows_real_data", "num_rows_synthetic_data"):
+        for n in info[key].values() if isinstance(info[key], dict) else [info[key]]:
+            _of(n, int)
+    return info
 
 
 def _row(row: dict[str, Any], columns: Sequence[str]) -> Row:
