@@ -299,25 +299,31 @@ def test_limits_and_rules_are_read_written_and_kept():
 
 
 @pytest.mark.parametrize(
-    ("entry", "says"),
+    ("kind", "entry", "says"),
     [
-        ('low = "a"', "low is no number and no date. hint: write low = 0"),
-        ("high = true", "high is no number"),
-        ("low = 5\nhigh = 3", "low is above high"),
-        ("low = 5\nhigh = 2020-01-01", "low and high are of different types. hint: two numbers, or two dates"),
-        ("low = 2020-01-01\nhigh = 2021-01-01T00:00:00", "of different types"),
-        ("values = []", "values is no list of texts or numbers"),
-        ('values = "secret"', "values is no list"),
-        ("values = [[1]]", "values is no list"),
-        ("missing = 1", "missing is neither true nor false"),
-        ('format = "day"', "format is no format of dates"),
-        ('pattern = "("', "pattern is no regular expression"),
-        ("pattern = 3", "pattern is no regular expression"),
+        ("numeric", 'low = "a"', "low is no number and no date. hint: write low = 0"),
+        ("numeric", "high = true", "high is no number"),
+        ("numeric", "low = 5\nhigh = 3", "low is above high"),
+        (
+            "numeric",
+            "low = 5\nhigh = 2020-01-01",
+            "low and high are of different types. hint: two numbers, or two dates",
+        ),
+        ("datetime", "low = 2020-01-01\nhigh = 2021-01-01T00:00:00", "low and high are of different types"),
+        ("categorical", "values = []", "values is no list of texts or numbers"),
+        ("categorical", 'values = "secret"', "values is no list"),
+        ("categorical", "values = [[1]]", "values is no list"),
+        ("numeric", "missing = 1", "missing is neither true nor false"),
+        ("datetime", 'format = "day"', "format is no format of dates"),
+        ("identifier", 'pattern = "("', "pattern is no regular expression"),
+        ("identifier", "pattern = 3", "pattern is no regular expression"),
+        ("categorical", "low = 3", "low is for numeric and datetime columns, and this one is categorical"),
+        ("text", 'pattern = "a"', "pattern is for identifier columns"),
     ],
 )
-def test_limits_that_cannot_be_read_are_one_sentence(entry, says):
+def test_limits_that_cannot_be_read_are_one_sentence(kind, entry, says):
     with pytest.raises(SettingError, match=f"schema: column 'x': {re.escape(says)}") as raised:
-        schema_from_toml(f"[columns.x]\n{entry}")
+        schema_from_toml(f'[columns.x]\nkind = "{kind}"\n{entry}')
     assert "hint:" in str(raised.value) and "secret" not in str(raised.value)
 
 

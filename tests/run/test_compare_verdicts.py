@@ -234,8 +234,8 @@ def test_screened_comparisons_move_no_rank_and_the_order_of_candidates_no_byte(m
     primary = {("copies", "exact"), ("copies", "near"), ("linkability", "balanced halves, k = 1"),
                ("inference", "nearest record"), ("cap", "zero")}  # fmt: skip
 
-    def noisy(*given):
-        report = assessed(*given)
+    def noisy(*given, **told):
+        report = assessed(*given, **told)
         screened = (
             r if (r.attack, r.variant) in primary or r.individual is None else
             replace(r, individual=replace(r.individual, real=noise.random(len(r.individual.real))))

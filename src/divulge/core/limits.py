@@ -53,23 +53,38 @@ class Rule:
         return {"constraint": self.constraint, **self.parameters}
 
 
-def limits_from(name: str, entry: Mapping[str, Any], source: str) -> Limits:
+_COUNTED = ("numeric", "datetime", "categorical", "boolean", "integer-coded")
+_KINDS = {
+    "low": ("numeric", "datetime"),
+    "high": ("numeric", "datetime"),
+    "values": ("categorical", "boolean", "integer-coded"),
+    "missing": _COUNTED,
+    "format": ("datetime",),
+    "pattern": ("identifier",),
+}
+"""The kinds of columns that each may stand for."""
+
+
+def limits_from(name: str, kind: str, entry: Mapping[str, Any], source: str) -> Limits:
     """Return what an entry of a TOML file states of the values of a column.
 
     Raises
     ------
     SettingError
-        An entry has another type, or the limits leave no value.
+        An entry has another type, is not for this kind of column, or the limits leave no value.
 
     Examples
     --------
-    >>> limits_from("age", {"low": 0, "high": 120}, "schema").entries()
+    >>> limits_from("age", "numeric", {"low": 0, "high": 120}, "schema").entries()
     {'low': 0, 'high': 120}
     """
 
     def wrong(part: str, what: str) -> SettingError:
         return SettingError(f"{source}: column {name!r}: {part} {what}.")
 
+    for part, kinds in _KINDS.items():
+        if part in entry and kind not in kinds:
+            raise wrong(part, f"is for {' and '.join(kinds)} columns, and this one is {kind}. hint: leave it out")
     for part in ("low", "high"):
         if not _is_limit(entry.get(part)):
             raise wrong(part, "is no number and no date. hint: write low = 0, or low = 2020-01-31")

@@ -16,7 +16,7 @@ from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import number
-from divulge.core.schema import Schema
+from divulge.core.schema import Schema, column_names
 from divulge.report.comparison.prose import Placed, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
@@ -30,8 +30,9 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
-from divulge.run.options import Attacker, Reading, RunOptions, listed, maybe_listed, stated
-from divulge.tables.frames import table_of
+from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
+from divulge.tables.frames import Table
+from divulge.tables.readers import opened
 
 __all__ = ["compare"]
 
@@ -56,6 +57,7 @@ def compare(
     level: float = 0.95,
     jobs: int = 2,
     progress: Progress = lambda what, done, total: None,
+    before: Callable[[str], None] = lambda told: None,
 ) -> ComparisonReport:
     """Return a comparison of candidate tables by risk and by utility.
 
@@ -80,6 +82,9 @@ def compare(
         Whether to measure how much of the real table each table keeps.
     progress
         Called with the current step, the number of steps done and the number of all steps.
+    before
+        Called before the attacks on the first table begin with how many tests they are, about how long they take, and
+        what a run of this size can find, in words.
 
     Returns
     -------
@@ -104,12 +109,15 @@ def compare(
     """
     began, started = time.perf_counter(), datetime.now(UTC)
     fixed_moment()  # a mistake there is told before the run
+    missing = listed("missing", missing)
+    real = opened(real, "real", missing)
+    holdout = None if holdout is None else opened(holdout, "holdout", missing)
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
-    tables, failed, left_out = _same_columns(real, holdout, given, ignore)
+    reading = Reading(schema, unit, column_names("ignore", ignore), missing)
+    tables, failed, left_out = _same_columns(real, holdout, given, reading)
     options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
-    reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
-    attacker = Attacker(maybe_listed("keys", keys), maybe_listed("targets", targets))
-    run = Assessment(real, holdout, attacker, reading, options, utility, len(tables), failed)
+    run = Assessment(real, holdout, attacker_of(keys, targets), reading, options, utility, len(tables), failed)
+    run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     assessed = _each_assessed(run, tables, progress)
     progress("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})
@@ -194,16 +202,16 @@ def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _same_columns(
-    real: Any, holdout: Any, given: Sequence[tuple[str, Any]], ignore: Sequence[str]
+    real: Table, holdout: Table | None, given: Sequence[tuple[str, Any]], reading: Reading
 ) -> tuple[list[tuple[str, Any, list[str]]], list[dict[str, str]], list[str]]:
     """Return each table with the columns it must leave out so that all have the same columns; and the failed tables."""
-    people = set(table_of(real, "real").columns)
+    people = set(real.columns)
     if holdout is not None:
-        people &= set(table_of(holdout, "holdout").columns)
+        people &= set(holdout.columns)
     tables, failed = [], []
     for name, table in given:
         try:
-            read = table_of(table, "synthetic")
+            read = opened(table, "synthetic", reading.missing)
         except DivulgeError as error:
             failed.append({"label": name, "why": str(error)})
             continue
@@ -219,7 +227,7 @@ def _same_columns(
     away = sorted(people - shared)
     notes = [f"{len(away)} column(s) that not all tables have were left out for all: {', '.join(away[:10])}"]
     out = [
-        (name, table, sorted((people & set(table.columns)) - shared - set(ignore)))
+        (name, table, sorted((people & set(table.columns)) - shared - set(reading.ignore)))
         for name, table in tables
     ]  # fmt: skip
     return out, failed, notes if away else []
