@@ -106,4 +106,5 @@ def smoothness_similarity(real: Floats, synthetic: Floats) -> tuple[float, float
     similarity = 1.0 if larger == 0 else min(ours, theirs) / larger
     if ours != ours or theirs != theirs:
         similarity = float("nan")
-    return similarity, *((w / span if span else float("nan")) for w in (ours, theirs))
+    widths = [w / span if span else float("nan") for w in (ours, theirs)]
+    return similarity, widths[0], widths[1]
