@@ -30,11 +30,9 @@ def summary(content: Content, *, width: int = 110, colour: bool = False) -> str:
         file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
     )
     name = "quality" if content.is_quality else "diagnosis"
-    tables = "1 table" if len(content.tables) == 1 else f"{len(content.tables):,} tables"
     console.print(Text(f"divulge: {name} {score_text(content.score)}", style="bold"))
-    console.print(
-        Text(f"{tables}; {content.n_rows('real'):,} real rows, {content.n_rows('synthetic'):,} synthetic rows.")
-    )
+    sizes = [_counted(content.n_rows(side.split()[0]), side) for side in ("real row", "synthetic row")]
+    console.print(Text(f"{_counted(len(content.tables), 'table')}; {', '.join(sizes)}."))
     console.print(_properties(content))
     lowest = _lowest(content)
     if lowest.row_count:
@@ -42,6 +40,10 @@ def summary(content: Content, *, width: int = 110, colour: bool = False) -> str:
     for error, n in content.errors()[:_ERRORS]:
         console.print(Text(f"! {n:,} without a score: {clean(brief(error, 200))}", style="yellow"))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _table(*heads: str) -> Any:
