@@ -109,7 +109,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     if failed and sum(map(len, tables.values())) < 2:
         raise SettingError(f"candidates: fewer than two can be read. The first that cannot: {failed[0]['why']}")
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
-    with progress_shown(options["quiet"]) as progress:
+    with progress_shown(options["quiet"], noun="table") as progress:
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,

@@ -197,8 +197,9 @@ def _without_names(what: str, names: bool, total: int) -> str:
 class _Lines:
     """Progress where there is no terminal: a line for each stage, and one every 30 seconds of the attacks."""
 
-    def __init__(self, names: bool) -> None:
+    def __init__(self, names: bool, noun: str = "test") -> None:
         self._names = names
+        self._noun = noun
         self._stage = ""
         self._began = self._told = 0.0
 
@@ -206,7 +207,7 @@ class _Lines:
         """Print a line where a stage begins, or 30 seconds after the last one."""
         now = time.monotonic()
         attacking = total > 1 and done < total
-        stage = f"attacking ({total} tests)" if attacking else what
+        stage = f"attacking ({total} {self._noun}s)" if attacking else what
         if stage != self._stage:
             click.echo(f"divulge: {stage}", err=True)
             self._stage, self._began, self._told = stage, now, now
@@ -216,21 +217,21 @@ class _Lines:
 
             left = f", about {duration((now - self._began) * (total - done) / done)} left" if done else ""
             running = clean(_without_names(what, self._names, total))
-            click.echo(f"divulge: {done} of {total} tests done{left}; now {running}", err=True)
+            click.echo(f"divulge: {done} of {total} {self._noun}s done{left}; now {running}", err=True)
             self._told = now
 
 
 @contextmanager
-def progress_shown(quiet: bool, *, names: bool = True) -> Iterator[Callable[[str, int, int], None]]:
+def progress_shown(quiet: bool, *, names: bool = True, noun: str = "test") -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on standard error: a bar on a terminal, elsewhere a line for each stage and every 30 seconds.
 
-    Without `names`, the text shows no column names.
+    Without `names`, the text shows no column names. `noun` is what is counted.
     """
     if quiet:
         yield lambda what, done, total: None
         return
     if not sys.stderr.isatty():
-        yield _Lines(names).show
+        yield _Lines(names, noun).show
         return
     from rich.console import Console
     from rich.markup import escape

@@ -17,7 +17,7 @@ from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
-from divulge.report.comparison.prose import Placed, order_in_words, some
+from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.report import Report
@@ -31,6 +31,7 @@ from divulge.run.candidates import (
     worst_of,
 )
 from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
+from divulge.stats.rank_intervals import Ranking
 from divulge.tables.frames import Table
 from divulge.tables.readers import opened
 
@@ -168,7 +169,7 @@ def _compared(
             "holdout": None if run.holdout is None else _given(first, "holdout"),
         },
         "warnings": _warnings(assessed),
-        "candidates": [_candidate(assessed, name, i, ranked) for i, name in enumerate(labels)],
+        "candidates": [_candidate(assessed, labels, i, ranked) for i in range(len(labels))],
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
         "not_compared": _not_compared(assessed, ranked),
@@ -236,7 +237,20 @@ def _same_columns(
 # ---------------------------------------------------------------- the data
 
 
-def _candidate(assessed: Sequence[Assessed], name: str, i: int, ranked: Ranked | None) -> dict[str, Any]:
+def _apart(labels: Sequence[str], ranking: Ranking, behind: Sequence[bool], i: int) -> str:
+    """Return from which others a candidate is told apart, in words."""
+    place: dict[str, list[str]] = {"behind": [], "before": [], "level": []}
+    for j in np.argsort(ranking.worst, kind="stable"):
+        after, ahead = (
+            behind[a] if behind[a] != behind[b] else bool(ranking.riskier[a, b]) for a, b in ((i, j), (j, i))
+        )
+        if j != i:
+            place["behind" if after else "before" if ahead else "level"].append(labels[j])
+    return apart_in_words(place["behind"], place["before"], place["level"])
+
+
+def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, ranked: Ranked | None) -> dict[str, Any]:
+    name = labels[i]
     own = [a for a in assessed if a.label == name]
     ranking = ranked.ranking if ranked else None
     worst = None
@@ -252,6 +266,7 @@ def _candidate(assessed: Sequence[Assessed], name: str, i: int, ranked: Ranked |
         "label": name,
         "verdict": verdict,
         "why": why,
+        "apart": "" if ranked is None or ranking is None else _apart(labels, ranking, ranked.behind, i),
         "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
         "worst": worst,
         "utility": _mean_utility([a.utility for a in own]),
@@ -355,7 +370,7 @@ def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranke
     if len(placed) == 1:
         limits = f"{number(r.worst_low[0])} to {number(r.worst_high[0])}"
         return f"One candidate: {placed[0]}, risk {number(r.worst[0])} ({limits})."
-    return order_in_words(placed, len(ranked.attacks), level)
+    return order_in_words(placed, level)
 
 
 def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:

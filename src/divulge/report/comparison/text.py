@@ -160,7 +160,8 @@ def _verdicts(candidates: Sequence[Candidate]) -> str:
 
 def _in_words(candidate: Candidate) -> str:
     """Return the verdict on a candidate, and what it rests on."""
-    return candidate.verdict + (f": {formatting.brief(candidate.why, 120)}" if candidate.why else "")
+    told = candidate.verdict + (f": {formatting.brief(candidate.why, 120)}" if candidate.why else "")
+    return f"{told}. {formatting.brief(candidate.apart, 160)}" if candidate.apart else told
 
 
 def cells(data: Comparison, attack: Attack) -> list[Cell]:

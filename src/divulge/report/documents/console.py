@@ -15,7 +15,7 @@ def as_terminal_text(parts: Iterable[Any], *, width: int, colour: bool = False) 
     Examples
     --------
     >>> as_terminal_text(["a", "b"], width=60)
-    'a\\nb'
+    'a\nb'
     """
     from rich.console import Console
 
