@@ -136,6 +136,15 @@ def test_rules_set_the_exit_status(divulge, files):
     assert "found not computed, has no score" in err
 
 
+def test_names_of_columns_are_no_markup_on_the_terminal(divulge, files):
+    names = {"age": "[/b]", "pay": "[red]x\x1b[31m", "job": "a\nb"}
+    for side in ("real", "synthetic"):
+        pl.read_csv(f"{side}.csv").rename(names).write_parquet(f"{side}.parquet")
+    code, out, _ = divulge("quality", "real.parquet", "synthetic.parquet")
+    assert code == 0
+    assert all(text in out for text in ("[/b]", "[red]x\ufffd[31m", "a\ufffdb"))
+
+
 def test_a_saved_report_goes_through_the_gate(divulge, files):
     given = ("real.csv", "synthetic.csv", "--schema", "one.json", "-q")
     for command, name in (("quality", "quality"), ("diagnose", "diagnostic")):
