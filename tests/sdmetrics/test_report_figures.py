@@ -83,7 +83,7 @@ def test_each_property_is_drawn_from_its_details(made, which, name, table, title
     details = made[which].get_details(name, table)
     plot = made[which].get_visualization(name, table)
     counted = details[details["Meets Threshold?"].eq(True)] if "Meets Threshold?" in details else details
-    assert plot.picture.title == f"{title} (Average Score={round(counted['Score'].mean(), 2):g})"
+    assert plot.picture.title == f"{title} (Average Score={round(float(counted['Score'].mean()), 2)})"
     if isinstance(plot.picture, Matrix):
         drawn = plot.picture.similarity.values
         assert sorted(drawn[np.isfinite(drawn)]) == sorted(details["Score"].dropna())

@@ -204,14 +204,16 @@ def _from_polars(series: Any) -> Column:
     if series.dtype.is_float():
         return Column("f", series.to_numpy().astype(np.float64), missing | series.is_nan().fill_null(True).to_numpy())
     if series.dtype.is_integer():
-        if missing.any():
+        if missing.any() or str(series.dtype).endswith("128"):  # numpy has no such integers
             return Column("f", series.cast(pl.Float64).to_numpy(), missing)
         kind = "i" if series.dtype.is_signed_integer() else "u"
         return Column(kind, series.to_numpy(), missing)
     if series.dtype == pl.Boolean and not missing.any():
         return Column("b", series.to_numpy().astype(bool), missing)
     if series.dtype in (pl.Date, pl.Datetime):
-        return Column("M", series.cast(pl.Datetime("ns")).to_numpy().astype("datetime64[ns]"), missing)
+        instants = series.cast(pl.Datetime("ns"), strict=False)
+        if instants.null_count() == series.null_count():  # else beyond the years of nanoseconds: objects, as in pandas
+            return Column("M", instants.to_numpy().astype("datetime64[ns]"), missing)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return Column("O", values, missing)

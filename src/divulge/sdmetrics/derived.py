@@ -33,6 +33,7 @@ _SDTYPES: dict[Kind, str] = {
     "identifier": "id",
     "text": "text",
 }
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def derived(schema: RelationalSchema, real: Mapping[str, pl.DataFrame], synthetic: Mapping[str, pl.DataFrame]
@@ -121,7 +122,9 @@ def _read(column: Column, frames: Sequence[pl.DataFrame]) -> tuple[str, list[pl.
             as_family(s, "datetime", False, settled.declared, settled.form(i)) for i, s in enumerate(values)
         ]
     if sdtype == "numerical" and not all(s.dtype.is_numeric() for s in raw):
-        numbers = [s.cast(pl.Float64, strict=False) for s in raw]
+        if not all(s.dtype.is_numeric() or s.dtype in _TEXTS for s in raw):
+            return "categorical", []
+        numbers = [(s.cast(pl.String) if s.dtype in _TEXTS else s).cast(pl.Float64, strict=False) for s in raw]
         whole = all(n.null_count() == s.null_count() for n, s in zip(numbers, raw, strict=True))
         return (sdtype, numbers) if whole else ("categorical", [])
     return sdtype, []

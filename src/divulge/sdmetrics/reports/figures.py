@@ -56,9 +56,7 @@ def picture_of(name: str, rows: Sequence[Row], *, table: str | None = None) -> P
         raise VisualizationUnavailableError(
             "The visualization of Data Structure is of all tables. hint: leave the table name out."
         )
-    average = mean_score(rows)
-    shown = f"{round(average, 2):g}" if isfinite(average) else "nan"
-    title = f"{_TITLES.get(name, f'Data Quality: {name}')} (Average Score={shown})"
+    title = f"{_TITLES.get(name, f'Data Quality: {name}')} (Average Score={round(mean_score(rows), 2)})"
     if name == "Column Pair Trends":
         return _pairs(title, rows)
     if name == "Intertable Trends":
