@@ -17,7 +17,7 @@ _NEW = 1e-6
 _COUNT_FROM = 2**14  # rows from which numbers are counted instead of sorted
 _SPAN = 2**22  # range of whole numbers up to which each has a count of its own
 _BUCKETS = 2**13
-_ROWS_AT_ONCE = 2**14
+_MANY = 2**19  # rows from which there are eight times as many buckets
 
 
 def ks_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
@@ -72,21 +72,23 @@ def _gap_by_buckets(real: NDArray[Any], synthetic: NDArray[Any]) -> float | None
     if n + m < _COUNT_FROM or real.dtype != np.float64 or synthetic.dtype != np.float64:
         return None
     low, high = min(real.min(), synthetic.min()), max(real.max(), synthetic.max())
+    n_buckets = _BUCKETS * (8 if n + m >= _MANY else 1)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scale = (_BUCKETS - 1) / (high - low)
+        scale = (n_buckets - 1) / (high - low)
     if not (np.isfinite(scale) and scale > 0):
         return None
     sides = (real, synthetic)
-    counts = [np.zeros(_BUCKETS, dtype=np.int64) for _ in sides]
-    for values, own in zip(sides, counts, strict=True):
-        for part in _parts(values):
-            own += np.bincount(_bucket(part, low, scale), minlength=_BUCKETS)
+    parts = [np.split(v, range(2 * n_buckets, len(v), 2 * n_buckets)) for v in sides]  # stay in the processor's cache
+    counts = [np.zeros(n_buckets, dtype=np.int64) for _ in sides]
+    for own, those in zip(counts, parts, strict=True):
+        for part in those:
+            own += np.bincount(_bucket(part, low, scale), minlength=n_buckets)
     ends = [np.cumsum(c) for c in counts]
     starts = [e - c for e, c in zip(ends, counts, strict=True)]
     largest = float(_gaps(ends[0], ends[1], n, m).max())
     allowed = np.maximum(ends[0] / n - starts[1] / m, ends[1] / m - starts[0] / n)
     opened = (allowed > largest) & (counts[0] + counts[1] > 0)
-    inside = [np.concatenate([p[opened[_bucket(p, low, scale)]] for p in _parts(v)]) for v in sides]
+    inside = [np.concatenate([p[opened[_bucket(p, low, scale)]] for p in those]) for those in parts]
     points = np.unique(np.concatenate(inside))
     if not len(points):
         return largest
@@ -96,11 +98,6 @@ def _gap_by_buckets(real: NDArray[Any], synthetic: NDArray[Any]) -> float | None
         sorted_before = np.cumsum(np.where(opened, count, 0)) - np.where(opened, count, 0)
         below.append((start - sorted_before)[bucket] + np.searchsorted(np.sort(values), points, side="right"))
     return max(largest, float(_gaps(below[0], below[1], n, m).max()))
-
-
-def _parts(values: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return consecutive parts that stay in the processor's cache."""
-    return [values[low : low + _ROWS_AT_ONCE] for low in range(0, len(values), _ROWS_AT_ONCE)]
 
 
 def _bucket(values: NDArray[Any], low: float, scale: float) -> NDArray[np.intp]:

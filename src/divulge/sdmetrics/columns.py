@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.tables.canonical_values import distinct
+from divulge.tables.canonical_values import distinct, from_arrow
 from divulge.tables.frames import collect, table_of
 
 __all__ = [
@@ -241,8 +241,17 @@ def frame_of(data: Any, role: str) -> Frame:
         return _from_pandas(data, role)
     if data is None or isinstance(data, (str, bytes, int, float, list, tuple, np.ndarray, Mapping)):
         raise TypeError(f"`{role}` is of type {type(data).__name__}; it must be a pandas.DataFrame or another frame.")
+    if type(data).__module__.split(".")[0] == "pyarrow" and hasattr(data, "num_columns"):
+        return _from_arrow(data, role)
     table = collect(table_of(data, role))
     return Frame({name: _from_polars(table.series(name)).named(name) for name in table.columns}, table.n_rows)
+
+
+def _from_arrow(data: Any, role: str) -> Frame:
+    """Return the columns of an Arrow table, one after another, so that there is one copy of one column at a time."""
+    names = table_of(data.slice(0, 1), role).columns
+    columns = {name: _from_polars(from_arrow(data.column(i))).named(name) for i, name in enumerate(names)}
+    return Frame(columns, data.num_rows)
 
 
 def first_table(data: Any) -> Any:
