@@ -250,8 +250,9 @@ def frame_of(data: Any, role: str) -> Frame:
 def _from_arrow(data: Any, role: str) -> Frame:
     """Return the columns of an Arrow table, one after another, so that there is one copy of one column at a time."""
     names = table_of(data.slice(0, 1), role).columns
-    columns = {name: _from_polars(from_arrow(data.column(i))).named(name) for i, name in enumerate(names)}
-    return Frame(columns, data.num_rows)
+    return Frame(
+        {name: _from_polars(from_arrow(data.column(i))).named(name) for i, name in enumerate(names)}, data.num_rows
+    )
 
 
 def first_table(data: Any) -> Any:
