@@ -244,6 +244,10 @@ class Case:
         return {c: self.binning(c).bins for c in columns if self.binning(c).bins}
 
 
+_N_CHARS = pl.first().str.len_chars().alias("n_chars")
+_SPACED = pl.first().str.contains(" ", literal=True).alias("spaced")
+
+
 def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | None = None) -> Facts:
     """Return the facts of one column in one table, from its levels and their counts; `numbers` are of all levels."""
     counts = pooled.counts[which]
@@ -255,8 +259,9 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
     if pooled.family == "text" and n_distinct:
         text = pooled.levels.filter(pl.Series(used))
         weight = counts[1:][used]
-        length = float((text.str.len_chars().to_numpy() * weight).sum() / weight.sum())
-        spaces = bool(text.str.contains(" ").any())
+        n_chars, spaced = text.to_frame("text").select_seq(_N_CHARS, _SPACED).get_columns()
+        length = float((n_chars.to_numpy() * weight).sum() / weight.sum())
+        spaces = bool(spaced.any())
     is_number = ~np.isnan(numbers)
     return Facts(
         name=pooled.name,

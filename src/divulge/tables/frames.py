@@ -22,7 +22,10 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
 from divulge.tables.canonical_values import (
+    DISTINCT,
+    FEW_ROWS,
     distinct,
+    evaluated,
     from_arrow,
     from_pandas,
     numbers_among,
@@ -303,7 +306,7 @@ class PooledColumn:
         if self.family == "text":
             levels = numbers_among(levels)
         elif self.family == "datetime":
-            levels = levels.dt.epoch("us")
+            levels = levels.cast(pl.Int64)
         return np.asarray(levels.to_numpy(), dtype=np.float64)
 
 
@@ -312,19 +315,23 @@ def _codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
     if levels.len() == 0 or series.len() == 0:
         return np.zeros(series.len(), dtype=np.int32)
     if series.dtype == pl.String:
+        if len(series) < FEW_ROWS:
+            place = {level: i for i, level in enumerate(levels.to_list(), 1)} | {None: 0}
+            return np.array([place[text] for text in series.to_list()], dtype=np.int32)
         index = series.cast(pl.Enum(levels)).to_physical().cast(pl.Int32)
     elif series.dtype == pl.Boolean:
         index = series.cast(pl.Int32) - int(levels[0])
     else:
         return _number_codes(series, levels)
-    return np.asarray((index + 1).fill_null(0).to_numpy(), dtype=np.int32)
+    index += 1
+    return np.asarray((index.fill_null(0) if index.null_count() else index).to_numpy(), dtype=np.int32)
 
 
 def _number_codes(series: pl.Series, levels: pl.Series) -> NDArray[np.int32]:
     """Return the codes of numbers or datetimes; whole numbers in a narrow range use a lookup table."""
     if isinstance(series.dtype, pl.Datetime):
-        series, levels = series.dt.epoch("us"), levels.dt.epoch("us")
-    values = series.fill_null(levels[0]).to_numpy()
+        series, levels = series.cast(pl.Int64), levels.cast(pl.Int64)
+    values = (series.fill_null(levels[0]) if series.null_count() else series).to_numpy()
     known = levels.to_numpy()
     low, high = levels[0], levels[-1]  # python numbers: the difference of two int64 may not fit an int64
     codes: NDArray[np.int32]
@@ -378,7 +385,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     family, declared = settled.family, settled.declared
     as_integer = family == "number" and needs_int64(clean)
     cast = [as_family(s, family, as_integer, declared, settled.form(i)) for i, s in enumerate(clean)]
-    levels = pl.concat(cast).unique().drop_nulls().sort()
+    levels = _levels(pl.concat(cast))
     codes = [_codes(s, levels) for s in cast]
     codes = [c if place is None else c.take(place) for c, (_, place) in zip(codes, coded, strict=True)]
     counts = tuple(
@@ -396,6 +403,13 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
         column, family, bool(whole), levels, counts, kept, missing, unlike or _note_on_forms(tables, settled), settled,
         not unlike,
     )  # fmt: skip
+
+
+def _levels(values: pl.Series) -> pl.Series:
+    """Return the distinct values in ascending order, without missing."""
+    if values.dtype.is_numeric() and not values.null_count():
+        return pl.Series(np.unique(values.to_numpy()))
+    return evaluated(values, DISTINCT).sort()
 
 
 def _all_whole(numbers: NDArray[Any]) -> bool:
