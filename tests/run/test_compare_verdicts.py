@@ -82,14 +82,14 @@ def test_the_sentence_names_what_was_found_in_the_first_the_last_and_all_others(
     )  # fmt: skip
     assert order_in_words(four, 3, 0.95) == (
         "2 may rank first: “a” (none found), “b” (cannot tell). “d” (excess found; copies) ranks last. Told apart: 5 of "
-        "6 pairs (tables with a finding rank behind the others, otherwise the worst of 3 attack(s) decides; 95% for all "
+        "6 pairs (tables with a finding rank behind the others, otherwise the worst of 3 attacks decides; 95% for all "
         "ranks together, given the verdicts). Further: “c” (deficit found; near). By estimate, from the first: “a”, "
         "“b”, “c”, “d”."
     )
     equal = placed(("a", "excess found", "copies", (1, 2)), ("b", "excess found", "more copies", (1, 2)))
     assert order_in_words(equal, 1, 0.9) == (
         "The data do not tell the 2 candidates apart (tables with a finding rank behind the others, otherwise the worst "
-        "of 1 attack(s) decides; 90% for all ranks together, given the verdicts). Found: “a” (excess found; copies), "
+        "of 1 attack decides; 90% for all ranks together, given the verdicts). Found: “a” (excess found; copies), "
         "“b” (excess found; more copies). By estimate, from the first: “a”, “b”."
     )
 

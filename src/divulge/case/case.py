@@ -22,7 +22,7 @@ from divulge.tables.frames import PooledColumn, Table, check_missing, collect, p
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
-LEFT_OUT = "column(s) that not all tables have are left out"
+LEFT_OUT = "columns that not all tables have are left out"
 _KEPT_BYTES = 2**28  # contingency tables kept: hundreds for a survey of usual size, two or three for millions of rows
 
 
@@ -308,7 +308,7 @@ def build_case(
     for table in tables:
         extra = [c for c in table.columns if c not in shared]
         if extra:
-            notes.append(f"{table.role}: {len(extra)} {LEFT_OUT}: {_some(extra)}")
+            notes.append(f"{table.role}: {LEFT_OUT}, {len(extra)} in all: {_some(extra)}")
     named = [unit] if unit else []
     check_columns("unit", named, columns)
     check_columns("ignore", list(ignore), columns)

@@ -15,7 +15,7 @@ from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
-from divulge.core.result import number
+from divulge.core.result import number, number_of
 from divulge.core.schema import Schema
 from divulge.report.comparison.prose import Placed, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
@@ -189,7 +189,8 @@ def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
     several = ((n, list(t) if isinstance(t, list | tuple) else [t]) for n, t in candidates.items())
     found = [(name, table) for name, tables in several for table in tables]
     if len(found) < 2:
-        raise SettingError(f"candidates: {len(found)} table(s). hint: two are needed; `divulge assess` takes one.")
+        n = number_of(len(found), "table")
+        raise SettingError(f"candidates: {n}. hint: two are needed; `divulge assess` takes one.")
     return found
 
 
@@ -217,7 +218,7 @@ def _same_columns(
     if not shared:
         raise TableError("candidates: no column is in all tables. hint: columns are matched by name; rename them.")
     away = sorted(people - shared)
-    notes = [f"{len(away)} column(s) that not all tables have were left out for all: {', '.join(away[:10])}"]
+    notes = [f"{number_of(len(away), 'column')} that not all tables have were left out for all: {', '.join(away[:10])}"]
     out = [
         (name, table, sorted((people & set(table.columns)) - shared - set(ignore)))
         for name, table in tables

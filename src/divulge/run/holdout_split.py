@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from divulge.case.case import facts_of
 from divulge.core.atomic_write import check_writable, replacing, why_not
 from divulge.core.errors import ColumnError, SettingError, TableError
+from divulge.core.result import number_of
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning
 from divulge.tables import readers as files
@@ -263,7 +264,8 @@ def _stratum_of(
     first = best[np.diff(unit[best], prepend=-1) != 0]
     n_mixed = len(pair) - len(np.unique(unit)) and int((np.bincount(unit) > 1).sum())
     if n_mixed:
-        notes.append(f"stratify: the rows of {n_mixed:,} unit(s) differ; each counts in the stratum of most of them")
+        units = number_of(n_mixed, "unit")
+        notes.append(f"stratify: the rows of {units} differ; each counts in the stratum of most of them")
     found = np.unique(stratum[first], return_inverse=True)[1]
     n_alone = int((np.bincount(found) == 1).sum())
     if n_alone:

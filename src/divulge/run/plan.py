@@ -183,7 +183,7 @@ def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> N
     plan.key_sets, notes = ranked_key_sets(case, list(columns.wanted), keep=keep, jobs=options.jobs)
     plan.notes += notes
     if keep < _KEEP:
-        plan.notes.append(f"{n} targets are many: the best {keep} key set(s) of each were tested")
+        plan.notes.append(f"{n} targets are many: key sets tested of each: the best {keep}")
 
 
 # ---------------------------------------------------------------- tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
+from divulge.core.result import FOUND, Result, counts_rows, label, number, number_of, percent
 
 __all__ = ["Placed", "findings", "findings_in_words", "order_in_words", "some"]
 
@@ -90,7 +90,8 @@ def order_in_words(placed: Sequence[Placed], n_attacks: int, level: float) -> st
     n = len(placed)
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
     how = (
-        f"tables with a finding rank behind the others, otherwise the worst of {n_attacks} attack(s) decides; "
+        f"tables with a finding rank behind the others, otherwise the worst of "
+        f"{number_of(n_attacks, 'attack')} decides; "
         f"{100 * level:g}% for all ranks together, given the verdicts"
     )
     first = [p for p in placed if p.first == 1] if told else []

@@ -139,11 +139,11 @@ _CHECKS = (
     "a classifier tells real from holdout with AUC # (# is chance, p = #): they are no random split; every excess "
     "below is suspect",
     "all tables have the same # columns",
-    "holdout: # column(s) that not all tables have are left out: '…'",
+    "holdout: columns that not all tables have are left out, # in all: '…'",
     "no '…' is in both real and holdout",
     "no holdout: inference and disclosure are not separated; rates of members alone say nothing about disclosure",
-    "real: # column(s) that not all tables have are left out: '…'",
-    "synthetic: # column(s) that not all tables have are left out: '…'",
+    "real: columns that not all tables have are left out, # in all: '…'",
+    "synthetic: columns that not all tables have are left out, # in all: '…'",
 )
 _REACH = tuple(
     f"with # and # {who} {text}"
@@ -156,7 +156,7 @@ _REACH = tuple(
 )
 _WHOLE = (
     *_REACH,
-    "# targets are many: the best # key set(s) of each were tested",
+    "# targets are many: key sets tested of each: the best #",
     "No attack could be compared with strangers.",
     "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
     "people whom the synthesizer never saw with --holdout.",
@@ -219,10 +219,10 @@ PUBLIC = frozenset(
         "# columns are shared; real has # more, left out",
         "# columns are shared; synthetic has # more, left out",
         "all tables have the same # columns",
-        "holdout: # column(s) that not all tables have are left out: '…'",
-        "real: # column(s) that not all tables have are left out: '…'",
-        "synthetic: # column(s) that not all tables have are left out: '…'",
-        "# targets are many: the best # key set(s) of each were tested",
+        "holdout: columns that not all tables have are left out, # in all: '…'",
+        "real: columns that not all tables have are left out, # in all: '…'",
+        "synthetic: columns that not all tables have are left out, # in all: '…'",
+        "# targets are many: key sets tested of each: the best #",
         "inference: # targets are many, and the first # by name were attacked; name others as targets",
         "key sets of # columns: the # that extend the best smaller ones were looked at",
         "the search for minimal sets stopped before # columns: # sets are too many",
