@@ -7,9 +7,9 @@ import sys
 from hashlib import sha256
 
 import pytest
-from report_helpers import tables
+from test_first_page import CALM, EXACT, bound
+from test_first_page import report as made
 
-import divulge
 from divulge import cli
 from divulge.core.errors import SettingError
 from divulge.report.documents import pdf
@@ -20,10 +20,7 @@ CHROMIUM = pdf.printer()
 
 @pytest.fixture(scope="module")
 def report():
-    real, synthetic, holdout = tables(n=60)
-    return divulge.assess(
-        real, synthetic, holdout=holdout, keys=["age", "sex"], targets=["income"], models=False, jobs=1
-    )
+    return Report(made(EXACT, *CALM, bounds=[bound(EXACT), bound(CALM[2], limit=0.2)]), (), None)
 
 
 def test_each_printed_page_names_edition_and_hash(report):
