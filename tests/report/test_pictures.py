@@ -61,7 +61,7 @@ def test_the_map_has_a_row_for_each_column_and_marks_what_was_found():
 
 def test_a_finding_is_shown_before_a_larger_risk():
     wide = found("inference", 900, 500, "cannot tell", variant="model", target="income")
-    sure = found("inference", 800, 700, "excess found", variant="nearest record", target="income")
+    sure = found("inference", 800, 720, "excess found", variant="nearest record", target="income")
     ((_, (cell,)),) = column_map(report(wide, sure)).rows
     assert (cell.verdict, cell.shade) == ("excess found", 2)
 
