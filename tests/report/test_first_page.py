@@ -197,7 +197,7 @@ def test_the_scope_says_what_holds_what_is_bounded_and_what_is_not():
               {"check": "holdout unseen", "ok": True, "detail": "", "tested": False}]  # fmt: skip
     d = decision(report(*CALM, verdict="cannot tell", checks=checks))
     assert d.preconditions == (
-        "1 of 3 hold. Failed: nobody is both member and stranger. Not testable here: the synthesizer never saw the "
+        "1 of 3 hold. Does not hold: nobody is both member and stranger. Not testable here: the synthesizer never saw the "
         "strangers."
     )
     bounds = [bound(CALM[0], limit=0.004), bound(CALM[2], limit=0.073)]

@@ -11,7 +11,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose.bounds import undecided
 from divulge.report.prose.compared import quoted
 
-__all__ = ["AGAIN", "Advice", "advice", "carriers", "leaking_targets"]
+__all__ = ["AGAIN", "COARSER", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
 
 AGAIN = "Then make the table anew and measure it again."
 """What every change asks for."""
@@ -87,6 +87,11 @@ def _mend(data: Assessment) -> Iterator[Advice]:
         yield Advice(do, changes)
 
 
+def why_mended(check: str) -> str:
+    """Return why a failing precondition matters, in plain words; "" for one that does not hold back the verdict."""
+    return _MENDED[check][1] if check in _MENDED else ""
+
+
 _MENDED = {
     "exchangeable": (
         "Split the people into real and holdout by chance (divulge split), and train again.",
@@ -102,11 +107,11 @@ _MENDED = {
     ),
     "no overlap": (
         "Take people out of the holdout who are in the real table too.",
-        "A person in both tables hides a leak.",
+        "Whoever is in both tables is no stranger, and hides what the table tells.",
     ),
     "units apart": (
         "Put all rows of a person into one of the two tables.",
-        "A person in both tables hides a leak.",
+        "Whoever is in both tables is no stranger, and hides what the table tells.",
     ),
     "different tables": ("Check that no file was given twice or in another's place.", "Two of the tables are equal."),
 }
@@ -122,7 +127,7 @@ def _strangers(data: Assessment) -> Iterator[Advice]:
 
 def _copies(data: Assessment) -> Iterator[Advice]:
     copied = [r for r in _found(data) if _family(data, r) in _COPYING]
-    if not copied and not _one_person(data):
+    if not copied and not _some_person(data):
         return
     yield Advice(
         "Train with less capacity (fewer rounds, larger leaves, more smoothing) or with differential privacy.",
@@ -131,8 +136,9 @@ def _copies(data: Assessment) -> Iterator[Advice]:
     )
 
 
-def _one_person(data: Assessment) -> bool:
-    return data.facts is not None and data.facts.repeated.found
+def _some_person(data: Assessment) -> bool:
+    """Return whether the record of one person is repeated, or copied though chance can hardly make it."""
+    return data.facts is not None and (data.facts.repeated.found or data.facts.verbatim.telling > 0)
 
 
 def _columns(data: Assessment) -> Iterator[Advice]:

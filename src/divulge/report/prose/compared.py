@@ -14,6 +14,7 @@ from divulge.report.model import Rate, ResultRecord
 __all__ = ["Bar", "bars", "is_mean", "lead", "plain_share", "quoted", "seen", "several", "short"]
 
 _NAMED = 4  # columns that a sentence names at most
+_ALIKE = 1.1  # groups of people up to this ratio of sizes are compared by their counts alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, 
     if holdout is None or holdout.rate is None or not holdout.n or not real.n:
         return f"Of {real.n or 0:,} {members}, {several(real.hits, real.n)} {hit}."
     shares = ["", ""]
-    if real.n != holdout.n and (real.hits or holdout.hits):  # counts of groups of other sizes do not compare
+    if max(real.n, holdout.n) > _ALIKE * min(real.n, holdout.n):  # counts of groups of other sizes do not compare
         n = max(real.n, holdout.n)
         shares = [f" ({plain_share(side.rate, n)})" if side.hits else "" for side in (real, holdout)]
     return (
@@ -224,7 +225,7 @@ def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
     n = members + strangers
     if not n:
         return "No synthetic row lies near to anybody in this way."
-    free = r.context.get(TOWARDS)
+    free = r.context.get(TOWARDS) if holdout is not None else None
     expected = "" if free is None else f"; without a leak it would be about {n * free:,.0f}"
     what = {"identical_match_share": " that equal a person"}.get(r.attack, "")
     which = "equal" if what else "lie nearest to"
@@ -248,7 +249,7 @@ def bars(r: ResultRecord) -> tuple[Bar, ...]:
         first = Bar(
             "members", "members", members / n, f"{members:,.0f} of {n:,.0f} rows ({plain_share(members / n, n)})"
         )
-        return first, Bar("chance", "no leak", free, plain_share(free, n))
+        return (first,) if holdout is None else (first, Bar("chance", "no leak", free, plain_share(free, n)))
     out = [_bar(side, name, r) for side, name in ((real, "members"), (holdout, "strangers")) if side is not None]
     if holdout is None and r.baseline is not None and r.baseline.rate is not None:
         out.append(Bar("chance", "guessing", r.baseline.rate, plain_share(r.baseline.rate, real.n if real else None)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from divulge.core.result import FOUND, counts_rows
+from divulge.core.result import FOUND, counts_rows, number_of
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose.tiles import repeated_person
@@ -14,6 +14,8 @@ __all__ = ["contradictions"]
 
 def contradictions(data: Assessment) -> list[str]:
     """Return one sentence for each pair on the page that seems to contradict itself; [] where none does."""
+    if not order.has_holdout(data):
+        return []  # nothing is found, and nothing is said to be a leak
     return [told for rule in _RULES if (told := rule(data))]
 
 
@@ -44,6 +46,12 @@ def _copied_and_none_found(data: Assessment) -> str:
     exact = [r for r in data.results if (r.attack, r.variant) == ("copies", "exact")]
     if not members or any(r.verdict in FOUND for r in exact) or not exact:
         return ""
+    telling = data.facts.verbatim.telling
+    if telling:
+        return (
+            f"{number_of(telling, 'copied record')} can hardly come from chance, and the copies of all people together "
+            "are no finding: one person moves no average. Look at each of them."
+        )
     if strangers:
         return (
             f"{members:,} people stand in the table word for word, and that alone is no finding: so do {strangers:,} "

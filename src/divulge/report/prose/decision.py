@@ -114,7 +114,8 @@ def _release(data: Assessment) -> str:
     if order.in_doubt(data) and verdict not in FOUND:
         return "This evidence decides nothing: mend what fails first, and test again."
     if verdict in FOUND:
-        return "The evidence speaks against releasing this table as it is."
+        more = "The table says more about its own people than about others. " if verdict == "excess found" else ""
+        return f"{more}The evidence speaks against releasing it as it is."
     if verdict == "none found":
         return "The evidence does not speak against a release. It covers the questions below and no others."
     if verdict == "no holdout":
@@ -128,11 +129,21 @@ def _at_risk(data: Assessment) -> str:
     told = []
     if found:
         told.append(_more_than_chance(clearest(found, data)))
-    if data.facts is not None and data.edition == "custodian":
-        named = max(data.facts.verbatim.named, data.facts.repeated.named if data.facts.repeated.found else 0)
-        if named:
-            told.append(f"The list of exposed people names {named:,} whose whole record stands there.")
+    told.append(_named(data))
     return " ".join(t for t in told if t)
+
+
+def _named(data: Assessment) -> str:
+    """Return how many people are named in the list of exposed people, as chance can hardly make their record."""
+    if data.facts is None:
+        return ""
+    named = max(data.facts.verbatim.named, data.facts.repeated.named if data.facts.repeated.found else 0)
+    if not named:
+        return ""
+    who = "One copied record is" if named == 1 else f"{named:,} copied records are"
+    return (
+        f"{who} so rare that chance can hardly make {'it' if named == 1 else 'them'}: see the list of exposed people."
+    )
 
 
 def _more_than_chance(r: ResultRecord) -> str:
@@ -175,7 +186,7 @@ def _preconditions(data: Assessment) -> str:
     unknown = [_CHECKS.get(c.check, c.check) for c in checks if c.ok and not c.tested]
     held = len(checks) - len(failing) - len(unknown)
     told = f"{held} of {len(checks)} hold."
-    told += f" Failed: {'; '.join(failing)}." if failing else ""
+    told += f" Does not hold: {'; '.join(failing)}." if failing else ""
     return told + (f" Not testable here: {'; '.join(unknown)}." if unknown else "")
 
 
@@ -188,6 +199,8 @@ _BOUNDED = {
 
 def _bounded(data: Assessment) -> str:
     """Return up to what share of people each main comparison excludes a leak, and which do not."""
+    if not order.has_holdout(data):
+        return "Nothing."
     found = {r.attack for r in data.results if r.verdict in FOUND}  # a finding says more than a bound
     bounds = [
         b
