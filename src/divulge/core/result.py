@@ -345,17 +345,6 @@ def rounded_up(n: float, digits: int) -> int:
     return -(-whole // step) * step
 
 
-def number_of(n: int, noun: str) -> str:
-    """Return a number of things, with the noun in the singular or the plural.
-
-    Examples
-    --------
-    >>> number_of(1, "comparison"), number_of(1200, "comparison")
-    ('1 comparison', '1,200 comparisons')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def percent(share: float | None) -> str:
     """Return a share as percent with one decimal, "-" for None."""
     return "-" if share is None else f"{100 * share:.1f}%"

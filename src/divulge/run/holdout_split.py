@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from divulge.case.case import facts_of
 from divulge.core.atomic_write import check_writable, replacing, why_not
 from divulge.core.errors import ColumnError, SettingError, TableError
-from divulge.core.result import number_of
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning
 from divulge.tables import readers as files
 from divulge.tables.frames import Table, collect, pool, table_of
 from divulge.tables.parquet import write_parquet
+from divulge.tables.readers import opened
 
 __all__ = ["Division", "Stratum", "next_command", "split", "split_file", "split_rows"]
 
@@ -121,7 +121,7 @@ def split(
     >>> len(real), len(holdout), set(real["household"]) & set(holdout["household"])
     (4, 4, set())
     """
-    collected = collect(table_of(table, "table"))
+    collected = collect(opened(table, "table"))
     found = split_rows(
         collected, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
     )
@@ -264,7 +264,7 @@ def _stratum_of(
     first = best[np.diff(unit[best], prepend=-1) != 0]
     n_mixed = len(pair) - len(np.unique(unit)) and int((np.bincount(unit) > 1).sum())
     if n_mixed:
-        units = number_of(n_mixed, "unit")
+        units = f"{n_mixed:,} unit{'s' * (n_mixed != 1)}"
         notes.append(f"stratify: the rows of {units} differ; each counts in the stratum of most of them")
     found = np.unique(stratum[first], return_inverse=True)[1]
     n_alone = int((np.bincount(found) == 1).sum())

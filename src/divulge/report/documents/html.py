@@ -16,7 +16,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from divulge.core.result import counts_rows, number, number_of, percent
+from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import assessment_text, settings_of
 from divulge.report.documents import html_charts, html_figures, html_front, html_matrix
@@ -220,7 +220,7 @@ def template() -> Any:
         "name": formatting.name,
         "of": _fact,
         "number": number,
-        "number_of": number_of,
+        "several": formatting.several,
         "of_rows": counts_rows,
         "p_text": formatting.p_text,
         "percent": percent,

@@ -11,7 +11,7 @@ from divulge.core.result import TOWARDS, counts_rows
 from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
 
-__all__ = ["Bar", "bars", "is_mean", "lead", "plain_share", "quoted", "seen", "several", "short"]
+__all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "plain_share", "quoted", "seen", "short"]
 
 _NAMED = 4  # columns that a sentence names at most
 _ALIKE = 1.1  # groups of people up to this ratio of sizes are compared by their counts alone
@@ -49,12 +49,12 @@ def plain_share(rate: float | None, n: float | None = None) -> str:
     return f"less than {10.0**-digits:.{digits}f}%" if float(shown) == 0 else f"{shown}%"
 
 
-def several(hits: float | None, n: float | None = None) -> str:
+def how_many(hits: float | None, n: float | None = None) -> str:
     """Return a number of people out of n, rounded where it is a sum of chances.
 
     Examples
     --------
-    >>> several(0), several(3.0), several(1041.7), several(0.3), several(80, 80)
+    >>> how_many(0), how_many(3.0), how_many(1041.7), how_many(0.3), how_many(80, 80)
     ('none', '3', 'about 1,042', 'fewer than 1', 'all 80')
     """
     if hits is None:
@@ -176,14 +176,14 @@ def short(r: ResultRecord) -> str:
 def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
     hit = f"{_verb(real.hits, seen(r))}"
     if holdout is None or holdout.rate is None or not holdout.n or not real.n:
-        return f"Of {real.n or 0:,} {members}, {several(real.hits, real.n)} {hit}."
+        return f"Of {real.n or 0:,} {members}, {how_many(real.hits, real.n)} {hit}."
     shares = ["", ""]
     if max(real.n, holdout.n) > _ALIKE * min(real.n, holdout.n):  # counts of groups of other sizes do not compare
         n = max(real.n, holdout.n)
         shares = [f" ({plain_share(side.rate, n)})" if side.hits else "" for side in (real, holdout)]
     return (
-        f"Of {real.n:,} {members}, {several(real.hits, real.n)}{shares[0]} {hit}; of {holdout.n:,} {strangers}, "
-        f"{several(holdout.hits, holdout.n)}{shares[1]}."
+        f"Of {real.n:,} {members}, {how_many(real.hits, real.n)}{shares[0]} {hit}; of {holdout.n:,} {strangers}, "
+        f"{how_many(holdout.hits, holdout.n)}{shares[1]}."
     )
 
 
@@ -212,12 +212,12 @@ def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
     found = re.match(r"(\d+) columns?", r.variant)
     of = f" of {found[1]} column{'s' * (found[1] != '1')}" if found else ""
     told = (
-        f"Of {real.n:,} descriptions{of} that the synthetic table suggests, {several(real.hits)} "
+        f"Of {real.n:,} descriptions{of} that the synthetic table suggests, {how_many(real.hits)} "
         f"{'fits' if real.hits == 1 else 'fit'} one member and nobody else"
     )
     if holdout is None or holdout.rate is None:
         return f"{told}."
-    return f"{told}; {several(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger."
+    return f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger."
 
 
 def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
@@ -229,7 +229,7 @@ def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
     expected = "" if free is None else f"; without a leak it would be about {n * free:,.0f}"
     what = {"identical_match_share": " that equal a person"}.get(r.attack, "")
     which = "equal" if what else "lie nearest to"
-    return f"Of {n:,.0f} synthetic rows{what}, {several(members)} {which} a member{expected}."
+    return f"Of {n:,.0f} synthetic rows{what}, {how_many(members)} {which} a member{expected}."
 
 
 # ---------------------------------------------------------------- bars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from divulge.core.result import FOUND, counts_rows, number_of
+from divulge.core.result import FOUND, counts_rows
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose.tiles import repeated_person
@@ -48,8 +48,9 @@ def _copied_and_none_found(data: Assessment) -> str:
         return ""
     telling = data.facts.verbatim.telling
     if telling:
+        records = formatting.several(telling, "copied record")
         return (
-            f"{number_of(telling, 'copied record')} can hardly come from chance, and the copies of all people together "
+            f"{records} can hardly come from chance, and the copies of all people together "
             "are no finding: one person moves no average. Look at each of them."
         )
     if strangers:

@@ -9,7 +9,7 @@ from divulge.report import formatting, order
 from divulge.report.model import Assessment, Bound, ResultRecord
 from divulge.report.prose.advice import AGAIN, Advice, advice
 from divulge.report.prose.bounds import SEES_A_COPY, undecided
-from divulge.report.prose.compared import is_mean, lead, plain_share, quoted, several
+from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
 
@@ -245,7 +245,7 @@ def _screened(data: Assessment) -> str:
 
 def _not_tested(data: Assessment) -> str:
     names = [n.what for n in data.not_tested]
-    late = [f"{several(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
+    late = [f"{how_many(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
     failed = [f"{f.attack.replace('_', ' ')} (it failed)" for f in data.failed[:_FEW]]
     told = [*names, *failed, *late]
     return f"{formatting.capitalized(', '.join(told))}." if told else "Nothing that is on the list."

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from divulge.core.result import number_of
 from divulge.core.threat_model import Attacker, Decision, Release
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Precondition
@@ -181,7 +180,7 @@ def _comparisons(data: Assessment) -> str:
     attacks = len({r.attack for r in judged})
     if not order.has_holdout(data):
         return f"{len(judged):,} rates by {attacks} attacks; none is compared with strangers."
-    failed = f" {number_of(len(data.failed), 'attack')} failed and left a gap." if data.failed else ""
+    failed = f" {formatting.several(len(data.failed), 'attack')} failed and left a gap." if data.failed else ""
     return (
         f"{len(judged):,} by {attacks} attacks. Limits and p-values are corrected for the number of comparisons of an "
         f"attack, the verdict of the whole for the number of attacks too.{failed}"
