@@ -344,3 +344,10 @@ def test_the_words_of_an_external_edition_follow_from_its_own_numbers():
     assert "withholds the counts" in told
     assert not re.search(r"\b(41|890|11)\b|\b[34] (of|people|stand)", told)
     assert dataclasses.is_dataclass(decision(assessment(data)))
+
+
+def test_a_finding_with_counts_speaks_before_one_whose_counts_are_withheld():
+    blank = {"hits": None, "n": 2000, "rate": None}
+    linked = found("linkability", 90, 11, "excess found", variant="halves, k = 1")
+    data = report(EXACT | {"real": blank, "holdout": blank}, linked)
+    assert headline(data).startswith("Of 2,000 people in the real table, 90 can be found in two lists")

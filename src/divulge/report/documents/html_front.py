@@ -91,9 +91,17 @@ def _label(r: ResultRecord) -> str:
     if words:
         return words
     if r.attack == "copies" and r.keys:
-        return " + ".join(map(formatting.name, r.keys))
+        return _set(r.keys)
     return r.variant or r.attack.replace("_", " ")
 
+
+def _set(keys: Sequence[str]) -> str:
+    """Return a set of columns in a few letters: all names where they fit, else the first and how many more."""
+    whole = " + ".join(map(formatting.name, keys))
+    return whole if len(whole) <= _SHORT else f"{formatting.name(keys[0])} + {len(keys) - 1} more"
+
+
+_SHORT = 17
 
 # ---------------------------------------------------------------- forest of the primary comparisons
 

@@ -232,7 +232,7 @@ def _height(bound: Bound) -> float:
 
 def _limit(bound: Bound, data: Assessment) -> str:
     if bound.limit is None:
-        return plain_share(data.settings.acceptable, 10_000) if bound.bounded else "no limit"
+        return plain_share(data.settings.acceptable, 10_000) if bound.bounded else "not bounded"
     return plain_share(max(0.0, bound.limit), 10_000)
 
 
