@@ -310,6 +310,21 @@ def test_pairs_that_seem_to_contradict_each_other_have_a_sentence(data, words):
 
 def test_a_plain_report_has_no_such_sentence():
     assert contradictions(report(*CALM[:3], verdict="none found")) == []
+    assert contradictions(report(EXACT, records=RECORDS | {"flagged": 60})) == []
+
+
+@pytest.mark.parametrize(("strangers", "words"), [(4, "so do 4 strangers"), (0, "no stranger does")])
+def test_copies_without_a_finding_are_told_beside_strangers(strangers, words):
+    facts = VERBATIM | {"verbatim": VERBATIM["verbatim"] | {"strangers": strangers}}
+    assert words in contradictions(report(*CALM[:3], verdict="none found", facts=facts))[0]
+
+
+def test_a_copy_that_chance_can_hardly_make_is_named_and_to_be_looked_at():
+    facts = VERBATIM | {"verbatim": VERBATIM["verbatim"] | {"telling": 1, "named": 1}}
+    d = decision(report(*CALM, verdict="cannot tell", facts=facts, bounds=[bound(CALM[2], limit=0.2)]))
+    assert d.at_risk.startswith("One copied record is so rare that chance can hardly make it")
+    assert any("1 copied record can hardly come from chance" in c for c in d.contradictions)
+    assert any("less capacity" in a.do for a in d.advice)
 
 
 # ---------------------------------------------------------------- words

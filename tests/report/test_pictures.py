@@ -5,7 +5,7 @@ import re
 import pytest
 from test_first_page import CALM, EXACT, NEAR, bound, found, report
 
-from divulge.report.documents import html_bars, html_front
+from divulge.report.documents import html_bars, html_figures, html_front
 from divulge.report.documents.html import page
 from divulge.report.prose.column_map import column_map
 from divulge.report.prose.compared import Bar, bars
@@ -29,6 +29,19 @@ def test_bars_are_as_long_as_their_shares_on_one_axis():
     one, two, three = widths(html_bars.paired("u", "t", rows))
     assert one == pytest.approx(2 * two)
     assert one == pytest.approx(5 * three, abs=0.3)
+
+
+def test_the_longest_share_of_a_narrow_axis_fills_it():
+    rows = [("a", (Bar("members", "members", 0.05, ""),)), ("b", (Bar("members", "members", 0.025, ""),))]
+    one, two = widths(html_bars.paired("u", "t", rows))
+    assert (one, two) == (162.0, 81.0)
+
+
+def test_the_common_scale_shows_every_interval():
+    far = found("copies", 1600, 100, "excess found", variant="near on 2 columns", keys=("zip", "job"))
+    scale = html_figures.common_scale(report(EXACT, *CALM, far))
+    assert scale.high >= 0.77
+    assert scale.low <= -0.0155
 
 
 def test_strangers_are_told_apart_without_colour():

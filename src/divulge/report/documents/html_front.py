@@ -85,7 +85,7 @@ def _first(own: Sequence[ResultRecord]) -> list[tuple[str, ResultRecord]]:
 
 def _label(r: ResultRecord) -> str:
     words = {
-        "exact": "word for word", "near": "near copy", "all but one": "all but one column",
+        "exact": "word for word", "near": "near copy", "all but one": "all but 1 column",
         "univariate": "one rare value",
     }.get(r.variant)  # fmt: skip
     if words:

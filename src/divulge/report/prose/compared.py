@@ -250,16 +250,19 @@ def bars(r: ResultRecord) -> tuple[Bar, ...]:
             "members", "members", members / n, f"{members:,.0f} of {n:,.0f} rows ({plain_share(members / n, n)})"
         )
         return (first,) if holdout is None else (first, Bar("chance", "no leak", free, plain_share(free, n)))
-    out = [_bar(side, name, r) for side, name in ((real, "members"), (holdout, "strangers")) if side is not None]
+    sides = [(side, name) for side, name in ((real, "members"), (holdout, "strangers")) if side is not None]
+    most = max((side.n or 0 for side, _ in sides), default=0)
+    out = [_bar(side, name, r, most) for side, name in sides]
     if holdout is None and r.baseline is not None and r.baseline.rate is not None:
         out.append(Bar("chance", "guessing", r.baseline.rate, plain_share(r.baseline.rate, real.n if real else None)))
     return tuple(out)
 
 
-def _bar(side: Rate, name: str, r: ResultRecord) -> Bar:
+def _bar(side: Rate, name: str, r: ResultRecord, n: int) -> Bar:
+    """Return the bar of one side; its share has the digits that n people carry."""
     if side.rate is None or side.hits is None:
         return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
     if is_mean(r):
-        return Bar(name, name, side.rate, plain_share(side.rate, side.n))
+        return Bar(name, name, side.rate, plain_share(side.rate, n))
     hits = f"{side.hits:,.0f}"
-    return Bar(name, name, side.rate, f"{hits} of {side.n:,} ({plain_share(side.rate, side.n)})")
+    return Bar(name, name, side.rate, f"{hits} of {side.n:,} ({plain_share(side.rate, n)})")
