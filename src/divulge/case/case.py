@@ -23,7 +23,7 @@ from divulge.tables.readers import opened
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
-LEFT_OUT = "column(s) that not all tables have are left out"
+LEFT_OUT = "columns that not all tables have are left out"
 _KEPT_BYTES = 2**28  # contingency tables kept: hundreds for a survey of usual size, two or three for millions of rows
 
 
@@ -324,7 +324,7 @@ def build_case(
     for table in tables:
         extra = [c for c in table.columns if c not in shared]
         if extra:
-            notes.append(f"{table.role}: {len(extra)} {LEFT_OUT}: {_some(extra)}")
+            notes.append(f"{table.role}: {LEFT_OUT}, {len(extra)} in all: {_some(extra)}")
     named = [] if unit is None else list(column_names("unit", unit))
     ignored = column_names("ignore", ignore)
     levels = [name for t in tables for name in t.levels]
