@@ -44,7 +44,7 @@ def distance_scores(case: Case, columns: tuple[str, ...]) -> dict[str, Floats]:
     floor = half_the_smallest([to_synthetic, to_person, farther[farther > 0]])
     log_synthetic = np.log(np.maximum(to_synthetic, floor))
     ties = None if units is not None else distances.nearest("people", "people", _NEIGHBOURS).n_ties
-    inside = _within(synthetic, near.n_ties), _within(people, ties)
+    inside = _beyond(synthetic, near.n_ties), _beyond(people, ties)
     return {
         "ratio": np.log(np.maximum(to_person, floor)) - log_synthetic,
         "hit": np.log(np.maximum(farther, floor)) - log_synthetic,
@@ -61,7 +61,7 @@ def _last_known(distances: Floats) -> Floats:
     """Return the farthest of the neighbours that there are; 1 where there are none."""
     known = np.isfinite(distances)
     last = distances[np.arange(len(distances)), np.maximum(known.sum(axis=1), 1) - 1]
-    return np.where(known.any(axis=1), last, 1.0)
+    return np.asarray(np.where(known.any(axis=1), last, 1.0))
 
 
 def _mean_ratio(synthetic: Floats, people: Floats, k: int, floor: float) -> Floats:
@@ -78,12 +78,12 @@ def _n_others(n: int, units: dict[str, Ints] | None) -> Floats:
     return np.maximum(1.0, n - np.bincount(which)[which].astype(np.float64))
 
 
-def _within(distances: Floats, n_ties: Ints | None) -> Floats:
+def _beyond(distances: Floats, n_ties: Ints | None) -> Floats:
     """Return how many more rows than are listed lie at the last distance; 0 where that is not known."""
     if n_ties is None:
         return np.zeros(len(distances))
     listed = (distances == distances[:, -1:]).sum(axis=1)
-    return np.maximum(0.0, n_ties - listed) * np.isfinite(distances[:, -1])
+    return np.asarray(np.maximum(0.0, n_ties - listed) * np.isfinite(distances[:, -1]))
 
 
 def _dpi(synthetic: Floats, people: Floats, beyond: tuple[Floats, Floats], m: int, others: Floats) -> Floats:
@@ -101,7 +101,7 @@ def _dpi(synthetic: Floats, people: Floats, beyond: tuple[Floats, Floats], m: in
     for distances, more, size in ((synthetic, beyond[0], m), (people, beyond[1], others)):
         inside = (distances <= radius).sum(axis=1) + np.where(distances[:, -1] == radius[:, 0], more, 0.0)
         shares.append(inside / size)
-    return (shares[0] / (shares[0] + shares[1])).round(DIGITS)
+    return np.asarray((shares[0] / (shares[0] + shares[1])).round(DIGITS))
 
 
 def _monte_carlo(distances: Distances, nearest: Floats) -> Floats:
