@@ -50,24 +50,23 @@ class Features:
         out[order] = np.cumsum(np.r_[False, (ordered[1:] != ordered[:-1]).any(axis=1)][: len(order)])
         return out
 
-    def indicators(self) -> tuple[Floats, Floats]:
-        """Return people and synthetic rows as columns of comparable spread.
+    def indicators(self, rows: Floats) -> Floats:
+        """Return some of these rows as columns of comparable spread.
 
         Numbers lie between 0 and 1 by rank, missing below; categories become indicators over the square root of 2, so
         that two different categories are 1 apart.
         """
-        n, both = len(self.people), np.vstack([self.people, self.synthetic])
         parts = []
-        for values, is_number in zip(both.T, self.numeric, strict=True):
+        for j, is_number in enumerate(self.numeric):
+            values = rows[:, j]
+            most = max(self.people[:, j].max(initial=0.0), self.synthetic[:, j].max(initial=0.0))
             if is_number:
-                scaled = np.where(values < 0, _MISSING, values / max(1.0, values.max(initial=0.0)))
-                parts.append(scaled[:, None])
+                parts.append(np.where(values < 0, _MISSING, values / max(1.0, most))[:, None])
                 continue
-            place = np.minimum(values, _COMMONEST).astype(np.int64)
-            first = int(place.min(initial=0))
-            parts.append(np.eye(int(place.max(initial=0)) - first + 1)[place - first] / np.sqrt(2))
-        x = np.hstack(parts)
-        return x[:n], x[n:]
+            least = int(min(self.people[:, j].min(initial=0.0), self.synthetic[:, j].min(initial=0.0)))
+            place = np.minimum(values, _COMMONEST).astype(np.int64) - least
+            parts.append(np.eye(int(min(most, _COMMONEST)) - least + 1)[place] / np.sqrt(2))
+        return np.hstack(parts)
 
 
 def features_of(case: Case, columns: Sequence[str]) -> Features:

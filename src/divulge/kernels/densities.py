@@ -68,7 +68,7 @@ def log_density_ratio(people: Floats, synthetic: Floats, unit: Ints, nearest: in
     ratio, gain = np.zeros(n), np.zeros(n)
     if n < 2 or not m or not d:
         return ratio, gain
-    h_people, h_synthetic = scott(n, d), scott(m, d)
+    h_people, h_synthetic = scott(n - 1, d), scott(m, d)  # of the other people, if each row is its own
     k = min(nearest, m)
     with threadpool_limits(1):
         at_synthetic = _totals(synthetic, people, h_people)

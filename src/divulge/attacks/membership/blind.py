@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.attacks.membership.other_people import units_by_content
 from divulge.case.case import Case
 from divulge.case.comparable.check import data_hash
 from divulge.case.comparable.exchangeable import exchangeable
@@ -26,6 +27,7 @@ Ints = NDArray[np.int64]
 
 _PENALTY = 40.0
 _DRAWS = 399
+_MOST = 20_000  # units of either table that the check looks at: a limit on the time
 _LEVEL = 0.025
 """One random split in forty fails: the lower limit of a 95% interval is then above 1/2."""
 
@@ -47,10 +49,7 @@ def blind_check(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | N
     shared = overlap(case)
     if shared is not None and not shared.ok:
         return Blind(None, None, _OVERLAP)
-    of_people = features_of(case, columns).indicators()[0]
-    is_member = np.arange(len(of_people)) < case.n_rows("real")
-    if units is not None:
-        of_people, is_member = _by_unit(of_people, is_member, units)
+    of_people, is_member = _sample(case, columns, units)
     sizes = int(is_member.sum()), int((~is_member).sum())
     if min(sizes) < 2 * FOLDS:
         return Blind(None, None)
@@ -74,17 +73,26 @@ NOTES = tuple(
 )
 
 
-def _by_unit(values: Floats, is_member: NDArray[np.bool_], units: dict[str, Ints]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean of the rows of each unit of real and of holdout, and which are members.
-
-    Means are rounded, since the order of the rows of a unit changes their last digits.
-    """
-    n = int(is_member.sum())
+def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the mean of the rows of each unit, of at most 20,000 units of either table, and which are members."""
+    features, n = features_of(case, columns), case.n_rows("real")
+    rng = case.rng(f"membership blind sample {data_hash(case)}")
+    unit = units_by_content(features.same(), None if units is None else units["people"])
     parts, labels = [], []
-    for rows, of, label in ((values[:n], units["real"], True), (values[n:], units["holdout"], False)):
-        which = np.unique(of, return_inverse=True)[1].ravel()
-        total = np.zeros((int(which.max(initial=-1)) + 1, values.shape[1]))
-        np.add.at(total, which, rows)
-        parts.append((total / np.bincount(which)[:, None]).round(9))
-        labels.append(np.full(len(total), label))
+    for rows, label in ((np.arange(n), True), (np.arange(n, len(unit)), False)):
+        numbers = np.unique(unit[rows])
+        if len(numbers) > _MOST:
+            numbers = np.sort(rng.choice(numbers, _MOST, replace=False))
+            rows = rows[np.isin(unit[rows], numbers)]
+        which = np.searchsorted(numbers, unit[rows])
+        total = _summed(features.indicators(features.people[rows]), which)
+        # rounded: the order of the rows of a unit changes the last digits of their mean
+        parts.append((total / np.bincount(which, minlength=len(numbers))[:, None]).round(9))
+        labels.append(np.full(len(numbers), label))
     return np.vstack(parts), np.concatenate(labels)
+
+
+def _summed(values: Floats, which: Ints) -> Floats:
+    total = np.zeros((int(which.max()) + 1, values.shape[1]))
+    np.add.at(total, which, values)
+    return total

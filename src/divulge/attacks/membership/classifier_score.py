@@ -12,10 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import pooled_units
+from divulge.attacks.membership.other_people import pooled_units, units_by_content
 from divulge.case.case import Case
 from divulge.case.features import features_of
-from divulge.core.hashing import value_hashes
 
 __all__ = ["NAME", "classifier_score"]
 
@@ -24,7 +23,6 @@ Ints = NDArray[np.int64]
 
 NAME = "classifier"
 TREES = 150
-_LEAF = 3
 _SAMPLE = 10_000  # units, and synthetic rows, in the sample of a tree at most: a limit on the time
 _MOST_ROWS = 100_000  # people above which trees are fewer: a limit on the time
 _FEWER_TREES = 60
@@ -34,15 +32,15 @@ _THREADS_FROM = 5_000
 def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
     """Return the out-of-bag share of "synthetic" of each person (real rows, then holdout rows).
 
-    150 trees as in a random forest with at least 3 rows a leaf, each fitted on a bootstrap sample of units and one of
-    synthetic rows, both classes with the same weight. Equal records have the mean of their scores. A
-    sample has at most 10,000 units and as many rows. Above 100,000 people there are 60 trees.
+    150 trees as in a random forest, grown fully, each fitted on a bootstrap sample of units and one of synthetic rows,
+    both classes with the same weight. Equal records have the mean of their scores. A sample has at most 10,000 units
+    and as many rows. Above 100,000 people there are 60 trees.
     """
     features = features_of(case, columns)
     units = pooled_units(case, ("real", "holdout"))
     order = features.order("people")
     same = features.same()
-    unit = _units(same, None if units is None else units["people"])[order]
+    unit = units_by_content(same, None if units is None else units["people"])[order]
     x = np.vstack([features.people[order], features.synthetic[features.order("synthetic")]]).astype(np.float32)
     n = len(order)
     total, times = np.zeros(n), np.zeros(n)
@@ -53,21 +51,6 @@ def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
     out = np.empty(n)
     out[order] = _mean_of_equals(score, same[order])
     return out
-
-
-def _units(same: Ints, units: Ints | None) -> Ints:
-    """Return the number of each person's unit; units are numbered by their content, whatever their names."""
-    if units is None:
-        order = np.argsort(same, kind="stable")
-        out = np.empty(len(same), dtype=np.int64)
-        out[order] = np.arange(len(same))
-        return out
-    which = np.unique(units, return_inverse=True)[1].ravel()
-    content = np.zeros(int(which.max()) + 1, dtype=np.uint64)
-    np.add.at(content, which, value_hashes(same.astype(np.uint64), 0))
-    place = np.empty(len(content), dtype=np.int64)
-    place[np.argsort(content, kind="stable")] = np.arange(len(content))
-    return place[which]
 
 
 def _trees(x: NDArray[np.float32], unit: Ints, rng: np.random.Generator) -> Iterator[tuple[Ints, Floats]]:
@@ -83,7 +66,7 @@ def _trees(x: NDArray[np.float32], unit: Ints, rng: np.random.Generator) -> Iter
         rows = np.bincount(draw.integers(0, m, min(m, _SAMPLE)), minlength=m)
         people = units[unit]
         weight = np.concatenate([people / people.sum(), rows / rows.sum()]) * people.sum()
-        tree = DecisionTreeClassifier(max_features="sqrt", min_samples_leaf=_LEAF, random_state=seed)
+        tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
         tree.fit(x, y, sample_weight=weight, check_input=False)
         outside = np.flatnonzero(people == 0)
         value = tree.tree_.value[tree.tree_.apply(x[outside]), 0]

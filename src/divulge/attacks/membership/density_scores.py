@@ -30,7 +30,7 @@ def density_scores(case: Case, columns: tuple[str, ...]) -> dict[str, Floats]:
       synthetic rows; adding a person adds one kernel, so that nothing is fitted again
     """
     features = features_of(case, columns)
-    people, synthetic = features.indicators()
+    people, synthetic = (features.indicators(rows) for rows in (features.people, features.synthetic))
     units = pooled_units(case, ("real", "holdout"))
     order = np.lexsort((features.same(),) if units is None else (features.same(), units["people"]))
     z = whitened(people[features.order("people")], synthetic[features.order("synthetic")])

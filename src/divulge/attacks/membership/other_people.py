@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.distances import Distances
+from divulge.core.hashing import value_hashes
 
-__all__ = ["DIGITS", "MOST_OWN", "UNIT_NOTE", "half_the_smallest", "others_near", "pooled_units"]
+__all__ = ["DIGITS", "MOST_OWN", "UNIT_NOTE", "half_the_smallest", "others_near", "pooled_units", "units_by_content"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,6 +52,24 @@ def pooled_units(case: Case, roles: Sequence[str]) -> dict[str, Ints] | None:
         units["holdout"] = np.where(units["holdout"] < 0, units["holdout"] - len(units["real"]), units["holdout"])
     units["people"] = np.concatenate([units[role] for role in roles])
     return units
+
+
+def units_by_content(same: Ints, units: Ints | None) -> Ints:
+    """Return the number of each person's unit; units are numbered by their content, whatever their names.
+
+    `same` is the number of each record's content; with `units` None each record is a unit.
+    """
+    if units is None:
+        order = np.argsort(same, kind="stable")
+        out = np.empty(len(same), dtype=np.int64)
+        out[order] = np.arange(len(same))
+        return out
+    which = np.unique(units, return_inverse=True)[1].ravel()
+    content = np.zeros(int(which.max()) + 1, dtype=np.uint64)
+    np.add.at(content, which, value_hashes(same.astype(np.uint64), 0))
+    place = np.empty(len(content), dtype=np.int64)
+    place[np.argsort(content, kind="stable")] = np.arange(len(content))
+    return place[which]
 
 
 def half_the_smallest(distances: Sequence[Floats]) -> float:
