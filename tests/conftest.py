@@ -37,6 +37,9 @@ def pytest_addoption(parser):
     group = parser.getgroup("divulge")
     group.addoption("--slow", action="store_true", help="run the slow tests too, with every example of hypothesis")
     group.addoption(
+        "--rest", action="store_true", help="with --slow: leave out the tests that the default run makes in full"
+    )
+    group.addoption(
         "--all-kinds", action="store_true", help=f"run each kind of table, not only {', '.join(sorted(USUAL_KINDS))}"
     )
 
@@ -62,8 +65,19 @@ def pytest_collection_modifyitems(config, items):
             continue
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
-        if _is_slow(item, cases[test], config.option.all_kinds):
+        # with --rest other kinds of tables are slow, and stay: the default run leaves them out
+        if _is_slow(item, cases[test], config.option.all_kinds and not config.option.rest):
             item.add_marker("slow")
+    if config.option.rest:
+        done = [item for item in items if not item.get_closest_marker("slow") and not _draws_more(item)]
+        config.hook.pytest_deselected(done)
+        items[:] = [item for item in items if item not in set(done)]
+
+
+def _draws_more(item):
+    """Whether the test is in a file whose tests draw more tables or examples with --slow."""
+    names = vars(getattr(item, "module", None) or object)
+    return bool({"amount", "tries", "given"} & set(names))
 
 
 def _is_slow(item, number, all_kinds):

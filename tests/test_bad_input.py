@@ -14,7 +14,7 @@ from amount import models
 
 import divulge
 from divulge import cli
-from divulge.core.errors import MOST, DivulgeError, SettingError
+from divulge.core.errors import MOST, ColumnError, DivulgeError, SettingError
 
 SECRET = "s3cr3t"
 HALF = f"{SECRET}\ud800"
@@ -32,7 +32,6 @@ CALLS = [  # a line each
     ("an unknown target", lambda: cap(target="income"), "target: no column 'income'"),
     ("the target among the keys", lambda: cap(keys=["age", "ill"]), "'ill' is among the keys"),
     ("a key named twice", lambda: cap(keys=["age", "age"]), "named twice"),
-    ("keys as one text", lambda: cap(keys="age"), r"keys=\['age'\]"),
     ("no keys", lambda: cap(keys=[]), "keys: none given"),
     ("a target that is a list", lambda: cap(target=["ill", "sex"]), "target: expected the name of one column"),
     ("an unknown setting", lambda: cap(unseen="drop"), "unseen: not a known setting.*skip, zero, nearest"),
@@ -44,7 +43,7 @@ CALLS = [  # a line each
     ("no column in common", lambda: cap(synthetic=pl.DataFrame({"x": [1]})), "no column in common"),
     ("a key that one table lacks", lambda: cap(synthetic=GOOD.drop("age")), "keys: no column 'age'"),
     ("a dictionary", lambda: cap(real={"age": [1]}), "real: a dict is not a table"),
-    ("a path", lambda: cap(real="real.csv"), r"divulge.read\(path\)"),
+    ("a path", lambda: cap(real="real.csv"), "real: real.csv: no such file"),
     ("an array", lambda: cap(real=np.zeros((3, 3))), "ndarray is not a table"),
     ("an unknown kind of object", lambda: cap(real=object()), "cannot read a builtins.object"),
     ("two columns of one name", lambda: cap(real=pd.DataFrame([[1, 2]], columns=["age", "age"])), "occur twice: 'age'"),
@@ -296,14 +295,14 @@ def test_a_file_without_an_end_is_refused(command, tmp_path):
     assert "Traceback" not in found.stderr
 
 
-@pytest.mark.parametrize("given", [{"keys": 5}, {"targets": 5}, {"keys": "city"}, {"subgroups": 5}])
-def test_columns_that_are_no_list_are_refused(given):
+@pytest.mark.parametrize("given", [{"keys": 5}, {"targets": 5}, {"keys": [None]}, {"subgroups": 5}])
+def test_columns_that_are_no_names_are_refused(given):
     table = pl.DataFrame({"city": list("abcd") * 10, "job": list("ab") * 20})
     (role,) = given
-    with pytest.raises(SettingError, match=f"^{role}: .* hint: "):
+    with pytest.raises((SettingError, ColumnError), match=f"^{role}: .* hint: "):
         divulge.assess(table, table, holdout=table, models=False, **given)
     if role != "subgroups":
-        with pytest.raises(SettingError, match=f"^{role}: .* hint: "):
+        with pytest.raises((SettingError, ColumnError), match=f"^{role}: .* hint: "):
             divulge.compare(table, {"a": table, "b": table}, holdout=table, **given)
 
 

@@ -323,7 +323,6 @@ def test_without_strangers_there_is_no_verdict_on_leaks():
     ("wrong", "error"),
     [
         ({"keys": ["key"], "target": "key"}, SettingError),
-        ({"keys": "key", "target": "target"}, SettingError),
         ({"keys": [], "target": "target"}, SettingError),
         ({"keys": ["key", "key"], "target": "target"}, SettingError),
         ({"keys": ["kye"], "target": "target"}, ColumnError),

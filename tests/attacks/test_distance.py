@@ -586,7 +586,7 @@ def test_columns_that_are_all_alike_or_all_missing_or_infinite():
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.parametrize(("columns", "error"), [("x", SettingError), (["z"], ColumnError), (["x", "x"], SettingError)])
+@pytest.mark.parametrize(("columns", "error"), [(["z"], ColumnError), (["x", "x"], SettingError)])
 def test_wrong_columns_are_told(name, columns, error):
     real = column(1, 2, 3)
     with pytest.raises(error, match="hint:"):

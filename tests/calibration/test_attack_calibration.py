@@ -336,7 +336,7 @@ def searched(rng, seed, copied):
     return divulge.assess(tables[0], tables[1], holdout=tables[2], seed=seed)
 
 
-@runs(12, 1000)
+@runs(8, 1000)
 def test_the_search_finds_nothing_where_nothing_is(runs, errors):
     rng = np.random.default_rng(20)
     overall, in_family = 0, 0
@@ -348,7 +348,7 @@ def test_the_search_finds_nothing_where_nothing_is(runs, errors):
     assert in_family / runs <= most(0.05, runs, min(errors, 2))  # 100 key sets and targets, tested as one family
 
 
-@runs(5, 200)
+@runs(3, 200)
 def test_the_search_finds_copied_people(runs, errors):
     rng = np.random.default_rng(21)
     verdicts = [searched(rng, i, 60).verdict for i in range(runs)]

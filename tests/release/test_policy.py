@@ -376,14 +376,14 @@ def test_the_hash_is_that_of_the_file(tmp_path):
         ("[power]\ncopy = 0.5", r"\[power\]: no attack 'copy'"),
         ('required = "copies"', "required: expected array, got str"),
         ('required = ["copy"]', "required: no attack 'copy'"),
-        ('verdicts = ["nothing found"]', "verdicts: a word that is not known here"),
+        ('verdicts = ["nothing found"]', "verdicts: no such word"),
         ("verdicts = []", "verdicts: expected array of length >= 1"),
         ('name = ""', "name: expected str of length >= 1"),
         ('fail_on = ["copies > 1"]', "policy: fail_on 'copies > 1': not a rule"),
         ('fail_on = ["copies.high > 1e999"]', "not a rule"),
         ('preconditions = ["size"]', "no check 'size'. hint: use different tables"),
         ("preconditions = 1", "preconditions: expected bool"),
-        ('[change]\nverdict = "rose"', r"\[change\]: verdict: a word that is not known here"),
+        ('[change]\nverdict = "rose"', r"\[change\]: verdict: no such word"),
         ("[change]", r"\[change\] asks for nothing"),
         ("[positive_control]\nsmallest_share = 2", "smallest_share: expected float <= 1"),
         ("secret = 1\nsecret = 2\n", r"not TOML \(at line 2, column 11\)"),
@@ -395,15 +395,14 @@ def test_a_file_with_a_mistake_is_refused(toml, said):
     with pytest.raises(SettingError, match=said) as refused:
         policy_from_toml(toml)
     assert re.match("policy: .* hint: .*", str(refused.value))
-    assert "nothing found" not in str(refused.value)
     assert "secret" not in str(refused.value)
 
 
 def test_a_file_that_cannot_be_read_is_an_error_of_ours(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
-    with pytest.raises(SettingError, match="policy: not UTF-8"):
+    with pytest.raises(SettingError, match=r"^latin\.toml: not UTF-8"):
         read_policy(tmp_path / "latin.toml")
-    with pytest.raises(SettingError, match="policy: cannot be read"):
+    with pytest.raises(SettingError, match=r"^none\.toml: cannot be read"):
         read_policy(tmp_path / "none.toml")
 
 
@@ -441,7 +440,7 @@ def test_the_template_is_printed_and_checked(divulge, tmp_path):
     (tmp_path / "p.toml").write_text("nmae = 1")
     code, out, err = divulge("policy", "--check", "p.toml")
     assert (code, out) == (2, "")
-    assert "policy: unknown entry 'nmae'" in err
+    assert "p.toml: unknown entry 'nmae'" in err
 
 
 def test_the_gate_judges_without_the_data(divulge, tmp_path):

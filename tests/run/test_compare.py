@@ -431,7 +431,7 @@ def test_the_command_reports_what_it_can_and_says_what_failed(tmp_path):
                  "--targets", "job", "--no-utility", "--out", str(tmp_path / "out")]  # fmt: skip
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 3, done.output
-    said = r"“copy” \(excess found; every member stands in it verbatim, and [0-9.]+% of strangers\) ranks last\."
+    said = r"Most risk: “copy” \(excess found; every member stands in it verbatim, and [0-9.]+% of strangers\)\."
     assert re.search(said, " ".join(done.output.split()))
     assert "broken could not be attacked" in done.output
     data = json.loads((tmp_path / "out" / "comparison.json").read_text())

@@ -80,17 +80,14 @@ def test_the_sentence_names_what_was_found_in_the_first_the_last_and_all_others(
         ("a", "none found", "", (1, 2)), ("b", "cannot tell", "", (1, 2)), ("c", "deficit found", "near", (3, 3)),
         ("d", "excess found", "copies", (4, 4)),
     )  # fmt: skip
-    assert order_in_words(four, 3, 0.95) == (
-        "2 may rank first: “a” (none found), “b” (cannot tell). “d” (excess found; copies) ranks last. Told apart: 5 of "
-        "6 pairs (tables with a finding rank behind the others, otherwise the worst of 3 attack(s) decides; 95% for all "
-        "ranks together, given the verdicts). Further: “c” (deficit found; near). By estimate, from the first: “a”, "
-        "“b”, “c”, “d”."
+    assert order_in_words(four, 0.95) == (
+        "Least risk: “a” (none found), “b” (cannot tell); these are not told apart. Most risk: “d” (excess found; copies). "
+        "Between them: “c” (deficit found; near). 5 of 6 pairs are told apart, with 95% confidence in all ranks together."
     )
     equal = placed(("a", "excess found", "copies", (1, 2)), ("b", "excess found", "more copies", (1, 2)))
-    assert order_in_words(equal, 1, 0.9) == (
-        "The data do not tell the 2 candidates apart (tables with a finding rank behind the others, otherwise the worst "
-        "of 1 attack(s) decides; 90% for all ranks together, given the verdicts). Found: “a” (excess found; copies), "
-        "“b” (excess found; more copies). By estimate, from the first: “a”, “b”."
+    assert order_in_words(equal, 0.9) == (
+        "The data do not tell the 2 candidates apart by risk. By estimate, least risk first: “a”, “b”. Found: “a” (excess "
+        "found; copies), “b” (excess found; more copies)."
     )
 
 
@@ -234,8 +231,8 @@ def test_screened_comparisons_move_no_rank_and_the_order_of_candidates_no_byte(m
     primary = {("copies", "exact"), ("copies", "near"), ("linkability", "balanced halves, k = 1"),
                ("inference", "nearest record"), ("cap", "zero")}  # fmt: skip
 
-    def noisy(*given):
-        report = assessed(*given)
+    def noisy(*given, **told):
+        report = assessed(*given, **told)
         screened = (
             r if (r.attack, r.variant) in primary or r.individual is None else
             replace(r, individual=replace(r.individual, real=noise.random(len(r.individual.real))))

@@ -1,5 +1,7 @@
 """Facts about single people in a run: on the first screen, in the JSON and in the records."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -78,7 +80,8 @@ def test_a_run_says_before_it_begins_what_it_can_find():
         real, synthetic, holdout=holdout, models=False, search="off", before=lambda t: told.append((t, len(steps))),
         progress=lambda what, done, total: steps.append(what),
     )  # fmt: skip
-    ((sentence, so_far),) = told
+    (size, _), (sentence, so_far) = told
+    assert re.fullmatch(r"\d+ tests of \d+ attacks, about \d+ seconds", size)
     assert (
         sentence.startswith("with 60 and 60 members and strangers a risk below about 0.") and "0.05 needs" in sentence
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
-from divulge.core.schema import check_columns
+from divulge.core.schema import check_columns, column_names
 from divulge.kernels.counts.contingency import ContingencyTable
 from divulge.stats import (
     LEAST_P,
@@ -42,24 +42,20 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
     Raises
     ------
     SettingError
-        There are no keys, a key is named twice, a text is given instead of a list, or the target is among the keys.
+        There are no keys, a key is named twice, or the target is among the keys.
     ColumnError
         The tables do not have one of the columns.
     """
-    if isinstance(keys, str):
-        raise SettingError(f"keys: got the text {keys!r}. hint: pass a list, keys=[{keys!r}].")
-    if not isinstance(keys, Iterable):
-        raise SettingError(f"keys: a {type(keys).__name__} is no list of columns. hint: pass the names in a list.")
-    keys = tuple(keys)
+    keys = column_names("keys", keys)
     if not keys:
         raise SettingError("keys: none given. hint: name the columns that the attacker knows.")
-    if len(set(map(str, keys))) < len(keys):
+    if len(set(keys)) < len(keys):
         raise SettingError("keys: a column is named twice. hint: name each once.")
-    check_columns("keys", keys, case.columns)
+    check_columns("keys", keys, case.columns, case.levels)
     if target is not None:
         if not isinstance(target, str):
             raise SettingError("target: expected the name of one column. hint: pass one text.")
-        check_columns("target", [target], case.columns)
+        check_columns("target", [target], case.columns, case.levels)
         if target in keys:
             raise SettingError(f"target: {target!r} is among the keys. hint: what is known cannot be the secret.")
     notes = []

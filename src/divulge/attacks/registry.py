@@ -7,7 +7,7 @@ import functools
 import inspect
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ from divulge.attacks.entry import (
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
 from divulge.core.result import Counts, Result
-from divulge.core.schema import Schema
+from divulge.core.schema import Schema, column_names
 
 __all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
 
@@ -138,6 +138,7 @@ def _public(entry: Attack) -> Any:
         **settings: Any,
     ) -> Result | Results:
         own.bind(None, **settings)  # an unknown setting fails before the tables are read
+        settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
         case = build_case(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
         if entry.plan.in_memory:
             case = case.collected("this attack needs every row")
@@ -153,6 +154,19 @@ def _public(entry: Attack) -> Any:
     public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
     public.__doc__ = doc
     return public
+
+
+_NAMES = ("keys", "target", "subgroups")
+"""Settings that name columns."""
+
+
+def _names(setting: str, given: Any) -> Any:
+    """Return the columns that a setting names as texts; None is left to the attack."""
+    if given is None:
+        return given
+    names = column_names(setting, given)
+    one = setting == "target" and (isinstance(given, str) or not isinstance(given, Iterable))
+    return names[0] if one else names
 
 
 def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from divulge.case.encoded import ROLES, EncodedTables
 from divulge.core.errors import ColumnError, SettingError
-from divulge.core.schema import Column, Facts, Schema, check_columns, infer
+from divulge.core.schema import Column, Facts, Schema, check_columns, column_names, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
-from divulge.tables.frames import PooledColumn, Table, check_missing, collect, profiles, table_of
+from divulge.tables.frames import PooledColumn, Table, check_missing, collect, profiles
+from divulge.tables.readers import opened
 
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
@@ -67,6 +68,11 @@ class Case:
         return tuple(c for c in real if c in synthetic and c not in holdout)
 
     @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the levels of the tables' indexes, which are no columns."""
+        return tuple(dict.fromkeys(name for t in self.tables for name in t.levels))
+
+    @property
     def in_memory(self) -> bool:
         """Whether the rows of all tables are in memory; only then are there values for each record."""
         return all(t.frame is not None for t in self.tables)
@@ -105,6 +111,11 @@ class Case:
         """Return the number of rows of a table, 0 when there is no such table."""
         i = ROLES.index(role)
         return self.tables[i].n_rows if i < len(self.tables) else 0
+
+    def n_people(self, role: str) -> int:
+        """Return the number of persons or households of a table: of its rows, where each row is its own."""
+        units = self.units(role)
+        return self.n_rows(role) if units is None else len(np.unique(units))
 
     def rng(self, step: str) -> np.random.Generator:
         """Return the random generator of one step; its state depends on the seed and the step's name alone."""
@@ -296,7 +307,7 @@ def build_case(
         raise SettingError(f"seed: {seed} is negative. hint: use a whole number from 0 on.")
     missing = check_missing(missing)
     given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
-    tables = tuple(table_of(native, role) for native, role in given)
+    tables = tuple(opened(native, role, missing) for native, role in given)
     shared = set.intersection(*(set(t.columns) for t in tables))
     columns = tuple(c for c in tables[0].columns if c in shared)
     if not columns:
@@ -309,12 +320,14 @@ def build_case(
         extra = [c for c in table.columns if c not in shared]
         if extra:
             notes.append(f"{table.role}: {len(extra)} {LEFT_OUT}: {_some(extra)}")
-    named = [unit] if unit else []
-    check_columns("unit", named, columns)
-    check_columns("ignore", list(ignore), columns)
+    named = [] if unit is None else list(column_names("unit", unit))
+    ignored = column_names("ignore", ignore)
+    levels = [name for t in tables for name in t.levels]
+    check_columns("unit", named, columns, levels)
+    check_columns("ignore", ignored, columns, levels)
     encoded = EncodedTables(tables, columns, Schema(()), missing)
     case = Case(tables, columns, Schema(()), missing, seed, level, (), encoded)
-    full = _schema_of(case, schema, named, ignore, progress)
+    full = _schema_of(case, schema, named, ignored, progress)
     notes += [f"column {c!r} {case.pooled(c).note}" for c in columns if case.pooled(c).note]
     return Case(tables, columns, full, missing, seed, level, tuple(notes), encoded.with_schema(full))
 
@@ -356,13 +369,14 @@ def schema_of(
         As in `build_case`.
     """
     missing = check_missing(missing)
-    given = table_of(table, "real")
-    named = [unit] if unit else []
-    check_columns("unit", named, given.columns)
-    check_columns("ignore", list(ignore), given.columns)
+    given = opened(table, "real", missing)
+    named = [] if unit is None else list(column_names("unit", unit))
+    ignored = column_names("ignore", ignore)
+    check_columns("unit", named, given.columns, given.levels)
+    check_columns("ignore", ignored, given.columns, given.levels)
     encoded = EncodedTables((given,), given.columns, Schema(()), missing)
     case = Case((given,), given.columns, Schema(()), missing, 0, 0.95, (), encoded)
-    return _schema_of(case, schema, named, ignore, lambda _: None)
+    return _schema_of(case, schema, named, ignored, lambda _: None)
 
 
 def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:

@@ -6,7 +6,7 @@ a stranger are measured on one ruler. "people" are the real rows followed by the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
-from divulge.core.schema import Schema, check_columns
+from divulge.core.schema import Schema, check_columns, column_names
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
@@ -36,24 +36,18 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
     Raises
     ------
     SettingError
-        No column is left, a column is named twice, or a text is given instead of a list.
+        No column is left, or a column is named twice.
     ColumnError
         The tables do not have one of the columns.
     """
     if columns is not None:
-        if isinstance(columns, str):
-            raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
-        if not isinstance(columns, Iterable):
-            raise SettingError(
-                f"columns: a {type(columns).__name__} is no list of columns. hint: write ['age', 'sex']."
-            )
-        columns = list(columns)
-        check_columns("columns", columns, case.columns)
+        columns = column_names("columns", columns)
+        check_columns("columns", columns, case.columns, case.levels)
         if len(set(columns)) < len(columns):
             raise SettingError("columns: a column is named twice. hint: name each once.")
         if not columns:
             raise SettingError("columns: none given. hint: leave it out to compare all that can be compared.")
-        return tuple(columns), []
+        return columns, []
     used = tuple(case.schema.usable())
     if not used:
         raise SettingError(

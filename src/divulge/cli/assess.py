@@ -12,7 +12,17 @@ import click
 
 from divulge.cli.options import FILE, names, run_options, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import check_file, check_folder, command_line, deliver, finished_shown, progress_shown
+from divulge.cli.show import (
+    check_file,
+    check_folder,
+    check_names,
+    command_line,
+    deliver,
+    finished_shown,
+    progress_shown,
+    say,
+    say_nothing,
+)
 from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
@@ -73,6 +83,7 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     missing = options["missing"]
     if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, synthetic)):
         warm_up(2000)  # while the files are read
+    check_names([path for path, _ in given if path is not None], options)
     tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
     _assess(tables, options, folder)
 
@@ -123,7 +134,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
                 **{name: options[name] for name in _PASSED_ON},
             ),
             progress=progress,
-            before=_quiet if options["quiet"] else _say,
+            before=say_nothing if options["quiet"] else say,
             **({"finished": finished_shown} if options["verbose"] else {}),
         )
     report = _completed(report, previous, policy, options["fail_on"])
@@ -143,14 +154,6 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
         sys.exit(1)
     if report.failed:
         sys.exit(3)
-
-
-def _say(told: str) -> None:
-    click.echo(f"divulge: {told}", err=True)
-
-
-def _quiet(told: str) -> None:
-    """Say nothing."""
 
 
 def _completed(report: Report, previous: Assessment | None, policy: Policy | None, fail_on: Sequence[str]) -> Report:

@@ -11,7 +11,17 @@ import click
 
 from divulge.cli.options import FILE, FOLDER, check_path, names, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, check_place, command_line, printed, progress_shown, written
+from divulge.cli.show import (
+    as_text,
+    check_names,
+    check_place,
+    command_line,
+    printed,
+    progress_shown,
+    say,
+    say_nothing,
+    written,
+)
 from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
@@ -84,6 +94,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     given = labelled(candidates)
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
+    check_names([real] if holdout is None else [real, holdout], options)
     missing = options["missing"]
     people = [None if path is None else read(path, role=role, missing=missing)
               for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
@@ -98,12 +109,13 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     if failed and sum(map(len, tables.values())) < 2:
         raise SettingError(f"candidates: fewer than two can be read. The first that cannot: {failed[0]['why']}")
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
-    with progress_shown(options["quiet"]) as progress:
+    with progress_shown(options["quiet"], noun="table") as progress:
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
             acceptable=options["acceptable"], utility=options["utility"], seed=options["seed"],
             level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
+            before=say_nothing if options["quiet"] else say,
         )  # fmt: skip
     unread = tuple(Failed(label=f["label"], why=f["why"]) for f in failed)
     report = report.replaced(failed=unread + report.comparison.failed, command=command_line())

@@ -73,14 +73,13 @@ def write_junit(path: str, data: Assessment) -> None:
 
 
 def _table(judged: Policy) -> str:
-    import io
     import shutil
 
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from divulge.report.documents.console import as_terminal_text
     from divulge.report.documents.terminal import clean
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -89,9 +88,6 @@ def _table(judged: Policy) -> str:
     for c in judged.conditions:
         cells = (c.condition, c.found, "yes" if c.kept else "NO")
         table.add_row(*(Text(clean(cell)) for cell in cells))
-    stream = io.StringIO()
     width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
-    console = Console(file=stream, width=max(width, 60), no_color=True, highlight=False, legacy_windows=False)
-    console.print(Text(f"{clean(judged.name)}: {'kept' if judged.kept else 'NOT KEPT'}"))
-    console.print(table)
-    return stream.getvalue().rstrip()
+    told = Text(f"{clean(judged.name)}: {'kept' if judged.kept else 'NOT KEPT'}")
+    return as_terminal_text([told, table], width=max(width, 60))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,16 +25,20 @@ __all__ = [
     "as_text",
     "check_file",
     "check_folder",
+    "check_names",
     "check_place",
     "command_line",
     "deliver",
     "finished_shown",
     "printed",
     "progress_shown",
+    "say",
+    "say_nothing",
     "written",
 ]
 
 
+_EVERY = 30.0  # seconds between two lines of progress
 _DOCUMENTS = ("assessment.json", "report.html", "report.md", "records.parquet")
 
 
@@ -67,6 +72,26 @@ def check_folder(folder: Path, external: bool) -> None:
 
     if why := other_edition(folder, "external" if external else "custodian"):
         raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
+
+
+def check_names(paths: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Check, before a table is read, that each file has the columns that options name, where its header tells them.
+
+    Raises
+    ------
+    ColumnError
+        A file lacks one of the columns.
+    """
+    from divulge.core.schema import check_columns
+    from divulge.tables.readers import columns_in
+
+    wanted = {option: options.get(option, ()) for option in ("keys", "targets", "subgroups", "ignore")}
+    wanted["unit"] = [] if options["unit"] is None else [options["unit"]]
+    for path in paths:
+        if (known := columns_in(path)) is None:
+            continue
+        for option, names in wanted.items():
+            check_columns(option, names, known)
 
 
 def check_place(folder: Path) -> None:
@@ -146,6 +171,15 @@ def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
         click.echo(f"\nReport: {as_text(folder / 'report.html')}")
 
 
+def say(told: str) -> None:
+    """Print a line on standard error."""
+    click.echo(f"divulge: {told}", err=True)
+
+
+def say_nothing(told: str) -> None:
+    """Print nothing."""
+
+
 def finished_shown(done: Finished) -> None:
     """Print that an attack is done, for --verbose."""
     more = [
@@ -155,38 +189,72 @@ def finished_shown(done: Finished) -> None:
     click.echo(f"divulge: {done.attack}: {text}", err=True)
 
 
-@contextmanager
-def progress_shown(quiet: bool, *, names: bool = True) -> Iterator[Callable[[str, int, int], None]]:
-    """Show progress on standard error: a bar on a terminal, a line for each stage elsewhere.
+def _without_names(what: str, names: bool, total: int) -> str:
+    """Return what runs; without `names` the attack alone, as its columns are named behind it."""
+    return what if names or total <= 1 else what.split(" ")[0]
 
-    Without `names`, the text shows no column names.
+
+class _Lines:
+    """Progress where there is no terminal: a line for each stage, and one every 30 seconds of the attacks."""
+
+    def __init__(self, names: bool, noun: str = "test") -> None:
+        self._names = names
+        self._noun = noun
+        self._stage = ""
+        self._began = self._told = 0.0
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Print a line where a stage begins, or 30 seconds after the last one."""
+        now = time.monotonic()
+        attacking = total > 1 and done < total
+        stage = f"attacking ({total} {self._noun}s)" if attacking else what
+        if stage != self._stage:
+            click.echo(f"divulge: {stage}", err=True)
+            self._stage, self._began, self._told = stage, now, now
+        elif attacking and now - self._told >= _EVERY:
+            from divulge.report.documents.terminal import clean
+            from divulge.run.expected_time import duration
+
+            left = f", about {duration((now - self._began) * (total - done) / done)} left" if done else ""
+            running = clean(_without_names(what, self._names, total))
+            click.echo(f"divulge: {done} of {total} {self._noun}s done{left}; now {running}", err=True)
+            self._told = now
+
+
+@contextmanager
+def progress_shown(quiet: bool, *, names: bool = True, noun: str = "test") -> Iterator[Callable[[str, int, int], None]]:
+    """Show progress on standard error: a bar on a terminal, elsewhere a line for each stage and every 30 seconds.
+
+    Without `names`, the text shows no column names. `noun` is what is counted.
     """
     if quiet:
         yield lambda what, done, total: None
         return
     if not sys.stderr.isatty():
-        last = [""]
-
-        def line(what: str, done: int, total: int) -> None:
-            stage = what if total <= 1 or done >= total else f"attacking ({total} tests)"
-            if stage != last[0]:
-                click.echo(f"divulge: {stage}", err=True)
-                last[0] = stage
-
-        yield line
+        yield _Lines(names, noun).show
         return
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     from divulge.report.documents.terminal import clean
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def show(what: str, done: int, total: int) -> None:
-            what = what if names or total <= 1 else what.split(" ")[0]
+            what = _without_names(what, names, total)
             bar.update(task, description=escape(clean(what)), completed=done, total=total if total > 1 else None)
 
         yield show

@@ -20,6 +20,7 @@ __all__ = [
     "Schema",
     "check_columns",
     "column_from",
+    "column_names",
     "infer",
     "no_such",
     "schema_from_sdv",
@@ -373,11 +374,42 @@ def _sdv_column(name: str, entry: Any, primary: bool, source: str) -> Column:
     return Column(name, kind, f"sdtype {sdtype} of the SDV metadata")
 
 
-def check_columns(role: str, wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name."""
+def column_names(option: str, given: Any) -> tuple[str, ...]:
+    """Return the column names of an option as texts: of a list, or of one name.
+
+    A name that is no text, such as the number of a pandas column, is named by its text, as in a table that was read.
+
+    Raises
+    ------
+    SettingError
+        A name is None.
+
+    Examples
+    --------
+    >>> column_names("keys", "age"), column_names("keys", ["age", 3])
+    (('age',), ('age', '3'))
+    """
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    names = list(given) if several else [given]
+    if any(name is None for name in names):
+        raise SettingError(f'{option}: a name is None. hint: name columns: {option}=["age", "sex"].')
+    return tuple(str(name) for name in names)
+
+
+def check_columns(role: str, wanted: Sequence[str], known: Sequence[str], levels: Sequence[str] = ()) -> None:
+    """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name.
+
+    `levels` are the names of the levels of an index, which are no columns.
+    """
     for name in wanted:
-        if name not in known:
-            raise ColumnError(no_such(role, "column", name, known))
+        if name in known:
+            continue
+        if name in levels:
+            raise ColumnError(
+                f"{role}: {name!r} is a level of the table's index, and divulge reads columns only. "
+                "hint: reset_index() makes it a column."
+            )
+        raise ColumnError(no_such(role, "column", name, known))
 
 
 def no_such(where: str, what: str, name: str, known: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -17,7 +17,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
-from divulge.core.result import Verdict
+from divulge.core.result import Verdict, tidy
 from divulge.release.rules import parse_rule
 
 __all__ = ["TEMPLATE", "Change", "Control", "Limits", "Policy", "policy_from_toml", "read_policy"]
@@ -151,15 +151,18 @@ def read_policy(path: str | PathLike[str]) -> Policy:
     SettingError
         The file cannot be read, is not TOML, or has an unknown or invalid entry.
     """
+    name = tidy(Path(path).name) or "policy"
     try:
-        content = read_at_most(Path(path), 8, "policy")
+        content = read_at_most(Path(path), 8, name)
     except OSError as error:
-        raise SettingError(f"policy: cannot be read ({error.strerror}). hint: check the path.") from None
+        raise SettingError(f"{name}: cannot be read ({error.strerror}). hint: check the path.") from None
     try:
-        text = content.decode("utf-8-sig")
+        policy = policy_from_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise SettingError("policy: not UTF-8. hint: save it as UTF-8.") from None
-    return msgspec.structs.replace(policy_from_toml(text), sha256=hashlib.sha256(content).hexdigest())
+        raise SettingError(f"{name}: not UTF-8. hint: save it as UTF-8.") from None
+    except SettingError as error:
+        raise SettingError(f"{name}: " + str(error).removeprefix("policy: ")) from None
+    return msgspec.structs.replace(policy, sha256=hashlib.sha256(content).hexdigest())
 
 
 def policy_from_toml(text: str) -> Policy:
@@ -229,11 +232,33 @@ def _converted(value: Any, kind: Any, where: str) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         what = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
+        hint = "`divulge policy` prints one to edit"
         if what.startswith("Invalid enum value"):
-            what = "a word that is not known here"  # the message of msgspec quotes the file
-        raise SettingError(
-            f"policy: {where}: {what[0].lower()}{what[1:]}. hint: `divulge policy` prints one to edit."
-        ) from None
+            allowed = _words(kind, next(iter(value)))
+            wrong = [w for w in _texts(value) if w not in allowed]
+            what, hint = f"no such word: {', '.join(map(repr, wrong))}", f"use {', '.join(map(repr, allowed))}"
+        raise SettingError(f"policy: {where}: {what[0].lower()}{what[1:]}. hint: {hint}.") from None
+
+
+def _words(kind: Any, field: str) -> list[str]:
+    """Return the words that a field of a struct takes."""
+    found: list[str] = []
+    open_ = [get_type_hints(kind)[field]]
+    while open_:
+        part = open_.pop(0)
+        if get_origin(part) is Literal:
+            found += get_args(part)
+        else:
+            open_ += get_args(part)
+    return found
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts inside an entry of the file."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in inner for text in _texts(part)]
 
 
 def _table(body: Any, where: str) -> dict[str, Any]:

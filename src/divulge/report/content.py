@@ -12,6 +12,7 @@ import polars as pl
 
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError, TableError
+from divulge.core.result import tidy
 from divulge.report.model import ANY_COUNT, FORMAT, Assessment, Records
 from divulge.report.schema import fault
 
@@ -111,11 +112,18 @@ def read_assessment(path: Path) -> Assessment:
     SettingError
         The file cannot be read, is not JSON, or is not an assessment of this version.
     """
-    return assessment_of(_read_json(path))
+    return assessment_of(_read_json(path), _named(path))
 
 
-def assessment_of(data: Any) -> Assessment:
+def _named(path: Path) -> str:
+    """Return the name of a file, at the start of a message."""
+    return tidy(path.name) or "assessment"
+
+
+def assessment_of(data: Any, where: str = "assessment") -> Assessment:
     """Return the assessment with this content; absent fields that a later version added take their defaults.
+
+    `where` names the file at the start of a message.
 
     Raises
     ------
@@ -123,15 +131,15 @@ def assessment_of(data: Any) -> Assessment:
         The content has another format than this version reads, or a field is absent or of the wrong type.
     """
     if not isinstance(data, Mapping) or not str(data.get("format", "")).startswith("divulge-assessment/"):
-        raise SettingError("assessment: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
+        raise SettingError(f"{where}: no assessment. hint: name the assessment.json that `divulge assess` wrote.")
     if data["format"] != FORMAT:
         raise SettingError(
-            f"assessment: of another format than {FORMAT}. hint: read it with the version of divulge that wrote it."
+            f"{where}: of another format than {FORMAT}. hint: read it with the version of divulge that wrote it."
         )
     whole = dict(data) | {field: default for field, default in LATER.items() if field not in data}
-    where = fault(whole)
-    if where:
-        raise SettingError(f"assessment: damaged at {where}. hint: run `divulge assess` again, or restore the file.")
+    place = fault(whole)
+    if place:
+        raise SettingError(f"{where}: damaged at {place}. hint: run `divulge assess` again, or restore the file.")
     return msgspec.convert(whole, Assessment)
 
 
@@ -143,14 +151,16 @@ def _read_json(path: Path) -> Any:
     except SettingError:
         raise
     except OSError as error:
-        raise SettingError(f"assessment: cannot be read ({error.strerror}). hint: check the path.") from None
+        raise SettingError(f"{_named(path)}: cannot be read ({error.strerror}). hint: check the path.") from None
     except (ValueError, RecursionError):
-        raise SettingError("assessment: no JSON. hint: name the assessment.json that `divulge assess` wrote.") from None
+        raise SettingError(
+            f"{_named(path)}: no JSON. hint: name the assessment.json that `divulge assess` wrote."
+        ) from None
 
 
 def assessment_bytes(path: Path) -> bytes:
     """Return the bytes of an assessment.json; above the largest size that is read, raise a `SettingError`."""
-    return read_at_most(path, _LARGEST, "assessment")
+    return read_at_most(path, _LARGEST, _named(path))
 
 
 def _no_number(text: str) -> float:

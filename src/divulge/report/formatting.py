@@ -89,6 +89,17 @@ def prose(text: object, most: int = 1500) -> str:
     return brief(" ".join(str(text).split()), most)
 
 
+def several(n: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> several(1, "test"), several(1200, "test")
+    ('1 test', '1,200 tests')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
 def capitalized(text: str) -> str:
     """Return text with its first letter capitalized and the others unchanged."""
     return text[:1].upper() + text[1:]

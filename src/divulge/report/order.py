@@ -17,6 +17,7 @@ __all__ = [
     "few_parts",
     "has_holdout",
     "in_question",
+    "is_blind",
     "judged",
     "on_part",
     "question_of",
@@ -41,6 +42,15 @@ def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:
 
 def _compared(result: ResultRecord) -> bool:
     return result.verdict is not None and (result.verdict != "no holdout" or bool(result.real))
+
+
+def is_blind(result: ResultRecord) -> bool:
+    """Return whether members are hit no more often than by guessing without the synthetic table, and nothing is found.
+
+    A result without such a guess is not.
+    """
+    rate, blind = rate_of(result.real), rate_of(result.baseline)
+    return result.verdict not in FOUND and rate is not None and blind is not None and rate <= blind
 
 
 def on_part(result: ResultRecord) -> bool:

@@ -29,6 +29,7 @@ from divulge.report.content import RECORDS, assessment_bytes, assessment_of, con
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
 from divulge.report.notebook import framed
+from divulge.tables.kinds import as_kind
 from divulge.tables.parquet import write_parquet
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class Report:
     results: tuple[Result, ...]
     """The results of the attacks; empty in a report read from a file and in an external edition."""
     record_frame: pl.DataFrame | None
+    kind: str = "polars"
+    """The kind of frame that `to_frame`, `records`, `get_details` and `get_properties` return: "pandas" or "pyarrow"
+    where the real table was such a frame, else "polars"."""
 
     @classmethod
     def build(
@@ -73,6 +77,7 @@ class Report:
         not_run: Sequence[Mapping[str, str]] = (),
         utility: Sequence[Mapping[str, Any]] = (),
         revealed: Sequence[str] = (),
+        kind: str = "polars",
     ) -> Report:
         """Return the report of one run."""
         assessment = Assessment(
@@ -107,7 +112,7 @@ class Report:
             attacks=_about(results),
             notes=tuple(notes),
         )
-        return cls(assessment, tuple(results), records)
+        return cls(assessment, tuple(results), records, kind)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], record_frame: pl.DataFrame | None = None) -> Report:
@@ -173,7 +178,7 @@ class Report:
         """
         from divulge.report.external.edition import external
 
-        return Report(external(self.assessment, reveal=reveal), (), None)
+        return Report(external(self.assessment, reveal=reveal), (), None, self.kind)
 
     @property
     def verdict(self) -> str:
@@ -189,20 +194,26 @@ class Report:
         """Return the content of assessment.json."""
         return self.data
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return one row for each result."""
+    def to_frame(self) -> Any:
+        """Return one row for each result, as a frame of the kind of the real table (see `kind`)."""
+        return as_kind(self._rows(), self.kind)
+
+    def _rows(self) -> pl.DataFrame:
         return pl.DataFrame([_row(r) for r in self.assessment.results], infer_schema_length=None)
 
-    def records(self) -> pl.DataFrame:
-        """Return one row for each real record, most exposed first (see `divulge.run.records`)."""
-        return pl.DataFrame() if self.record_frame is None else self.record_frame
+    def records(self) -> Any:
+        """Return one row for each real record, most exposed first, as a frame of the kind of the real table.
+
+        `divulge.run.records` names the columns. Without records the frame is empty.
+        """
+        return as_kind(pl.DataFrame() if self.record_frame is None else self.record_frame, self.kind)
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return `to_frame` as CSV, and write it when a path is given.
 
         Texts are quoted; an apostrophe precedes a text that a spreadsheet would read as a formula.
         """
-        frame = self.to_frame()
+        frame = self._rows()
         harmless = [pl.col(c).map_elements(_harmless, return_dtype=pl.String) for c in frame.columns
                     if frame[c].dtype == pl.String]  # fmt: skip
         return written(frame.with_columns(harmless).write_csv(quote_style="non_numeric"), path)
@@ -270,7 +281,7 @@ class Report:
             return math.nan
         return _score(self.assessment.results)
 
-    def get_properties(self) -> pl.DataFrame:
+    def get_properties(self) -> Any:
         """Return one row for each attack that was compared with strangers: Property, Score, Verdict, worst first.
 
         Property is the name of the attack, Score the score of `get_score` over its comparisons, whatever the
@@ -281,9 +292,10 @@ class Report:
             own = [r for r in self.assessment.results if r.attack == attack]
             rows.append({"Property": attack, "Score": _score(own), "Verdict": _worst(own)})
         schema = {"Property": pl.String, "Score": pl.Float64, "Verdict": pl.String}
-        return pl.DataFrame(rows, schema=schema).sort("Score", maintain_order=True, nulls_last=True)
+        frame = pl.DataFrame(rows, schema=schema).sort("Score", maintain_order=True, nulls_last=True)
+        return as_kind(frame, self.kind)
 
-    def get_details(self, property_name: str | None = None) -> pl.DataFrame:
+    def get_details(self, property_name: str | None = None) -> Any:
         """Return the rows of `to_frame` for one attack, or for all attacks when none is named.
 
         Raises
@@ -291,11 +303,11 @@ class Report:
         SettingError
             There is no result of that attack.
         """
-        frame = self.to_frame()
-        if property_name is None:
-            return frame
-        _known(property_name, list(dict.fromkeys(r.attack for r in self.assessment.results)))
-        return frame.filter(pl.col("attack") == property_name)
+        frame = self._rows()
+        if property_name is not None:
+            _known(property_name, list(dict.fromkeys(r.attack for r in self.assessment.results)))
+            frame = frame.filter(pl.col("attack") == property_name)
+        return as_kind(frame, self.kind)
 
     def get_visualization(self, property_name: str) -> Figure:
         """Return a figure of the comparisons of one attack; a notebook displays it, and it can be saved as SVG.

@@ -23,17 +23,19 @@ from divulge.case.case import Case, build_case
 from divulge.case.preconditions import CRITICAL, check_all, table_facts
 from divulge.core import __version__
 from divulge.core.result import Result
-from divulge.core.schema import Schema
+from divulge.core.schema import Schema, column_names
 from divulge.kernels.neighbours.index import warm_up
 from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
+from divulge.report.formatting import several
 from divulge.report.model import Facts
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.options import Attacker, Reading, RunOptions, Search, listed, maybe_listed, stated
+from divulge.run.expected_time import duration, expected_seconds
+from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
@@ -42,6 +44,8 @@ from divulge.run.records import exposed_strangers, per_record
 from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
 from divulge.run.scope import not_compared, summarised
 from divulge.run.verdict import Scope, beside_a_hole, in_doubt, n_families, over_families, overall
+from divulge.tables.kinds import kind_of
+from divulge.tables.readers import opened
 
 __all__ = ["assess", "assess_with"]
 
@@ -132,7 +136,8 @@ def assess(
     finished
         Called once for each attack, when its last test is done.
     before
-        Called before the attacks begin with what a run of this size can find, in words.
+        Called before the attacks begin: with how many tests they are and about how long they take, and with what a run
+        of this size can find, in words.
 
     Raises
     ------
@@ -145,8 +150,8 @@ def assess(
         search, models, utility, acceptable, positive_control, seed, level, jobs, listed("reveal", reveal),
         budget, keep, resume,
     )  # fmt: skip
-    reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
-    attacker = Attacker(maybe_listed("keys", keys), maybe_listed("targets", targets), listed("subgroups", subgroups))
+    reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
+    attacker = attacker_of(keys, targets, subgroups)
     return assess_with(
         real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished, before=before
     )
@@ -185,9 +190,12 @@ class _Assessing:
         clock = Clock.start(options.budget)
         options.check()
         fixed_moment()  # a mistake there is told before the run
+        missing, kind = self.reading.missing, kind_of(real)
+        real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
+        holdout = None if holdout is None else opened(holdout, "holdout", missing)
         if options.positive_control is not None:
-            check_share(options.positive_control, holdout is not None, _n_rows(synthetic))
-        warm_up(min(_n_rows(real), _n_rows(synthetic)))
+            check_share(options.positive_control, holdout is not None, synthetic.n_rows)
+        warm_up(min(real.n_rows, synthetic.n_rows))
         watch = Watch(self.progress)
         case = self._case(real, synthetic, holdout, watch)
         self.progress("checking preconditions", 0, 1)
@@ -196,6 +204,7 @@ class _Assessing:
         plan = plan_of(case, self.attacker, options)
         n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
         reach = reach_in_words(case, n_attacks, options.acceptable)
+        self.before(self._size(case, plan))
         if reach:
             self.before(reach)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
@@ -246,7 +255,17 @@ class _Assessing:
             not_run=plan.not_run,
             utility=found.utility,
             revealed=list(options.reveal),
+            kind=kind,
         )
+
+    def _size(self, case: Case, plan: Plan) -> str:
+        """Return how many tests are planned, and about how long they take, in words."""
+        n_rows = sum(t.n_rows for t in case.tables)
+        seconds = expected_seconds(plan.tasks, n_rows, len(case.schema.usable()), self.options.jobs)
+        runs = 1 if self.options.positive_control is None else 1 + len(KINDS)
+        tests = several(len(plan.tasks), "test")
+        again = "" if runs == 1 else f", {runs - 1} times more with planted copies"
+        return f"{tests} of {several(len(set(plan.attacks)), 'attack')}{again}, about {duration(runs * seconds)}"
 
     def _case(self, real: Any, synthetic: Any, holdout: Any, watch: Watch) -> Case:
         self.progress("reading columns", 0, 1)
@@ -359,15 +378,6 @@ def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: Run
         return []
     runner.watch.progress("measuring utility", 0, 1)
     return [u.to_dict() for u in utility_of(case, targets=targets)]
-
-
-def _n_rows(native: Any) -> int:
-    """Return the number of rows of a table if it is known without counting, else 0."""
-    known = getattr(native, "n_rows", getattr(native, "num_rows", None))
-    try:
-        return int(known) if isinstance(known, int) else len(native)
-    except TypeError:
-        return 0
 
 
 def _enough(clock: Clock, run: RunOutcome) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import Any
@@ -87,12 +87,15 @@ class Assessment:
     failed: list[dict[str, str]] = field(default_factory=list)
     units: tuple[Any, Any] | None = None
     """Person or household of each row of real and of holdout; None until the case of the first candidate is built."""
+    before: Callable[[str], None] = lambda told: None
+    """Called with what is known of the run of the first table before its attacks begin."""
 
 
 def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[str]) -> Assessed:
     """Return the parts of one table's assessment that are kept, after all attacks."""
     reading = dataclasses.replace(run.reading, ignore=tuple(ignore))
-    report = assess_with(run.real, table, run.holdout, run.attacker, reading, run.options)
+    before = run.before if run.units is None else lambda told: None
+    report = assess_with(run.real, table, run.holdout, run.attacker, reading, run.options, before=before)
     kept = list(report.data["utility"]) if run.utility else []
     if run.units is None or (run.utility and not kept):
         case = build_case(

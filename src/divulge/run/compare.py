@@ -16,8 +16,8 @@ from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import number
-from divulge.core.schema import Schema
-from divulge.report.comparison.prose import Placed, order_in_words, some
+from divulge.core.schema import Schema, column_names
+from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.report import Report
@@ -30,8 +30,10 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
-from divulge.run.options import Attacker, Reading, RunOptions, listed, maybe_listed, stated
-from divulge.tables.frames import table_of
+from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
+from divulge.stats.rank_intervals import Ranking
+from divulge.tables.frames import Table
+from divulge.tables.readers import opened
 
 __all__ = ["compare"]
 
@@ -56,6 +58,7 @@ def compare(
     level: float = 0.95,
     jobs: int = 2,
     progress: Progress = lambda what, done, total: None,
+    before: Callable[[str], None] = lambda told: None,
 ) -> ComparisonReport:
     """Return a comparison of candidate tables by risk and by utility.
 
@@ -80,6 +83,9 @@ def compare(
         Whether to measure how much of the real table each table keeps.
     progress
         Called with the current step, the number of steps done and the number of all steps.
+    before
+        Called before the attacks on the first table begin with how many tests they are, about how long they take, and
+        what a run of this size can find, in words.
 
     Returns
     -------
@@ -104,12 +110,15 @@ def compare(
     """
     began, started = time.perf_counter(), datetime.now(UTC)
     fixed_moment()  # a mistake there is told before the run
+    missing = listed("missing", missing)
+    real = opened(real, "real", missing)
+    holdout = None if holdout is None else opened(holdout, "holdout", missing)
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
-    tables, failed, left_out = _same_columns(real, holdout, given, ignore)
+    reading = Reading(schema, unit, column_names("ignore", ignore), missing)
+    tables, failed, left_out = _same_columns(real, holdout, given, reading)
     options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
-    reading = Reading(schema, unit, listed("ignore", ignore), listed("missing", missing))
-    attacker = Attacker(maybe_listed("keys", keys), maybe_listed("targets", targets))
-    run = Assessment(real, holdout, attacker, reading, options, utility, len(tables), failed)
+    run = Assessment(real, holdout, attacker_of(keys, targets), reading, options, utility, len(tables), failed)
+    run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     assessed = _each_assessed(run, tables, progress)
     progress("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})
@@ -160,7 +169,7 @@ def _compared(
             "holdout": None if run.holdout is None else _given(first, "holdout"),
         },
         "warnings": _warnings(assessed),
-        "candidates": [_candidate(assessed, name, i, ranked) for i, name in enumerate(labels)],
+        "candidates": [_candidate(assessed, labels, i, ranked) for i in range(len(labels))],
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
         "not_compared": _not_compared(assessed, ranked),
@@ -194,16 +203,16 @@ def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _same_columns(
-    real: Any, holdout: Any, given: Sequence[tuple[str, Any]], ignore: Sequence[str]
+    real: Table, holdout: Table | None, given: Sequence[tuple[str, Any]], reading: Reading
 ) -> tuple[list[tuple[str, Any, list[str]]], list[dict[str, str]], list[str]]:
     """Return each table with the columns it must leave out so that all have the same columns; and the failed tables."""
-    people = set(table_of(real, "real").columns)
+    people = set(real.columns)
     if holdout is not None:
-        people &= set(table_of(holdout, "holdout").columns)
+        people &= set(holdout.columns)
     tables, failed = [], []
     for name, table in given:
         try:
-            read = table_of(table, "synthetic")
+            read = opened(table, "synthetic", reading.missing)
         except DivulgeError as error:
             failed.append({"label": name, "why": str(error)})
             continue
@@ -219,7 +228,7 @@ def _same_columns(
     away = sorted(people - shared)
     notes = [f"{len(away)} column(s) that not all tables have were left out for all: {', '.join(away[:10])}"]
     out = [
-        (name, table, sorted((people & set(table.columns)) - shared - set(ignore)))
+        (name, table, sorted((people & set(table.columns)) - shared - set(reading.ignore)))
         for name, table in tables
     ]  # fmt: skip
     return out, failed, notes if away else []
@@ -228,7 +237,20 @@ def _same_columns(
 # ---------------------------------------------------------------- the data
 
 
-def _candidate(assessed: Sequence[Assessed], name: str, i: int, ranked: Ranked | None) -> dict[str, Any]:
+def _apart(labels: Sequence[str], ranking: Ranking, behind: Sequence[bool], i: int) -> str:
+    """Return from which others a candidate is told apart, in words."""
+    place: dict[str, list[str]] = {"behind": [], "before": [], "level": []}
+    for j in np.argsort(ranking.worst, kind="stable"):
+        after, ahead = (
+            behind[a] if behind[a] != behind[b] else bool(ranking.riskier[a, b]) for a, b in ((i, j), (j, i))
+        )
+        if j != i:
+            place["behind" if after else "before" if ahead else "level"].append(labels[j])
+    return apart_in_words(place["behind"], place["before"], place["level"])
+
+
+def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, ranked: Ranked | None) -> dict[str, Any]:
+    name = labels[i]
     own = [a for a in assessed if a.label == name]
     ranking = ranked.ranking if ranked else None
     worst = None
@@ -244,6 +266,7 @@ def _candidate(assessed: Sequence[Assessed], name: str, i: int, ranked: Ranked |
         "label": name,
         "verdict": verdict,
         "why": why,
+        "apart": "" if ranked is None or ranking is None else _apart(labels, ranking, ranked.behind, i),
         "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
         "worst": worst,
         "utility": _mean_utility([a.utility for a in own]),
@@ -347,7 +370,7 @@ def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranke
     if len(placed) == 1:
         limits = f"{number(r.worst_low[0])} to {number(r.worst_high[0])}"
         return f"One candidate: {placed[0]}, risk {number(r.worst[0])} ({limits})."
-    return order_in_words(placed, len(ranked.attacks), level)
+    return order_in_words(placed, level)
 
 
 def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:

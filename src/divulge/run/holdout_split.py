@@ -27,6 +27,7 @@ from divulge.kernels.counts.binning import fit_binning
 from divulge.tables import readers as files
 from divulge.tables.frames import Table, collect, pool, table_of
 from divulge.tables.parquet import write_parquet
+from divulge.tables.readers import opened
 
 __all__ = ["Division", "Stratum", "next_command", "split", "split_file", "split_rows"]
 
@@ -120,7 +121,7 @@ def split(
     >>> len(real), len(holdout), set(real["household"]) & set(holdout["household"])
     (4, 4, set())
     """
-    collected = collect(table_of(table, "table"))
+    collected = collect(opened(table, "table"))
     found = split_rows(
         collected, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
     )

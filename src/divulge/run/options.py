@@ -12,9 +12,9 @@ import numpy as np
 
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
-from divulge.core.schema import Schema
+from divulge.core.schema import Schema, column_names
 
-__all__ = ["Attacker", "Reading", "RunOptions", "Search", "listed", "maybe_listed"]
+__all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
 
 Search = Literal["default", "full", "off"]
 
@@ -80,6 +80,15 @@ class RunOptions:
             raise SettingError("resume: nothing to go on from. hint: name the folder of finished tests with keep.")
 
 
+def attacker_of(keys: Any, targets: Any, subgroups: Any = ()) -> Attacker:
+    """Return the attacker whose keys, targets and subgroups are lists of column names, or one name each."""
+    known, wanted = (
+        None if names is None else column_names(option, names)
+        for option, names in (("keys", keys), ("targets", targets))
+    )
+    return Attacker(known, wanted, column_names("subgroups", subgroups))
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
@@ -95,11 +104,6 @@ def listed(option: str, names: Any) -> tuple[Any, ...]:
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise SettingError(f'{option}: no list of texts. hint: write the texts in brackets: {option}=["..."].')
     return tuple(names)
-
-
-def maybe_listed(option: str, names: Any) -> tuple[Any, ...] | None:
-    """Return the entries of a list, as `listed` does; None stays None."""
-    return None if names is None else listed(option, names)
 
 
 def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None) -> dict[str, Any]:

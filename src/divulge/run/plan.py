@@ -16,13 +16,16 @@ from divulge.attacks.key_sets import Disclosing, KeySet, ranked_key_sets
 from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import check_columns
+from divulge.report.external.rounding import at_least, step_of
 from divulge.run.options import Attacker, RunOptions
 from divulge.stats import LEAST_P
 
 __all__ = ["Plan", "Task", "plan_of", "without_models"]
 
 _KEEP = 20  # key sets tested for each target; start value, not calibrated
-_TESTS = 3000  # comparisons of key sets of a search at most; a limit on the time, not calibrated
+# Comparisons of key sets of a search at most: a limit on the time, and no more than there are people to tell so many
+# tests apart by; start values, not calibrated.
+_TESTS = 3000
 _INFERRED = 40  # targets attacked with all other columns known, if none are named; a limit on the time, not calibrated
 # People times targets up to which models are trained by default: about two minutes. A million people of Adult take an
 # hour (docs/decisions.md).
@@ -133,9 +136,9 @@ def _columns(case: Case, attacker: Attacker) -> _Columns:
     usable = case.schema.usable()
     keys = list(attacker.keys) if attacker.keys else list(case.schema.with_role("key"))
     targets = list(attacker.targets) if attacker.targets else list(case.schema.with_role("target"))
-    check_columns("keys", keys, case.columns)
-    check_columns("targets", targets, case.columns)
-    check_columns("subgroups", attacker.subgroups, case.columns)
+    check_columns("keys", keys, case.columns, case.levels)
+    check_columns("targets", targets, case.columns, case.levels)
+    check_columns("subgroups", attacker.subgroups, case.columns, case.levels)
     if set(keys) & set(targets):
         both = sorted(set(keys) & set(targets))[0]
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
@@ -178,12 +181,25 @@ def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> N
     if len(columns.usable) < 2:
         plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
         return
-    n = len(columns.wanted)
-    keep = max(1, min(_KEEP, _TESTS // n))
+    n, people = len(columns.wanted), _fewest_people(case)
+    keep = max(1, min(_KEEP, min(_TESTS, people) // n))
     plan.key_sets, notes = ranked_key_sets(case, list(columns.wanted), keep=keep, jobs=options.jobs)
     plan.notes += notes
     if keep < _KEEP:
-        plan.notes.append(f"{n} targets are many: the best {keep} key set(s) of each were tested")
+        many = f"{n} targets are many" + (" for so few people" if people < _TESTS else "")
+        sets = "key set of each was" if keep == 1 else f"{keep} key sets of each were"
+        plan.notes.append(f"{many}: the best {sets} tested")
+
+
+def _fewest_people(case: Case) -> int:
+    """Return the number of members or of strangers, whichever is smaller, as an external edition would show it.
+
+    That edition tells how many key sets were tested, and must not tell the exact number of people thereby.
+    """
+    roles = ("real", "holdout") if case.has_holdout else ("real",)
+    tables = [(case.n_rows(role), None if case.unit is None else case.n_people(role)) for role in roles]
+    step = step_of(tables)
+    return min(at_least(rows if units is None else units, step) for rows, units in tables)
 
 
 # ---------------------------------------------------------------- tasks

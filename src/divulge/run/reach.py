@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from divulge.case.case import Case
 from divulge.core.result import rounded_up
 from divulge.stats.power import smallest_detectable
@@ -54,7 +52,7 @@ def reach_in_words(case: Case, n_attacks: int, acceptable: float) -> str:
     """Return how small a risk the run can find, and how many people the acceptable one needs; "" without a holdout."""
     if not case.has_holdout:
         return ""
-    n, m = (_people(case, role) for role in ("real", "holdout"))
+    n, m = (case.n_people(role) for role in ("real", "holdout"))
     least = smallest_risk(n, m, n_attacks, case.level) if min(n, m) else float("nan")
     needed = people_needed(acceptable, n_attacks, case.level)
     what = "members and strangers" if case.unit is None else "units of members and of strangers"
@@ -63,8 +61,3 @@ def reach_in_words(case: Case, n_attacks: int, acceptable: float) -> str:
         return head + f"no risk can be found; {acceptable:g} needs about {needed:,} of each"
     also = "" if least <= acceptable else f"; {acceptable:g} needs about {needed:,} of each"
     return head + f"a risk below about {least:.2g} will hardly be found (where strangers are hit in 30% of cases){also}"
-
-
-def _people(case: Case, role: str) -> int:
-    units = case.units(role)
-    return case.n_rows(role) if units is None else len(np.unique(units))

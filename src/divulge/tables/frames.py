@@ -47,8 +47,9 @@ __all__ = [
     "without_codes",
 ]
 
+_LEVELS = "the index {} is no column, so that nothing compares it; reset_index() makes it one"
 _COUNT = "n_rows"  # no column is called so: they are c0, c1, ...
-_ACCEPTED = "hint: pass a pandas, polars, pyarrow or DuckDB table; divulge.read(path) reads a file."
+_ACCEPTED = "hint: pass a pandas, polars, pyarrow or DuckDB table; or the path of a file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Table:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Texts for missing that are null here already."""
+    levels: tuple[str, ...] = ()
+    """Names of the levels of a pandas index; they are no columns, and nothing compares them."""
 
     def series(self, column: str) -> pl.Series:
         """Return one raw column of a table in memory."""
@@ -113,7 +116,10 @@ def table_of(native: Any, role: str) -> Table:
         return _table_in_memory(native.columns, native.get_columns(), native.height, role)
     if nw.dependencies.is_pandas_dataframe(native):
         columns = [_of_pandas(native.iloc[:, i], role) for i in range(native.shape[1])]
-        return _table_in_memory(list(native.columns), columns, len(native), role)
+        table = _table_in_memory(list(native.columns), columns, len(native), role)
+        levels = tuple(str(name) for name in native.index.names if name is not None)
+        notes = (f"{role}: {_LEVELS.format(' and '.join(map(repr, levels)))}",) if levels else ()
+        return replace(table, levels=levels, notes=notes)
     if nw.dependencies.is_pyarrow_table(native):
         columns = [from_arrow(native.column(i)) for i in range(native.num_columns)]
         return _table_in_memory(native.column_names, columns, native.num_rows, role)

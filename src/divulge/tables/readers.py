@@ -37,7 +37,7 @@ from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
 
-__all__ = ["is_table_file", "read", "read_relational_schema", "read_schema"]
+__all__ = ["columns_in", "is_table_file", "opened", "read", "read_relational_schema", "read_schema"]
 
 _T = TypeVar("_T")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -51,6 +51,7 @@ _BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
 _END = "\x1eend\x1e"
 _SHOWN = 5  # lines that an error names
 _LINES_OF_A_NAME = 4
+_HEADER = 1 << 20  # bytes of a file in which its header is looked for
 
 
 def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = ()) -> Table:
@@ -105,6 +106,50 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     if missing and suffix not in _TEXT:
         frame = pl.DataFrame({s.name: _without_codes(s, missing) for s in frame.get_columns()})
     return _table(frame, role, data, notes, missing)
+
+
+def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
+    """Return a table that was passed as a frame of any kind, or as the path of a file.
+
+    Raises
+    ------
+    DivulgeError
+        As `read` and `table_of`.
+
+    Examples
+    --------
+    >>> opened(pl.DataFrame({"age": [30, 41]}), "real").n_rows
+    2
+    """
+    if isinstance(table, str | PathLike):
+        return read(table, role=role, missing=missing)
+    return table_of(table, role)
+
+
+def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
+    """Return the names of the columns of a file, read from its header alone.
+
+    None where they cannot be known before the file is read: standard input, a compressed or an Excel file, or a header
+    that is not regular; `read` then says what is wrong.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    try:
+        if suffix in _PARQUET:
+            return tuple(pl.read_parquet_schema(path))
+        if suffix in _ARROW:
+            return tuple(pl.read_ipc_schema(path))
+        if suffix not in _TEXT:
+            return None
+        with open(path, "rb") as file:
+            head = file.read(_HEADER)
+        if b"\n" not in head:
+            return None
+        content = _utf8(head[: head.rindex(b"\n")], "")[0].lstrip(b"\r\n")
+        header = _split_header(content)[0]
+        return tuple(_names(header, _separator(header, suffix), ""))
+    except (DivulgeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
 
 
 def _without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:

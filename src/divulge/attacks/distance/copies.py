@@ -32,7 +32,7 @@ from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.core.errors import SettingError
 from divulge.core.result import Individual, Result
-from divulge.core.schema import check_columns
+from divulge.core.schema import check_columns, column_names
 from divulge.stats import Outcomes, compare
 
 __all__ = ["copies"]
@@ -202,6 +202,7 @@ def copies(
         one_of("variants", variant, _VARIANTS)
     if radius is not None and not 0 <= radius <= 1:
         raise SettingError(f"radius: {radius} is outside [0, 1]. hint: it is a mean over columns.")
+    columns = None if columns is None else column_names("columns", columns)
     compared, identifiers = _compared(case, columns)
     found = []
     if "exact" in variants and compared:
@@ -243,9 +244,7 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
 def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tuple[str, ...]]:
     """Return the columns of an exact comparison, and the identifiers, which are left out of it."""
     if columns is not None:
-        if isinstance(columns, str):
-            raise SettingError(f"columns: got the text {columns!r}. hint: pass a list, columns=[{columns!r}].")
-        check_columns("columns", columns, case.columns)
+        check_columns("columns", columns, case.columns, case.levels)
         return list(columns), ()
     identifiers = case.schema.names("identifier")
     return list(case.whole_record), identifiers

@@ -122,12 +122,14 @@ class CandidateTable(GivenTable, frozen=True, kw_only=True):
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A table, or a generator with several; `about` says which the statement is about.
 
-    `verdict` is the worst of its tables; `why` says what a finding rests on, or that the comparison does not hold.
+    `verdict` is the worst of its tables; `why` says what a finding rests on, or that the comparison does not hold;
+    `apart` says from which others the candidate is told apart.
     """
 
     label: str
     verdict: Verdict
     why: str
+    apart: str
     about: str
     worst: Worst | None
     utility: tuple[Utility, ...]

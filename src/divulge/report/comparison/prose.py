@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
+from divulge.report.formatting import several
 
-__all__ = ["Placed", "findings", "findings_in_words", "order_in_words", "some"]
+__all__ = ["Placed", "apart_in_words", "findings", "findings_in_words", "order_in_words", "some"]
 
 _NAMED = 5  # candidates that a sentence names at most
 
@@ -75,41 +76,59 @@ class Placed:
         return f"“{self.label}” ({self.verdict}{f'; {self.why}' if self.why else ''})"
 
 
-def order_in_words(placed: Sequence[Placed], n_attacks: int, level: float) -> str:
-    """Return the order of two or more candidates, and what was found in those that stand first or last.
+def order_in_words(placed: Sequence[Placed], level: float) -> str:
+    """Return the order of two or more candidates, and what was found in each.
 
     Parameters
     ----------
     placed
         The candidates in their order.
-    n_attacks
-        Attacks that are ranked.
     level
         Level at which all ranks hold together.
     """
     n = len(placed)
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
-    how = (
-        f"tables with a finding rank behind the others, otherwise the worst of {n_attacks} attack(s) decides; "
-        f"{100 * level:g}% for all ranks together, given the verdicts"
-    )
-    first = [p for p in placed if p.first == 1] if told else []
-    last = [p for p in reversed(placed) if p.last == n] if told else []
-    others = [p for p in placed if p.why and p not in first[:_NAMED] + last[:_NAMED]]
+    if not told:
+        found = [p for p in placed if p.why]
+        return (
+            f"The data do not tell the {n} candidates apart by risk. By estimate, least risk first: "
+            f"{some([f'“{p.label}”' for p in placed])}." + (f" Found: {some(list(map(str, found)))}." if found else "")
+        )
+    first, last = [p for p in placed if p.first == 1], [p for p in reversed(placed) if p.last == n]
+    others = [p for p in placed if p not in first + last]
     parts = [
-        f"{_extreme(first, 'first')} {_extreme(last, 'last')} Told apart: {told} of {n * (n - 1) // 2} pairs ({how})."
-        if told
-        else f"The data do not tell the {n} candidates apart ({how}).",
-        f"{'Further' if told else 'Found'}: {some(list(map(str, others)))}." if others else "",
-        f"By estimate, from the first: {some([f'“{p.label}”' for p in placed])}.",
+        f"Least risk: {_extreme(first)}.",
+        f"Most risk: {_extreme(last)}.",
+        f"Between them: {some(list(map(str, others)))}." if others else "",
+        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart, with "
+        f"{100 * level:g}% confidence in all ranks together.",
     ]
     return " ".join(p for p in parts if p)
 
 
-def _extreme(placed: Sequence[Placed], where: str) -> str:
-    if len(placed) == 1:
-        return f"{placed[0]} ranks {where}."
-    return f"{len(placed)} may rank {where}: {some(list(map(str, placed)))}."
+def _extreme(placed: Sequence[Placed]) -> str:
+    told = some(list(map(str, placed)))
+    return told if len(placed) == 1 else f"{told}; these are not told apart"
+
+
+def apart_in_words(behind: Sequence[str], before: Sequence[str], level_with: Sequence[str]) -> str:
+    """Return, in one sentence, from which others a candidate is told apart.
+
+    Parameters
+    ----------
+    behind, before
+        Labels of the candidates that have surely less risk, and surely more; a finding is more than none.
+    level_with
+        Labels of the others.
+
+    Examples
+    --------
+    >>> apart_in_words(["a"], ["d", "e"], ["c"])
+    'Behind “a”; before “d”, “e”; not told apart from “c”.'
+    """
+    words = (("behind", behind), ("before", before), ("not told apart from", level_with))
+    told = "; ".join(f"{word} {some([f'“{o}”' for o in others])}" for word, others in words if others)
+    return told[:1].upper() + told[1:] + "." if told else ""
 
 
 def some(names: Sequence[str]) -> str:

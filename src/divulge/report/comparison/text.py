@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, Worst
+from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
 from divulge.report.model import Utility
@@ -160,7 +160,8 @@ def _verdicts(candidates: Sequence[Candidate]) -> str:
 
 def _in_words(candidate: Candidate) -> str:
     """Return the verdict on a candidate, and what it rests on."""
-    return candidate.verdict + (f": {formatting.brief(candidate.why, 120)}" if candidate.why else "")
+    told = candidate.verdict + (f": {formatting.brief(candidate.why, 120)}" if candidate.why else "")
+    return f"{told}. {formatting.brief(candidate.apart, 160)}" if candidate.apart else told
 
 
 def cells(data: Comparison, attack: Attack) -> list[Cell]:
@@ -207,15 +208,7 @@ def _utility(data: Comparison, labels: Sequence[str]) -> list[str]:
 
 def summary(data: Comparison, *, width: int = 110, colour: bool = False) -> str:
     """Return the summary of a comparison as text."""
-    from rich.console import Console
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
-    )
-    for part in _parts(data):
-        console.print(part)
-    return stream.getvalue().rstrip()
+    return as_terminal_text(_parts(data), width=width, colour=colour)
 
 
 def _parts(data: Comparison) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from msgspec.structs import replace
 
 from divulge.core.result import FOUND, Risk, counts_rows, number, percent
 from divulge.report import formatting, order
+from divulge.report.documents.console import as_terminal_text
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, wp216
 
@@ -27,15 +27,7 @@ def clean(text: object) -> str:
 
 def summary(data: Assessment, *, width: int = 110, colour: bool = False) -> str:
     """Return the summary of a report as text."""
-    from rich.console import Console
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
-    )
-    for part in _parts(data, width):
-        console.print(part)
-    return stream.getvalue().rstrip()
+    return as_terminal_text(_parts(data, width), width=width, colour=colour)
 
 
 def _parts(data: Assessment, width: int) -> list[Any]:
@@ -91,17 +83,25 @@ def _compared(data: Assessment, width: int) -> list[Any]:
 
     judged = [r for r in order.judged(data.results) if not order.in_question(r)]
     parts: list[Any] = []
-    if judged:
+    better = [r for r in judged if not order.is_blind(r)]
+    if better:
         parts.append(Text(""))
-        shared = order.shared_keys(judged)
+        shared = order.shared_keys(better)
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         sizes = {role: formatting.rows_of(data, role) for role in ("real", "synthetic", "holdout")}
-        parts.append(_table(judged, shared, sizes, width))
-    shown = min(len(order.few_parts(judged, _PARTS)), _SHOWN)
-    if len(judged) > shown:
-        what = "comparisons" if any(r.holdout for r in judged) else "results"
-        parts.append(Text(f"{len(judged) - shown} more {what} are in the report."))
+        parts.append(_table(better, shared, sizes, width))
+    what = "comparison" if any(r.holdout for r in judged) else "result"
+    shown = min(len(order.few_parts(better, _PARTS)), _SHOWN)
+    if len(better) > shown:
+        rest = formatting.several(len(better) - shown, f"more {what}")
+        parts.append(Text(f"{rest} {'is' if len(better) - shown == 1 else 'are'} in the report."))
+    if blind := [r for r in judged if order.is_blind(r)]:
+        names = ", ".join(dict.fromkeys(r.attack.replace("_", " ") for r in blind))
+        told = "does" if len(blind) == 1 else "do"
+        parts.append(
+            Text(f"{formatting.several(len(blind), what)} {told} no better than guessing without the table: {names}.")
+        )
     return parts
 
 

@@ -154,9 +154,14 @@ _REACH = tuple(
         "a risk below about # will hardly be found (where strangers are hit in #% of cases); # needs about # of each",
     )
 )
+_SEARCHED = tuple(
+    f"# targets are many{few}: the best {sets} tested"
+    for few in ("", " for so few people")
+    for sets in ("key set of each was", "# key sets of each were")
+)
 _WHOLE = (
     *_REACH,
-    "# targets are many: the best # key set(s) of each were tested",
+    *_SEARCHED,
     "No attack could be compared with strangers.",
     "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
     "people whom the synthesizer never saw with --holdout.",
@@ -222,7 +227,7 @@ PUBLIC = frozenset(
         "holdout: # column(s) that not all tables have are left out: '…'",
         "real: # column(s) that not all tables have are left out: '…'",
         "synthetic: # column(s) that not all tables have are left out: '…'",
-        "# targets are many: the best # key set(s) of each were tested",
+        *_SEARCHED,
         "inference: # targets are many, and the first # by name were attacked; name others as targets",
         "key sets of # columns: the # that extend the best smaller ones were looked at",
         "the search for minimal sets stopped before # columns: # sets are too many",

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
-__all__ = ["BASE", "FEW", "WITHHELD", "Limits", "alike", "count", "digits", "nearest", "rounded", "size"]
+__all__ = [
+    "BASE",
+    "FEW",
+    "WITHHELD",
+    "Limits",
+    "alike",
+    "at_least",
+    "count",
+    "digits",
+    "nearest",
+    "rounded",
+    "size",
+    "step_of",
+]
 
 FEW = 10
 """Of a withheld count at least so many values are possible."""
@@ -43,6 +57,34 @@ def size(value: float | None, step: int = BASE) -> int | None:
     """
     shown = None if value is None else nearest(value, step)
     return None if shown is None or shown < _LEAST * step else shown
+
+
+def step_of(tables: Iterable[tuple[float | None, float | None]]) -> int:
+    """Return the multiple that counts of people are rounded to: 5, times the rows of a person where he has several.
+
+    Parameters
+    ----------
+    tables
+        Rows and units of each table of people; no units (None) where each row is a person.
+
+    Examples
+    --------
+    >>> step_of([(1000, None), (500, None)]), step_of([(1000, 400), (500, 200)])
+    (5, 15)
+    """
+    known = [(size(rows), size(units)) for rows, units in tables]
+    return BASE * max([1, *(ceil(rows / units) for rows, units in known if rows and units)])
+
+
+def at_least(value: float, step: int = BASE) -> int:
+    """Return the number of people as `size` shows it; where it withholds it, the smallest that it shows.
+
+    Examples
+    --------
+    >>> at_least(998), at_least(4)
+    (1000, 15)
+    """
+    return size(value, step) or _LEAST * step
 
 
 def count(value: float | None, n: int | None, step: int = BASE) -> int | None:

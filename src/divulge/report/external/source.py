@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
 
 from msgspec.structs import replace
 
@@ -17,7 +16,7 @@ from divulge.core.result import Identity, counts_rows, identity, label, tidy
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN, Names
 from divulge.report.external.narrowing import narrows
-from divulge.report.external.rounding import BASE, alike, count, nearest, size
+from divulge.report.external.rounding import alike, count, nearest, size, step_of
 from divulge.report.external.sentences import numberless
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 
@@ -45,8 +44,7 @@ class Source:
     def step(self) -> int:
         """The multiple that counts of people are rounded to: 5, times the rows of a person where he has several."""
         t = self.data.tables
-        known = [(size(x.rows), size(x.units)) for x in (t.real, t.holdout) if x is not None]
-        return BASE * max([1, *(ceil(rows / units) for rows, units in known if rows and units)])
+        return step_of((x.rows, x.units) for x in (t.real, t.holdout) if x is not None)
 
     @cached_property
     def n_tests(self) -> Counter[str]:

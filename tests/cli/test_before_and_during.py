@@ -1,0 +1,111 @@
+"""What a command says before and while it attacks, and what it refuses before it reads a table in full."""
+
+import polars as pl
+import pytest
+
+from divulge.cli import show
+from divulge.release.policy import read_policy
+from divulge.run.expected_time import duration
+
+PEOPLE = pl.DataFrame({"age": [30, 41, 30, 52] * 20, "job": list("abab") * 20, "ill": list("yynn") * 20})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("real", "syn", "holdout"):
+        PEOPLE.write_csv(f"{name}.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def run(divulge, folder):
+    return divulge
+
+
+BROKEN = "age,job,ill\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    "command", [["assess", "real.csv", "syn.csv"], ["compare", "real.csv", "syn.csv", "holdout.csv"]]
+)
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [("--keys", "agee", "keys: no column 'agee'"), ("--targets", "il", "targets: no column 'il'"),
+     ("--unit", "person", "unit: no column 'person'"), ("--ignore", "jobb", "ignore: no column 'jobb'")],
+)  # fmt: skip
+def test_wrong_names_are_told_before_a_table_is_read(folder, run, command, option, value, says):
+    (folder / "real.csv").write_text(BROKEN)  # reading it would fail
+    code, _, err = run(*command, option, value)
+    assert code == 2
+    assert says in err and "hint: " in err and "field" not in err
+
+
+def test_a_broken_file_is_told_where_the_names_are_right(folder, run):
+    (folder / "real.csv").write_text(BROKEN)
+    assert "field" in run("assess", "real.csv", "syn.csv", "--keys", "age")[2]
+
+
+def test_tests_time_and_reach_are_told_before_the_attacks(run):
+    args = ("--keys", "age", "--targets", "ill", "--holdout", "holdout.csv", "--no-models", "--no-utility")
+    lines = run("assess", "real.csv", "syn.csv", *args)[2].splitlines()
+    told = next(i for i, line in enumerate(lines) if " tests of " in line)
+    assert lines[told].startswith("divulge: ") and ", about " in lines[told]
+    assert lines[told + 1].startswith("divulge: with 80 and 80 members and strangers ")
+    assert any("attacking (" in line for line in lines[told + 1 :])
+    lines = run("compare", "real.csv", "a=syn.csv", "b=holdout.csv", *args[:6], "--no-utility")[2].splitlines()
+    assert sum(line.startswith("divulge: for each of 2 tables: ") for line in lines) == 2
+    assert run("assess", "real.csv", "syn.csv", *args, "--quiet") == (0, "", "")
+
+
+def test_a_line_every_thirty_seconds(monkeypatch, capsys):
+    clock = iter([0.0, 10.0, 31.0, 40.0, 70.0, 71.0])
+    monkeypatch.setattr(show.time, "monotonic", lambda: next(clock))
+    lines = show._Lines(names=True)
+    for done, what in enumerate(["cap ill", "cap ill", "dcr", "dcr", "nnaa"]):
+        lines.show(what, done, 8)
+    lines.show("writing", 8, 8)
+    assert capsys.readouterr().err.splitlines() == [
+        "divulge: attacking (8 tests)",
+        "divulge: 2 of 8 tests done, about 2 minutes left; now dcr",
+        "divulge: 4 of 8 tests done, about 70 seconds left; now nnaa",
+        "divulge: writing",
+    ]
+
+
+def test_lines_of_an_external_run_name_no_column(monkeypatch, capsys):
+    clock = iter([0.0, 31.0])
+    monkeypatch.setattr(show.time, "monotonic", lambda: next(clock))
+    lines = show._Lines(names=False)
+    lines.show("inference hiv", 1, 8)
+    lines.show("inference hiv", 2, 8)
+    err = capsys.readouterr().err
+    assert "now inference" in err and "hiv" not in err
+
+
+def test_durations_in_words():
+    assert [duration(s) for s in (0, 10, 89, 90, 3600, 5399, 5400, 7300)] == [
+        "10 seconds", "10 seconds", "90 seconds", "2 minutes", "60 minutes", "90 minutes", "2 hours", "3 hours",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["--baseline", "--policy", "--schema"])
+def test_a_file_that_is_not_there_is_named(run, option):
+    name = "nosuch.toml" if option == "--schema" else "nosuch.json"
+    code, _, err = run("assess", "real.csv", "syn.csv", option, name)
+    assert code == 2
+    assert f"{name}: cannot be read (No such file" in err.replace("read: No", "read (No")
+
+
+def test_a_wrong_word_of_a_policy_is_told_with_the_words_it_takes(tmp_path):
+    (tmp_path / "mine.toml").write_text('verdicts = ["none found", "none fond"]')
+    with pytest.raises(
+        ValueError,
+        match=r"^mine\.toml: verdicts: no such word: 'none fond'\. hint: use 'excess found', .*'no holdout'\.$",
+    ):
+        read_policy(tmp_path / "mine.toml")
+    (tmp_path / "mine.toml").write_text('[change]\nverdict = "none"')
+    with pytest.raises(
+        ValueError, match=r"^mine\.toml: \[change\]: verdict: no such word: 'none'\. hint: use 'no change found'\.$"
+    ):
+        read_policy(tmp_path / "mine.toml")
