@@ -273,11 +273,19 @@ def test_400_columns_do():
         assert r.verdict != "excess found"
 
 
+def test_one_score_and_one_column_need_no_list():
+    real, synthetic, holdout = tables(19, 40)
+    one = divulge.membership(real, synthetic, holdout=holdout, scores="ratio", columns="x1")
+    many = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"], columns=["x1"])
+    assert [r.to_dict() | {"seconds": 0} for r in one] == [r.to_dict() | {"seconds": 0} for r in many]
+    assert one[0].keys == ("x1",)
+
+
 @pytest.mark.parametrize(
     ("scores", "told"),
     [
-        ("ratio", "scores: got a text. hint: pass a list"),
         ([], "scores: none named"),
+        (3, "scores: '3' is no score"),
         (["loss"], "scores: 'loss' is no score. hint: use some of: mean rank, ratio"),
     ],
 )

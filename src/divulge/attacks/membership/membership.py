@@ -103,7 +103,7 @@ def membership(
     case: Case,
     *,
     columns: Sequence[str] | None = None,
-    scores: Sequence[str] | None = None,
+    scores: Sequence[str] | str | None = None,
     known_members: bool = False,
 ) -> tuple[Result, ...]:
     """Return how well members are told from strangers by membership scores, one result for each score.
@@ -148,7 +148,7 @@ def membership(
     """
     wanted = checked_scores(scores)
     compared, left_out = distance_columns(case, columns)
-    keys = () if columns is None else tuple(columns)
+    keys = () if columns is None else compared
     if not case.has_holdout:
         none = Result(attack="membership", variant=wanted[0], keys=keys, verdict="no holdout", notes=(_NO_HOLDOUT,))
         return (none,)

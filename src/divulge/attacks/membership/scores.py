@@ -8,7 +8,7 @@ labels and scores may be tested by permuting labels, and no stranger is spent on
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,19 +41,17 @@ PARTS = ("ratio", "hit", "classifier", "3-way margins")
 """Scores whose ranks "mean rank" averages, fixed in advance: one of each kind of trace, and the score of `exposure`."""
 
 
-def checked_scores(wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the wanted scores in their fixed order; None is the nine.
+def checked_scores(wanted: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Return the names of the wanted scores, or of the one, in their fixed order; None is the nine.
 
     Raises
     ------
     SettingError
-        A text is given instead of a list, no score is named, or a name is unknown.
+        No score is named, or a name is unknown.
     """
     if wanted is None:
         return NINE
-    if isinstance(wanted, str):
-        raise SettingError("scores: got a text. hint: pass a list, scores=['ratio'].")
-    names = list(wanted)
+    names = [wanted] if isinstance(wanted, str) or not isinstance(wanted, Iterable) else list(wanted)
     known = ", ".join(EVERY)
     if not names:
         raise SettingError(f"scores: none named. hint: leave it out for the nine, or name some of: {known}.")
