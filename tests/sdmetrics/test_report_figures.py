@@ -156,6 +156,16 @@ def test_many_columns_make_no_larger_figure():
     assert max(len(draw(p)) for p in (bars, matrix)) < 250_000
 
 
+def test_a_metric_is_filled_alike_in_all_figures():
+    scores = {"KSComplement": 0.9, "TVComplement": 0.2}
+    rows = [{"Column": m, "Metric": m, "Score": s, "Error": None} for m, s in scores.items()]
+    for drawn in ([rows[0]], [rows[1]], rows, rows[::-1]):
+        svg = draw(picture_of("Column Shapes", drawn))
+        for metric, css in (("KSComplement", "r"), ("TVComplement", "s")):
+            fills = re.findall(rf'class="(\w+)"[^>]*><title>{metric}, ', svg)
+            assert fills == ([css] if metric in {r["Metric"] for r in drawn} else [])
+
+
 def test_no_scores_at_all():
     assert isinstance(picture_of("Column Shapes", []), Empty)
     assert isinstance(picture_of("Column Pair Trends", []), Empty)
