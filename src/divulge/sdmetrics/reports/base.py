@@ -73,9 +73,10 @@ class Report:
             Dictionaries of frames by the name of their table, or two frames.
         metadata
             SDV metadata as a dictionary or an object with `to_dict`: with "tables", or for two frames with "columns".
+            Or divulge's own schema, or the name of a file of either.
         constraints
-            A list of dictionaries with "class_name" and "parameters". Constraints are not checked yet, so that a list
-            with some is refused.
+            A list of dictionaries with "class_name", the name of a constraint of SDV, and "parameters"; None takes
+            "constraints" of the metadata. The diagnostic report checks them; the quality report does not look at them.
         verbose
             Whether to print each property and its score.
 
@@ -86,8 +87,12 @@ class Report:
         """
         real, synthetic, given = unified(real_data, synthetic_data, metadata)
         thresholds = Thresholds(self.real_correlation_threshold, self.real_association_threshold)
-        inputs = checked_inputs(real, synthetic, given, thresholds, check_columns=self._checks_columns)
+        constraints = given.get("constraints") if constraints is None else constraints
         self._check_constraints(constraints)
+        rules = list(constraints or ())
+        inputs = checked_inputs(
+            real, synthetic, given, thresholds, check_columns=self._checks_columns, constraints=rules
+        )
         self.table_names = list(inputs.tables)
         self._note(inputs)
         began = time.perf_counter()
@@ -96,7 +101,7 @@ class Report:
         self._rows, scores = {}, []
         for i, each in enumerate(self._properties):
             start = f"({i + 1}/{len(self._properties)}) Evaluating {each.name}"
-            reason = self._why_skipped(each.name)
+            reason = self._why_skipped(each.name, bool(rules))
             if reason:
                 print_(f"{start}: N/A\n{reason}\n\n")
                 continue
@@ -125,16 +130,11 @@ class Report:
                 f"{type(self).__name__} expects 'constraints' parameter to be a list of dictionaries, each one with "
                 "the keys 'class_name' and 'parameters'."
             )
-        if constraints and any(p.name == _CONSTRAINTS for p in self._properties):
-            raise ValueError(
-                f"{type(self).__name__}: constraints are not checked yet. hint: leave them out; the other properties "
-                "do not need them."
-            )
 
-    def _why_skipped(self, name: str) -> str:
+    def _why_skipped(self, name: str, has_constraints: bool) -> str:
         if self._hides(name):
             return _ONE_TABLE
-        return _NO_CONSTRAINTS if name == _CONSTRAINTS else ""
+        return _NO_CONSTRAINTS if name == _CONSTRAINTS and not has_constraints else ""
 
     def _hides(self, name: str) -> bool:
         return self._skips and name in RELATIONAL and len(self.table_names) == 1
@@ -177,7 +177,7 @@ class Report:
         property_name
             Name of the property.
         table_name
-            Only rows of this table; of a relation, those in which it is parent or child.
+            Only rows of this table; of a relation, those in which it is parent or child; of constraints, all.
         """
         found = self._property(property_name)
         rows = self._rows.get(property_name, [])
@@ -185,7 +185,8 @@ class Report:
         if property_name == "Intertable Trends" and not rows:
             columns = ()
         if table_name and columns:
-            rows = self._of_table(rows, table_name)
+            of_one = self._of_table(rows, table_name)
+            rows = rows if property_name == _CONSTRAINTS else of_one
         return as_frame(columns, rows)
 
     def _of_table(self, rows: list[Row], table_name: str) -> list[Row]:

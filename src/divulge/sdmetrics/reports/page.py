@@ -18,6 +18,7 @@ from divulge.sdmetrics.plot_shapes import Empty
 from divulge.sdmetrics.reports.content import ABOUT, Content, Shown, of_table
 from divulge.sdmetrics.reports.details import MEETS, Row, mean_score
 from divulge.sdmetrics.reports.figures import key_text, label_of, picture_of
+from divulge.sdmetrics.reports.parameters import parameters_text
 
 __all__ = ["page"]
 
@@ -84,6 +85,8 @@ def _cell(row: Row, column: str) -> Any:
     value = row.get(column)
     if column == "Score":
         return score_text(row["Score"])
+    if column == "Parameters":
+        return parameters_text(value)
     return value if column in _NUMBERS or value is None else key_text(value)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from divulge.core.atomic_write import replaced
 from divulge.sdmetrics.reports.details import Row, mean_score
+from divulge.sdmetrics.reports.parameters import without_values
 from divulge.sdmetrics.reports.saving_parquet import MAGIC, content_of, parquet_of
 
 __all__ = ["LIMIT", "Saved", "read", "report_type", "write"]
@@ -18,8 +19,9 @@ __all__ = ["LIMIT", "Saved", "read", "report_type", "write"]
 LIMIT = 2**28
 """Bytes of the largest file that is read."""
 _FORMAT = "divulge.sdmetrics.reports/1"
-_TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Error")
+_TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Constraint", "Error")
 _FLAG = "Meets Threshold?"
+_PARAMETERS = "Parameters"
 _HEAD = 64  # bytes in which a JSON file names its format
 _PARQUET = (".parquet", ".pq")
 
@@ -39,7 +41,8 @@ def write(path: str | Path, saved: Saved) -> None:
     """Write a report as Parquet where the name ends in .parquet or .pq, else as JSON; nan is null."""
     content = _content(saved)
     if Path(path).suffix.lower() in _PARQUET:
-        names = {key for rows in saved.details.values() for row in rows[:1] for key in row if _is_name(key)}
+        keys = {key for rows in saved.details.values() for row in rows[:1] for key in row}
+        names = {key for key in keys if _is_name(key) or key == _PARAMETERS}
         replaced(path, parquet_of(content, sorted(names)))
         return
     replaced(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode())
@@ -54,10 +57,14 @@ def _content(saved: Saved) -> dict[str, Any]:
         "score": _written(saved.score),
         "properties": {name: _written(mean_score(rows)) for name, rows in saved.details.items()},
         "details": {
-            name: [{key: _written(value) for key, value in row.items()} for row in rows]
+            name: [{key: _shown(key, value) for key, value in row.items()} for row in rows]
             for name, rows in saved.details.items()
         },
     }
+
+
+def _shown(column: str, value: Any) -> Any:
+    return without_values(value) if column == _PARAMETERS else _written(value)
 
 
 def _written(value: Any) -> Any:
@@ -152,8 +159,10 @@ def _row(row: dict[str, Any], columns: Sequence[str]) -> Row:
 
 
 def _cell(name: str, value: Any) -> Any:
-    if name == _FLAG or (name == "Error" and value is None):
-        return value if value is None else _of(value, bool)
+    if value is None and name in (_FLAG, "Error", "Constraint", _PARAMETERS):
+        return None
+    if name in (_FLAG, _PARAMETERS):
+        return _of(value, bool if name == _FLAG else dict)
     if _is_name(name):
         return [_of(v, str | int) for v in value] if isinstance(value, list) else _of(value, str | int)
     return _number(value)
