@@ -137,7 +137,7 @@ def test_rules_set_the_exit_status(divulge, files):
 
 
 def test_names_of_columns_are_no_markup_on_the_terminal(divulge, files):
-    names = {"age": "[/b]", "pay": "[red]x\x1b[31m", "job": "a\nb"}
+    names = {"age": "[/b]", "pay": "[red]x\x1b[31m", "job": "a\nb", "day": "^a$"}
     for side in ("real", "synthetic"):
         pl.read_csv(f"{side}.csv").rename(names).write_parquet(f"{side}.parquet")
     code, out, _ = divulge("quality", "real.parquet", "synthetic.parquet")

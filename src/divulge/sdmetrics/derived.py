@@ -32,6 +32,7 @@ _SDTYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "identifier": "id",
     "text": "text",
+    "constant": "categorical",  # the correlation with a constant is undefined
 }
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
@@ -107,9 +108,7 @@ def _ids(table: str, schema: Schema, relations: Sequence[Relation]) -> set[str]:
 
 def _read(column: Column, frames: Sequence[pl.DataFrame]) -> tuple[str, list[pl.Series]]:
     """Return the sdtype of a column, and its values in the tables where they have to be read anew."""
-    raw = [frame[column.name] for frame in frames]
-    if column.kind == "constant":
-        return ("numerical" if all(s.dtype.is_numeric() for s in raw) else "categorical"), []
+    raw = [frame[column.name].alias("") for frame in frames]  # polars takes a name such as "^a$" for a pattern
     sdtype = _SDTYPES[column.kind]
     if sdtype == "datetime" and column.limits.format and not all(s.dtype.is_temporal() for s in raw):
         return sdtype, []  # the report reads the texts by their format

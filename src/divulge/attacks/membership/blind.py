@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 _PENALTY = 40.0
 _DRAWS = 399
-_MOST = 20_000  # units of either table that the check looks at: a limit on the time
+_MOST = 10_000  # units of either table that the check looks at: a limit on the time
 _LEVEL = 0.025
 """One random split in forty fails: the lower limit of a 95% interval is then above 1/2."""
 
@@ -74,7 +74,7 @@ NOTES = tuple(
 
 
 def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean of the rows of each unit, of at most 20,000 units of either table, and which are members."""
+    """Return the mean of the rows of each unit, of at most 10,000 units of either table, and which are members."""
     features, n = features_of(case, columns), case.n_rows("real")
     rng = case.rng(f"membership blind sample {data_hash(case)}")
     unit = units_by_content(features.same(), None if units is None else units["people"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +22,8 @@ _NEIGHBOURS = 20  # of DPI, as published
 _PERSON = 5  # the other person of the hit score, as in `exposure`
 
 
-def distance_scores(case: Case, columns: tuple[str, ...]) -> dict[str, Floats]:
-    """Return each score of all people (real rows, then holdout rows), by name; higher is more like a member.
+def distance_scores(case: Case, columns: tuple[str, ...], wanted: set[str]) -> dict[str, Floats]:
+    """Return the wanted scores of all people (real rows, then holdout rows), by name; higher is more like a member.
 
     With d_k(x, S) the distance to the k-th nearest synthetic row and d_k(x, W) that to the k-th nearest other person:
 
@@ -33,28 +36,57 @@ def distance_scores(case: Case, columns: tuple[str, ...]) -> dict[str, Floats]:
     - "monte carlo": number of synthetic rows within the median of d_1(x, S) over all people
 
     In logarithms a distance of 0 counts as half the smallest positive one. Where there is no other person, or no k-th
-    neighbour, the distance is the largest possible, 1.
+    neighbour, the distance is the largest possible, 1. Where no score needs more, as many neighbours are searched as
+    `exposure` does, which the case then has already.
     """
-    distances = distances_of(case, columns)
-    units = pooled_units(case, ("real", "holdout"))
-    near = distances.nearest("people", "synthetic", _NEIGHBOURS)
-    synthetic, people = near.distances.round(DIGITS), others_near(distances, "people", "people", units, _NEIGHBOURS)
+    near = _searched(case, columns, wanted)
+    synthetic, people = near.synthetic, near.people
     to_synthetic, to_person = synthetic[:, 0], np.where(np.isfinite(people[:, 0]), people[:, 0], 1.0)
     farther = _last_known(people[:, :_PERSON])
-    floor = half_the_smallest([to_synthetic, to_person, farther[farther > 0]])
+    floor = half_the_smallest([to_synthetic, to_person, farther])
     log_synthetic = np.log(np.maximum(to_synthetic, floor))
-    ties = None if units is not None else distances.nearest("people", "people", _NEIGHBOURS).n_ties
-    inside = _beyond(synthetic, near.n_ties), _beyond(people, ties)
-    return {
-        "ratio": np.log(np.maximum(to_person, floor)) - log_synthetic,
-        "hit": np.log(np.maximum(farther, floor)) - log_synthetic,
-        "dpi": _dpi(synthetic, people, inside, distances.n_rows("synthetic"), _n_others(len(people), units)),
-        "ratio of 5": _mean_ratio(synthetic, people, 5, floor),
-        "ratio of 20": _mean_ratio(synthetic, people, 20, floor),
-        "dcr": -to_synthetic,
-        "dcr difference": (to_person - to_synthetic).round(DIGITS),
-        "monte carlo": _monte_carlo(distances, to_synthetic),
+    scores: dict[str, Callable[[], Floats]] = {
+        "ratio": lambda: np.log(np.maximum(to_person, floor)) - log_synthetic,
+        "hit": lambda: np.log(np.maximum(farther, floor)) - log_synthetic,
+        "dpi": lambda: _dpi(near),
+        "ratio of 5": lambda: _mean_ratio(synthetic, people, 5, floor),
+        "ratio of 20": lambda: _mean_ratio(synthetic, people, 20, floor),
+        "dcr": lambda: -to_synthetic,
+        "dcr difference": lambda: (to_person - to_synthetic).round(DIGITS),
+        "monte carlo": lambda: _monte_carlo(distances_of(case, columns), to_synthetic),
     }
+    return {name: score() for name, score in scores.items() if name in wanted}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Near:
+    """Distances of all people to the nearest synthetic rows and to the nearest other people, ascending."""
+
+    synthetic: Floats
+    people: Floats
+    beyond: tuple[Floats, Floats]
+    """For both, how many more rows than are listed lie at the last distance."""
+    n_synthetic: int
+    others: Floats
+    """Rows of other people, shape (n,)."""
+
+
+def _searched(case: Case, columns: tuple[str, ...], wanted: set[str]) -> _Near:
+    distances = distances_of(case, columns)
+    units = pooled_units(case, ("real", "holdout"))
+    many = bool(wanted & {"dpi", "ratio of 20"})
+    n_people = _NEIGHBOURS if many else _PERSON
+    n_rows = _NEIGHBOURS if many else _PERSON if "ratio of 5" in wanted else 1
+    parts = []
+    for role in ("real", "holdout"):
+        near = distances.nearest(role, "synthetic", n_rows)
+        synthetic = near.distances.round(DIGITS)
+        people = others_near(distances, role, "people", units, n_people)
+        ties = None if units is not None else distances.nearest(role, "people", n_people).n_ties
+        parts.append((synthetic, people, _beyond(synthetic, near.n_ties), _beyond(people, ties)))
+    synthetic, people, more, others = (np.concatenate(part) for part in zip(*parts, strict=True))
+    n = distances.n_rows("synthetic")
+    return _Near(synthetic, people, (more, others), n, _n_others(len(people), units))
 
 
 def _last_known(distances: Floats) -> Floats:
@@ -86,19 +118,23 @@ def _beyond(distances: Floats, n_ties: Ints | None) -> Floats:
     return np.asarray(np.maximum(0.0, n_ties - listed) * np.isfinite(distances[:, -1]))
 
 
-def _dpi(synthetic: Floats, people: Floats, beyond: tuple[Floats, Floats], m: int, others: Floats) -> Floats:
+def _dpi(near: _Near) -> Floats:
     """Return the share of the synthetic table over the sum of both shares, within the 20th neighbour of both.
+
+    Sizes are divided out, which the published code leaves to tables of equal size.
 
     References
     ----------
-    Ward, Lin, Wang, Cheng (2025), Synth-MIA (density-based data plagiarism index); sizes are divided out here, which
-    the published code leaves to tables of equal size.
+    Ward, Wang and Cheng (2024), Data plagiarism index.
     """
-    both = np.sort(np.hstack([synthetic, people]), axis=1)
+    both = np.sort(np.hstack([near.synthetic, near.people]), axis=1)
     known = np.isfinite(both).sum(axis=1)
     radius = both[np.arange(len(both)), np.clip(known, 1, _NEIGHBOURS) - 1][:, None]
     shares = []
-    for distances, more, size in ((synthetic, beyond[0], m), (people, beyond[1], others)):
+    for distances, more, size in (
+        (near.synthetic, near.beyond[0], near.n_synthetic),
+        (near.people, near.beyond[1], near.others),
+    ):
         inside = (distances <= radius).sum(axis=1) + np.where(distances[:, -1] == radius[:, 0], more, 0.0)
         shares.append(inside / size)
     return np.asarray((shares[0] / (shares[0] + shares[1])).round(DIGITS))

@@ -65,8 +65,8 @@ def person_scores(case: Case, columns: tuple[str, ...], wanted: Sequence[str]) -
     """Return the wanted scores of all people (real rows, then holdout rows), by name; higher is more like a member."""
     needed = {*wanted, *(PARTS if MEAN_RANK in wanted else ())}
     found: dict[str, Floats] = {}
-    if needed & set(distances.NAMES):
-        found |= distances.distance_scores(case, columns)
+    if from_distances := needed & set(distances.NAMES):
+        found |= distances.distance_scores(case, columns, from_distances)
     if forest.NAME in needed:
         found[forest.NAME] = forest.classifier_score(case, columns)
     if from_margins := needed & set(margins.NAMES):

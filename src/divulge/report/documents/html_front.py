@@ -121,8 +121,8 @@ def bound_words(b: Bound) -> str:
     """Return what a bound is about, without the name of the attack where its target and keys say it."""
     words = _BOUND_WORDS.get((b.attack, b.variant))
     if words is None and b.target is not None:
-        known = f", from {' + '.join(map(formatting.name, b.keys))}" if b.keys else ""
-        return f"{formatting.name(b.target)} guessed{known}"
+        known = f" from {' + '.join(map(formatting.name, b.keys))}" if b.keys else ""
+        return f"{formatting.name(b.target)} {'guessed' if b.attack == 'inference' else 'read off'}{known}"
     return words or b.words
 
 

@@ -109,7 +109,9 @@ def seen(r: ResultRecord) -> str:
     if r.attack == "copies":
         return next((say(r) for start, say in _COPIES if r.variant.startswith(start)), "are copied")
     if r.attack == "linkability":
-        return "can be found in two lists by way of the synthetic table"
+        k = r.settings.get("k")
+        among = f", among {k} candidates" if isinstance(k, int) and k > 1 else ""
+        return f"can be found in two lists by way of the synthetic table{among}"
     if r.target is not None:
         known = f" by somebody who knows {quoted(r.keys)}" if r.keys else " from their other columns"
         return f"have their {quoted([r.target])} guessed right{known}"

@@ -143,18 +143,19 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
     """Return the finding that says most plainly what happens to people.
 
     One whose counts are shown comes before one whose counts are withheld. Whole records come first, then comparisons of
-    people, then those of guesses and rows; within these primary ones, and the one whose limit lies furthest from 0.
+    people, then those of guesses and rows; within these primary ones, links by the fewest nearest rows, and the one
+    whose limit lies furthest from 0.
     """
     primary = {(b.attack, b.variant, b.keys, b.target) for b in data.verdict.bounds if b.primary}
 
-    def rank(r: ResultRecord) -> tuple[bool, bool, int, bool, bool, float]:
+    def rank(r: ResultRecord) -> tuple[bool, bool, int, bool, bool, int, float]:
         excess = r.verdict == "excess found"
         silent = formatting.withheld(r.real) or formatting.withheld(r.holdout)
         limit = formatting.risk_value(r, "low_simultaneous" if excess else "high_simultaneous") or 0.0
         whole = _WHOLE.get((r.attack, r.variant), 2 if r.holdout else 3)
         of_people = formatting.of_people(r) and not is_mean(r)
         named = (r.attack, r.variant, r.keys, r.target) in primary
-        return not excess, silent, whole, not of_people, not named, -abs(limit)
+        return not excess, silent, whole, not of_people, not named, wp216.nearest_rows(r), -abs(limit)
 
     return min(found, key=rank)
 
