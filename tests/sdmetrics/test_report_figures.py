@@ -116,7 +116,7 @@ def test_calls_that_are_refused(made):
         quality.get_visualization("Column Shapes", "zz")
     with pytest.raises(ValueError, match="Invalid backend 'bokeh'"):
         quality.get_visualization("Column Shapes", "users", backend="bokeh")
-    with pytest.raises(VisualizationUnavailableError, match="of all tables"):
+    with pytest.raises(VisualizationUnavailableError, match="for a single table"):
         diagnostic.get_visualization("Data Structure", "users")
     with pytest.raises(VisualizationUnavailableError, match="Constraint Validity"):
         diagnostic.get_visualization("Constraint Validity")
