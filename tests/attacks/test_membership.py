@@ -273,6 +273,24 @@ def test_400_columns_do():
         assert r.verdict != "excess found"
 
 
+def test_tables_that_are_not_in_memory_are_read():
+    real, synthetic, holdout = tables(20, 40)
+    lazy = divulge.membership(real.lazy(), synthetic.lazy(), holdout=holdout.lazy(), scores="ratio")
+    (here,) = divulge.membership(real, synthetic, holdout=holdout, scores="ratio")
+    assert lazy[0].real == here.real
+    assert any(note.startswith("the tables were read into memory") for note in lazy[0].notes)
+
+
+def test_the_blind_check_sees_no_synthetic_row():
+    real, synthetic, holdout = tables(21, 60)
+    other = pl.concat([real, real, holdout.with_columns(pl.all() * 7 - 3)])
+    seen = [
+        divulge.membership(real, s, holdout=holdout, scores="dcr")[0].context["p-value without the synthetic table"]
+        for s in (synthetic, other)
+    ]
+    assert seen[0] == seen[1]
+
+
 def test_one_score_and_one_column_need_no_list():
     real, synthetic, holdout = tables(19, 40)
     one = divulge.membership(real, synthetic, holdout=holdout, scores="ratio", columns="x1")
