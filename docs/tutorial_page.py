@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from divulge.cli import cli
 from divulge.report.comparison import text as comparison_text
 from divulge.report.documents import terminal
+from divulge.sdmetrics.reports import text as report_text
 
 __all__ = ["Terminal", "block", "cut"]
 
@@ -37,7 +38,7 @@ class Terminal:
         with contextlib.ExitStack() as stack:
             stack.enter_context(contextlib.chdir(self.folder))
             stack.enter_context(mock.patch.object(sys, "argv", arguments))
-            for module in (terminal, comparison_text):
+            for module in (terminal, comparison_text, report_text):
                 narrow = functools.partial(_narrow, module.summary)
                 stack.enter_context(mock.patch.object(module, "summary", narrow))
             done = CliRunner().invoke(cli, arguments[1:])

@@ -1,10 +1,13 @@
+import datetime
 import json
+import re
 
 import polars as pl
 import pytest
 
 from divulge.case.case import build_case, schema_of
 from divulge.core.errors import ColumnError, SettingError
+from divulge.core.relations import relational_from_toml
 from divulge.core.schema import Column, Schema, schema_from_sdv, schema_from_toml
 from divulge.core.threat_model import NOT_STATED, TABLES, Attacker, Decision, Release, Threat, questions, template
 
@@ -86,7 +89,7 @@ def test_an_edited_kind_wins_over_the_inferred_one():
         ('[attacker]\nwhoo = "x"', r"\[attacker\]: unknown entry 'whoo'. hint: use who, knows, source, wants, harm"),
         (
             '[attacker]\nwho = "x"\n[atacker]',
-            "unknown entry 'atacker'. hint: a schema holds columns, attacker, release",
+            "unknown entry 'atacker'. hint: a schema holds columns, rule, attacker, release",
         ),
         ("attacker = 1", "attacker is not a table"),
         ("[release]\nsetting = true", r"\[release\]: setting: neither text nor a list of text"),
@@ -246,3 +249,87 @@ def test_the_schema_of_one_table_is_that_of_the_table_twice():
     assert own == build_case(frame, frame, schema=given, unit="c", ignore=["a"], missing=["x"]).schema
     with pytest.raises(ColumnError, match="unit: no column 'e'"):
         schema_of(frame, unit="e")
+
+
+# --- limits and rules -------------------------------------------------------------------------------------------------
+
+LIMITED = r"""
+[columns.age]
+kind = "numeric"
+low = 0
+high = 120.5
+missing = false
+[columns.day]
+kind = "datetime"
+format = "%d.%m.%Y"
+low = 2020-01-01
+[columns.job]
+kind = "categorical"
+values = ["nurse", 3]
+[columns.id]
+kind = "identifier"
+pattern = '\d{4}'
+[[rule]]
+constraint = "Inequality"
+low_column_name = "day"
+high_column_name = "age"
+"""
+
+
+def test_limits_and_rules_are_read_written_and_kept():
+    schema = schema_from_toml(LIMITED)
+    assert schema["age"].limits.entries() == {"low": 0, "high": 120.5, "missing": False}
+    assert schema["job"].limits.values == ("nurse", 3) and schema["id"].limits.pattern == r"\d{4}"
+    assert schema["day"].limits.low == datetime.date(2020, 1, 1)
+    assert schema.rules[0].entries() == {
+        "constraint": "Inequality",
+        "low_column_name": "day",
+        "high_column_name": "age",
+    }
+    assert schema_from_toml(schema.to_toml()) == schema == schema.give_roles()
+    bare = Schema(tuple(Column(c.name, c.kind) for c in schema.columns))
+    assert bare.override(schema).rules == schema.rules and bare.override(schema)["age"].limits == schema["age"].limits
+    assert schema.override(bare).rules == schema.rules
+    several = relational_from_toml(
+        LIMITED.replace("[columns.", "[table.t.column.").replace("[[rule]]", '[[rule]]\ntable_name = "t"')
+    )
+    assert several["t"].columns == schema.columns and several.rules[0].parameters["table_name"] == "t"
+    assert relational_from_toml(several.to_toml()) == several
+    assert several.override(relational_from_toml("[table.t.column.age]")).rules == several.rules
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "says"),
+    [
+        ("numeric", 'low = "a"', "low is no number and no date. hint: write low = 0"),
+        ("numeric", "high = true", "high is no number"),
+        ("numeric", "low = 5\nhigh = 3", "low is above high"),
+        (
+            "numeric",
+            "low = 5\nhigh = 2020-01-01",
+            "low and high are of different types. hint: two numbers, or two dates",
+        ),
+        ("datetime", "low = 2020-01-01\nhigh = 2021-01-01T00:00:00", "low and high are of different types"),
+        ("categorical", "values = []", "values is no list of texts or numbers"),
+        ("categorical", 'values = "secret"', "values is no list"),
+        ("categorical", "values = [[1]]", "values is no list"),
+        ("numeric", "missing = 1", "missing is neither true nor false"),
+        ("datetime", 'format = "day"', "format is no format of dates"),
+        ("identifier", 'pattern = "("', "pattern is no regular expression"),
+        ("identifier", "pattern = 3", "pattern is no regular expression"),
+        ("categorical", "low = 3", "low is for numeric and datetime columns, and this one is categorical"),
+        ("text", 'pattern = "a"', "pattern is for identifier columns"),
+    ],
+)
+def test_limits_that_cannot_be_read_are_one_sentence(kind, entry, says):
+    with pytest.raises(SettingError, match=f"schema: column 'x': {re.escape(says)}") as raised:
+        schema_from_toml(f'[columns.x]\nkind = "{kind}"\n{entry}')
+    assert "hint:" in str(raised.value) and "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["rule = 3", "[rule]\nconstraint = 'Range'", "[[rule]]\nlow = 1", "[[rule]]\nconstraint = 1"]
+)
+def test_rules_that_name_no_constraint(text):
+    with pytest.raises(SettingError, match="hint: a rule looks like"):
+        schema_from_toml(f"{text}\n[columns.x]" if "[" not in text else f"[columns.x]\n{text}")

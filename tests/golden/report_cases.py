@@ -21,6 +21,7 @@ class Case:
     metadata: dict[str, Any]
     reports: tuple[str, ...] = ("QualityReport", "DiagnosticReport")
     settings: dict[str, float] = field(default_factory=dict)
+    constraints: list[dict[str, Any]] | None = None
 
 
 def arguments(case: Case) -> tuple[Any, Any, Any]:
@@ -436,6 +437,34 @@ several(
     **_all,
 )
 
+# --- constraints ------------------------------------------------------------------------------------------------------
+
+
+def rule(class_name: str, **parameters: Any) -> dict[str, Any]:
+    return {"class_name": class_name, "parameters": parameters}
+
+
+_IN_T = [
+    rule("Inequality", low_column_name="age", high_column_name="pay", table_name="t"),
+    rule("FixedCombinations", column_names=["job", "grade"], table_name="t"),
+    rule("FixedIncrements", column_name="age", increment_value=2, table_name="t"),
+    rule("Inequality", low_column_name="age", high_column_name="wages", table_name="t"),
+    rule("Inequality", low_column_name="age", table_name="t"),
+    rule("Equality", column_names=["age"]),
+    {"parameters": None},
+]
+_META = {"tables": {"t": {"columns": PEOPLE, "primary_key": "id"}}}
+for _name, _rules in (("constraints", _IN_T), ("one constraint", _IN_T[1:2]), ("no constraint", [])):
+    CASES.append(Case(_name, {"t": R}, {"t": S}, _META, constraints=_rules))
+CASES.append(Case("constraints that are no list", {"t": R}, {"t": S}, _META, constraints=("Inequality",)))  # type: ignore[arg-type]
+_KEYS = {"child_table_name": "orders", "child_foreign_key": "user", "parent_table_name": "users"}
+_OF_SHOP = [
+    rule("ForeignToPrimaryKeySubset", **_KEYS, conditional_column_name="age", conditional_values=[30, 40, 50]),
+    rule("ReferenceTable", reference_table_names=["users"]),
+    rule("DenormalizedTable", table_name="orders", denormalized_primary_key="user", denormalized_column_names=["kind"]),
+]
+CASES.append(Case("constraints of two tables", A, B, SHOP, settings=_all, constraints=_OF_SHOP))
+
 # --- deprecated paths -------------------------------------------------------------------------------------------------
 
 _SINGLE = ("single_table.QualityReport", "single_table.DiagnosticReport")
@@ -483,7 +512,8 @@ def found(module: str, name: str, case: Case) -> dict[str, Any]:
         for setting, value in case.settings.items():
             setattr(report, setting, value)
         try:
-            report.generate(real, synthetic, metadata, verbose=False)
+            more = {} if case.constraints is None else {"constraints": case.constraints}
+            report.generate(real, synthetic, metadata, verbose=False, **more)
         except Exception as error:
             return {"raised": [type(error).__name__, str(error)[:200]]}
         properties = rows(report.get_properties())

@@ -2,7 +2,7 @@ import pytest
 from report_helpers import breaches, judge_rule, unfinished
 
 from divulge.core.errors import SettingError
-from divulge.release.rules import Judged, in_words, parse_rule
+from divulge.release.rules import Judged, in_words, judge_score, parse_rule
 
 KNOWN = ["cap", "copies"]
 
@@ -170,3 +170,17 @@ def test_tests_that_failed_or_were_left_out_break_a_rule_on_their_attack():
     assert breaches(run, ["any.high > 0.9"], KNOWN) == ["any.high > 0.9: 2 of 1,000 tests of cap were left out"]
     assert breaches(run, ["cap.high > 0.01"], KNOWN) == ["cap.high > 0.01: found 0.0200 (cap)"]
     assert breaches(run, ["copies.high > 0.9"], KNOWN) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("quality.score < 0.9", Judged("0.8500", False, "below 0.9")),
+        ("quality.score <= 0.8", Judged("0.8500", True)),
+        ("quality[Column Shapes].score < 1", Judged("0.99996", False, "below 1")),
+        ("quality[ Pairs ].score > 0.1", Judged("", False, "has no score")),
+    ],
+)
+def test_a_rule_on_scores_is_about_the_whole_or_one_part(rule, found):
+    scores = {"": 0.85, "Column Shapes": 0.99996, "Pairs": float("nan")}
+    assert judge_score(rule, "quality", scores) == found

@@ -20,6 +20,8 @@ def cli() -> None:
     divulge split data.csv --holdout 0.5 --unit household     set a holdout aside before training
     divulge assess real.csv synthetic.csv --holdout holdout.csv --keys age,sex,zip --targets income
     divulge compare real.csv a.csv b.csv --holdout holdout.csv     rank candidate releases
+    divulge quality real.csv synthetic.csv --schema metadata.json      how alike the tables are, as SDMetrics scores it
+    divulge diagnose real synthetic --html diagnosis.html     form, limits and keys of the tables in two folders
     divulge render divulge-report/assessment.json --edition external     the report for the recipient
     divulge policy > policy.toml            conditions of a release; edit them, pass them to assess or gate
     divulge schema real.csv > schema.toml   how each column is read; edit it, pass it back

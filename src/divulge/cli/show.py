@@ -112,8 +112,8 @@ def _cannot_write(option: str, error: OSError, what: str) -> SettingError:
     return SettingError(f"{option}: cannot write there ({why_not(error)}). hint: name another {what}.")
 
 
-def check_file(option: str, path: str | None, inputs: Sequence[str | None], folder: Path) -> None:
-    """Check, before the run, that a file can be written and is neither an input nor a document of the report.
+def check_file(option: str, path: str | None, inputs: Sequence[str | None], folder: Path | None = None) -> None:
+    """Check, before the run, that a file can be written and is neither an input nor a document of a report in a folder.
 
     Raises
     ------
@@ -126,10 +126,10 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
     taken = [Path(p) for p in inputs if p is not None and p != "-"]
     if target.exists() and any(p.exists() and p.samefile(target) for p in taken):
         raise SettingError(f"{option}: this file is an input. hint: name another file.")
-    if target.absolute().parent.resolve() == folder.absolute().resolve() and target.name in _DOCUMENTS:
+    if folder and target.absolute().parent.resolve() == folder.absolute().resolve() and target.name in _DOCUMENTS:
         raise SettingError(f"{option}: the report writes a document of this name. hint: name another file.")
     if not path.strip() or target.is_dir():
-        raise SettingError(f"{option}: this is not a file name. hint: name a file, such as junit.xml.")
+        raise SettingError(f"{option}: this is not a file name. hint: name a file.")
     try:
         check_target(target)
     except SettingError as error:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from divulge.core.errors import SettingError
+from divulge.core.limits import Rule, rules_from
 from divulge.core.schema import Column, Schema, column_from, no_such, schema_from_sdv
 
 __all__ = ["Relation", "RelationalSchema", "relational_from_sdv", "relational_from_toml"]
 
 _ENTRIES = ("parent", "parent_key", "child", "child_key")
+_KNOWN = ("table", "relation", "rule")
 _FORM = (
     'a relation looks like [[relation]] parent = "users", parent_key = ["uid"], child = "orders", child_key = ["uid"]'
 )
@@ -59,6 +61,7 @@ class RelationalSchema:
 
     tables: dict[str, Schema]
     relations: tuple[Relation, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         seen: set[Relation] = set()
@@ -93,14 +96,15 @@ class RelationalSchema:
             if name not in self.tables:
                 raise SettingError(no_such("schema", "table", name, list(self.tables)))
         tables = {n: s.override(other.tables[n]) if n in other.tables else s for n, s in self.tables.items()}
-        return RelationalSchema(tables, other.relations)
+        return RelationalSchema(tables, other.relations, other.rules or self.rules)
 
     def to_toml(self) -> str:
         """Return the tables and relations as TOML to edit and pass back."""
         import tomli_w
 
         bodies = {name: {"column": schema.columns_as_entries()} for name, schema in self.tables.items()}
-        return "\n".join([*(r.to_toml() for r in self.relations), tomli_w.dumps({"table": bodies})])
+        rules = {"rule": [rule.entries() for rule in self.rules]} if self.rules else {}
+        return "\n".join([*(r.to_toml() for r in self.relations), tomli_w.dumps({"table": bodies, **rules})])
 
 
 def _told(relation: Relation) -> str:
@@ -139,7 +143,7 @@ def _check_relation(relation: Relation, tables: Mapping[str, Schema]) -> None:
 
 
 def relational_from_toml(text: str, source: str = "schema") -> RelationalSchema:
-    r"""Return the tables and relations that a TOML text describes: [table.NAME.column.COLUMN] and [[relation]].
+    r"""Return the tables and relations that a TOML text describes: [table.NAME.column.COLUMN], [[relation]], [[rule]].
 
     Raises
     ------
@@ -167,14 +171,15 @@ def relational_from_toml(text: str, source: str = "schema") -> RelationalSchema:
             "form."
         )
     for name in data:
-        if name not in ("table", "relation"):
-            raise SettingError(f"{source}: unknown entry {name!r}. hint: {_near(name, ('table', 'relation'))}.")
+        if name not in _KNOWN:
+            raise SettingError(f"{source}: unknown entry {name!r}. hint: {_near(name, _KNOWN)}.")
     relations = data.get("relation", [])
     if not isinstance(relations, list):
         raise SettingError(f"{source}: relation is no list. hint: write it with two brackets: {_FORM}.")
     return RelationalSchema(
         {name: _table_from(name, entry, source) for name, entry in tables.items()},
         tuple(_relation_from(entry, source) for entry in relations),
+        rules_from(data, source),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from divulge.core.errors import ColumnError, SettingError
+from divulge.core.limits import LIMITS, NO_LIMITS, Limits, Rule, limits_from, rules_from
 from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
 
 __all__ = [
@@ -56,6 +57,7 @@ class Column:
     why: str = ""
     roles: tuple[Role, ...] = ()
     bins: Bins = Bins()
+    limits: Limits = NO_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _kind_of_text(f: Facts) -> tuple[Kind, str]:
         return "numeric", f"text that reads as numbers throughout, {f.n_distinct} distinct"
     if f.number_share >= 0.8 and f.n_distinct > FEW:
         return "numeric", (
-            f"numbers beside {f.n_not_numbers} other value(s), which stay categories of their own "
+            f"numbers beside other values ({f.n_not_numbers}), which stay categories of their own "
             "(--missing turns codes into missing)"
         )
     if f.has_spaces and f.mean_length > 40 and share > 0.2:
@@ -155,6 +157,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     threat: Threat = NOT_STATED
+    rules: tuple[Rule, ...] = ()
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -187,6 +190,7 @@ class Schema:
                 for c in self.columns
             ),
             self.threat if other.threat == NOT_STATED else other.threat,
+            other.rules or self.rules,
         )
 
     def give_roles(self, **roles: Iterable[str]) -> Schema:
@@ -197,7 +201,7 @@ class Schema:
                 column = self[name]
                 if role not in column.roles:
                     columns[name] = replace(columns[name], roles=(*columns[name].roles, role))  # type: ignore[arg-type] # keyword names are roles
-        return Schema(tuple(columns.values()), self.threat)
+        return Schema(tuple(columns.values()), self.threat, self.rules)
 
     def to_toml(self) -> str:
         r"""Return the schema as TOML to edit and pass back, with the questions that no run can answer.
@@ -214,7 +218,8 @@ class Schema:
         """
         import tomli_w
 
-        return tomli_w.dumps({"columns": self.columns_as_entries()}) + template(self.threat)
+        rules = {"rule": [rule.entries() for rule in self.rules]} if self.rules else {}
+        return tomli_w.dumps({"columns": self.columns_as_entries(), **rules}) + template(self.threat)
 
     def columns_as_entries(self) -> dict[str, dict[str, Any]]:
         """Return what the TOML says of each column."""
@@ -223,12 +228,12 @@ class Schema:
             entry: dict[str, Any] = {"kind": c.kind, "roles": list(c.roles)}
             if c.kind in ("numeric", "datetime"):
                 entry["bins"] = "none" if c.bins.how == "none" else f"{c.bins.how} {c.bins.n}"
-            body[c.name] = entry | {"why": c.why}
+            body[c.name] = entry | c.limits.entries() | {"why": c.why}
         return body
 
 
 def schema_from_toml(text: str, source: str = "schema") -> Schema:
-    r"""Return the schema that a TOML text describes; it may have [columns.NAME], [attacker], [release] and [decision].
+    r"""Return the schema of a TOML text, with [columns.NAME], [[rule]], [attacker], [release] and [decision].
 
     Raises
     ------
@@ -246,24 +251,26 @@ def schema_from_toml(text: str, source: str = "schema") -> Schema:
         raise SettingError(
             f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from."
         ) from None
-    known = ("columns", *TABLES)
+    known = ("columns", "rule", *TABLES)
     columns = data.get("columns", {})
     if not isinstance(columns, dict) or not set(known) & set(data):
         raise SettingError(f"{source}: no [columns.NAME] entries. hint: `divulge schema real.csv` shows the form.")
     for name in data:
         if name not in known:
             raise SettingError(f"{source}: unknown entry {name!r}. hint: a schema holds {', '.join(known)}.")
-    return Schema(tuple(column_from(name, entry, source) for name, entry in columns.items()), threat_from(data, source))
+    found = tuple(column_from(name, entry, source) for name, entry in columns.items())
+    return Schema(found, threat_from(data, source), rules_from(data, source))
 
 
 def column_from(name: str, entry: Any, source: str) -> Column:
     """Return the column that an entry of a TOML file describes, or raise a `SettingError` that begins with `source`."""
     if not isinstance(entry, dict):
         raise SettingError(f"{source}: column {name!r}: expected kind, roles, bins, why. hint: see `divulge schema`.")
-    unknown = set(entry) - {"kind", "roles", "bins", "why"}
+    known = ("kind", "roles", "bins", "why", *LIMITS)
+    unknown = set(entry) - set(known)
     if unknown:
         raise SettingError(
-            f"{source}: column {name!r}: unknown entry {sorted(unknown)[0]!r}. hint: use kind, roles, bins, why."
+            f"{source}: column {name!r}: unknown entry {sorted(unknown)[0]!r}. hint: use {', '.join(known)}."
         )
     kind = entry.get("kind", "categorical")
     if kind not in get_args(Kind):
@@ -273,7 +280,8 @@ def column_from(name: str, entry: Any, source: str) -> Column:
         raise SettingError(f'{source}: column {name!r}: roles is no list. hint: write roles = ["key"].')
     if not all(role in get_args(Role) for role in roles):
         raise SettingError(f"{source}: column {name!r}: unknown role. hint: any of {', '.join(get_args(Role))}.")
-    return Column(name, kind, str(entry.get("why", "")), tuple(roles), _bins_from(name, entry.get("bins"), source))
+    bins, limits = _bins_from(name, entry.get("bins"), source), limits_from(name, kind, entry, source)
+    return Column(name, kind, str(entry.get("why", "")), tuple(roles), bins, limits)
 
 
 def _bins_from(name: str, text: Any, source: str) -> Bins:

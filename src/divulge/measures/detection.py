@@ -16,7 +16,7 @@ _FOLDS = 3
 
 
 def detection_score(
-    real: Floats, synthetic: Floats, classifier: Callable[[np.random.RandomState], Any], state: np.random.RandomState
+    real: Floats, synthetic: Floats, predict: Callable[[Floats, Floats, Floats], Any], state: np.random.RandomState
 ) -> float:
     """Return 1 less the mean over three folds of 2 * max(AUC, 0.5) - 1: 1 where the model cannot tell rows apart.
 
@@ -26,10 +26,11 @@ def detection_score(
     ----------
     real, synthetic
         Numbers, nan where one is missing, shapes (n, n_columns) and (m, n_columns).
-    classifier
-        Makes a model of scikit-learn with `predict_proba`, from the state that it draws from.
+    predict
+        Takes the rows to learn from, their labels (1 for a real row) and the rows to judge, and returns a number for
+        each row to judge, higher for rows that look real.
     state
-        Decides the folds, and what the model draws.
+        Decides the folds.
 
     Raises
     ------
@@ -44,18 +45,27 @@ def detection_score(
     label = np.repeat([1.0, 0.0], [len(real), len(synthetic)])
     scores = []
     for train, test in StratifiedKFold(_FOLDS, shuffle=True, random_state=state).split(rows, label):
-        model = scaled(classifier(state))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = model.fit(rows[train], label[train]).predict_proba(rows[test])[:, 1]
+            found = predict(rows[train], label[train], rows[test])
         scores.append(max(0.5, roc_auc_score(label[test], found)) * 2 - 1)
     return float(1 - np.mean(scores))
 
 
-def scaled(model: Any) -> Any:
-    """Return the model behind a step that fills in means and one that scales by quartiles."""
+def scaled(model: Any, state: np.random.RandomState | None = None) -> Any:
+    """Return the model behind a step that fills in means and one that scales by quartiles.
+
+    Parameters
+    ----------
+    model
+        A model of scikit-learn.
+    state
+        What the model draws from, if it draws and has no seed of its own.
+    """
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import RobustScaler
 
+    if state is not None and model.get_params().get("random_state", 0) is None:
+        model.set_params(random_state=state)
     return Pipeline([("imputer", SimpleImputer()), ("scaler", RobustScaler()), ("model", model)])

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 from divulge.core.errors import SettingError
 from divulge.core.result import FOUND
+from divulge.core.schema import no_such
 from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 
-__all__ = ["Judged", "breaches", "in_words", "judge_rule", "named", "of_all", "parse_rule", "unfinished"]
+__all__ = [
+    "Judged", "breaches", "in_words", "judge_rule", "judge_score", "named", "of_all", "parse_rule", "parse_score_rule",
+    "unfinished",
+]  # fmt: skip
 
 _RULE = re.compile(
     r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.(high|low|value|score)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*"
@@ -153,12 +157,63 @@ def _compared(results: Sequence[ResultRecord], field: str, operator: str, limit:
         some = of_all(len(lacking), len(found) + len(lacking), "comparison{s} {have} no such bound")
         return Judged("", False, f"{some}, as {named(lacking[0])}")
     value, result = (min if field == "score" else max)(found, key=lambda f: f[0])
+    text, why = _against(value, operator, limit, 1 if field == "score" else 4)
+    return Judged(f"{text} ({named(result)})", not why, why)
+
+
+def _against(value: float, operator: str, limit: float, digits: int) -> tuple[str, str]:
+    """Return a number as text, and why it breaks a rule, "" if it does not."""
     breaks = _OPERATORS[operator]
-    text = f"{value:.{1 if field == 'score' else 4}f}"
+    text = f"{value:.{digits}f}"
     if breaks(float(text), limit) != breaks(value, limit):
         text = repr(value)  # rounded, it would be on the other side of the limit
-    why = f"{_BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
-    return Judged(f"{text} ({named(result)})", not why, why)
+    return text, f"{_BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
+
+
+def judge_score(rule: str, name: str, scores: Mapping[str, float]) -> Judged:
+    """Return what was found about a rule on scores from 0 to 1, and whether it is kept.
+
+    Parameters
+    ----------
+    rule
+        "quality.score < 0.9" is about the score of the whole, "quality[Column Shapes].score < 0.9" about a part.
+    name
+        Name of the whole: "quality" or "diagnostic".
+    scores
+        The score of the whole under "", and of each part; nan where there is none, which breaks a rule.
+
+    Raises
+    ------
+    SettingError
+        The rule cannot be read, or names something else.
+
+    Examples
+    --------
+    >>> judge_score("quality.score < 0.9", "quality", {"": 0.85})
+    Judged(found='0.8500', kept=False, why='below 0.9')
+    """
+    part, operator, limit = parse_score_rule(rule, name, list(scores))
+    value = scores[part]
+    if not isfinite(value):
+        return Judged("", False, "has no score")
+    text, why = _against(value, operator, limit, 4)
+    return Judged(text, not why, why)
+
+
+def parse_score_rule(rule: str, name: str, parts: Sequence[str], source: str = "--fail-on") -> tuple[str, str, float]:
+    """Return part, operator and limit of a rule on scores; see `judge_score`."""
+    form = f"'{name}.score < 0.9'" + "".join(f" or '{name}[{p}].score < 0.9'" for p in parts[1:2])
+    match = _RULE.fullmatch(rule)
+    if not match or not isfinite(float(match[5])):
+        raise SettingError(f"{source} {rule!r}: not a rule. hint: write {form}.")
+    if match[1] != name or match[3] != "score":
+        raise SettingError(f"{source} {rule!r}: a rule here is about {name}.score. hint: write {form}.")
+    parsed = parse_rule(rule, [name], source)
+    assert not isinstance(parsed, str)
+    _, part, _, operator, limit = parsed
+    if part not in parts:
+        raise SettingError(no_such(f"{source} {rule!r}", "property", part, [p for p in parts if p]))
+    return part, operator, limit
 
 
 def unfinished(data: Assessment, attack: str) -> str:

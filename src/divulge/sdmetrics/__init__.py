@@ -19,8 +19,10 @@ Examples
 
 from __future__ import annotations
 
-from divulge.sdmetrics import _public, addons
+from divulge.sdmetrics import _public, addons, paths
 from divulge.sdmetrics import column_pairs as column_pairs
+from divulge.sdmetrics import demos as demos
+from divulge.sdmetrics import goal as goal
 from divulge.sdmetrics import multi_table as multi_table
 from divulge.sdmetrics import reports as reports
 from divulge.sdmetrics import single_column as single_column
@@ -28,6 +30,7 @@ from divulge.sdmetrics import single_table as single_table
 from divulge.sdmetrics import timeseries as timeseries
 from divulge.sdmetrics._public import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.base import SingleTableMetric
+from divulge.sdmetrics.demos import load_demo as load_demo
 
 __all__: list[str] = list(_public.__all__)
 
@@ -41,4 +44,5 @@ def __getattr__(name: str) -> type[SingleTableMetric]:
     )
 
 
+paths.attach()
 addons.attach()

@@ -23,6 +23,10 @@ __all__ = [
 ]
 
 
+_OMITTED: Any = object()
+"""In place of a table name: take the first table where the metadata have several."""
+
+
 class BaseMetric:
     """A metric: a class whose methods are called on the class itself."""
 
@@ -91,6 +95,24 @@ class SingleTableMetric(BaseMetric):
     """A metric of one table: `compute` takes two frames, and metadata where the metric needs it."""
 
     @classmethod
+    def _validate_inputs(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, table_name: Any = _OMITTED
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        """Return copies of both tables as pandas frames with dates parsed, and metadata, or raise an error."""
+        from divulge.sdmetrics.metadata import table_metadata
+        from divulge.sdmetrics.validated import validated_tables
+
+        chosen = metadata if table_name is _OMITTED else table_metadata(metadata, table_name)
+        return validated_tables(real_data, synthetic_data, chosen)
+
+    @classmethod
+    def _select_fields(cls, metadata: dict[str, Any], types: Any) -> list[Any]:
+        """Return the columns of one or several sdtypes that are no key and not personal, or raise an error."""
+        from divulge.sdmetrics.validated import selected_fields
+
+        return selected_fields(metadata, types)
+
+    @classmethod
     def compute_both(cls, *args: Any, **kwargs: Any) -> Any:
         """Return both breakdowns, as released and sound."""
         raise NotImplementedError(f"{cls.__name__} computes nothing itself{cls._instead}")
@@ -102,3 +124,15 @@ class MultiTableMetric(BaseMetric):
 
 class TimeSeriesMetric(BaseMetric):
     """A metric of sequences: `compute` takes two frames whose rows belong to sequences."""
+
+    @classmethod
+    def _validate_inputs(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, sequence_key: Any = None
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """Return metadata and the columns of the sequence key, or raise an error.
+
+        The tables stay as they are; SDMetrics parses dates given as text in the caller's frames.
+        """
+        from divulge.sdmetrics.validated import validated_sequences
+
+        return validated_sequences(real_data, synthetic_data, metadata, sequence_key)

@@ -6,15 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import escape
+
 from divulge.core.atomic_write import written
 from divulge.core.errors import SettingError
 from divulge.report.documents.figure import Figure
 from divulge.sdmetrics.plot_drawing import draw
+from divulge.sdmetrics.plot_elements import short
 from divulge.sdmetrics.plot_shapes import Picture
 
-__all__ = ["Plot", "plotted"]
+__all__ = ["BACKENDS", "Plot", "plotted"]
 
-_PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>divulge plot</title><body>{svg}</body></html>\n'
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>divulge plot</title>
+<style>h1{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}}</style></head>
+<body><main><h1>{title}</h1>{svg}</main></body></html>
+"""
 BACKENDS = ("svg", "plotly")
 
 
@@ -29,7 +37,7 @@ class Plot(Figure):
 
     def to_html(self) -> str:
         """Return a page with the plot, which loads nothing and runs nothing."""
-        return _PAGE.format(svg=self.svg)
+        return _PAGE.format(svg=self.svg, title=escape(short(self.picture.title, 90)))
 
     def write_html(self, path: str | Path) -> Path:
         """Write the page of `to_html` to a file, and return where it is."""
@@ -73,6 +81,14 @@ class Plot(Figure):
 
 
 def plotted(picture: Picture, backend: str) -> Any:
-    """Return a plot, or plotly's figure of it."""
+    """Return a plot, or plotly's figure of it.
+
+    Raises
+    ------
+    ValueError
+        No backend has this name.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"Invalid backend {short(backend)!r}. Please use one of {list(BACKENDS)}.")
     plot = Plot(draw(picture), picture)
     return plot.to_plotly() if backend == "plotly" else plot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 
 import numpy as np
@@ -13,16 +13,45 @@ from numpy.typing import NDArray
 from divulge.core.result import tidy
 from divulge.report.documents.svg import line, text_mark
 from divulge.report.formatting import brief
-from divulge.sdmetrics.plot_shapes import Axis, Bars, Boxes, Empty, Grid, Lines, Picture, Steps, marks_between
+from divulge.sdmetrics.plot_elements import (
+    BOTTOM,
+    LEFT,
+    LETTER,
+    NAMES,
+    PLOT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    axis_below,
+    axis_beside,
+    box,
+    names_below,
+    names_beside,
+    path,
+    percent_marks,
+    scale,
+    short,
+)
+from divulge.sdmetrics.plot_scores import matrix, scores
+from divulge.sdmetrics.plot_shapes import (
+    Axis,
+    Bars,
+    Boxes,
+    Empty,
+    Grid,
+    Lines,
+    Matrix,
+    Picture,
+    Scores,
+    Steps,
+    marks_between,
+)
 
-__all__ = ["draw", "short"]
+__all__ = ["HATCH", "STYLE", "draw"]
 
 Floats = NDArray[np.float64]
-_WIDTH, _TOP, _RIGHT, _LEFT = 760, 78, 24, 66
-_NAMES = 190  # width of the column of names
-_PLOT, _BOTTOM = 300, 48
 _NOTE = 17
-_STYLE = """
+STYLE = """
 .dvplot{--bg:#fff;--ink:#1d2430;--dim:#5a6474;
 --grid:#e3e5e9;--r:#24598f;--s:#b04a00;font-family:system-ui,sans-serif}
 @media (prefers-color-scheme:dark){.dvplot{--bg:#1b1f26;--ink:#e4e7ec;--dim:#a2abb8;
@@ -46,31 +75,32 @@ _STYLE = """
 .dvplot .st{fill:none;stroke:var(--s);stroke-width:1.4}
 .dvplot .mid{stroke:var(--bg);stroke-width:2;fill:none}
 .dvplot .mids{stroke:var(--s);stroke-width:2.4;fill:none}
+.dvplot .neg{fill:var(--s);stroke:none}
+.dvplot .cell{font-size:10.5px}
+.dvplot .on{fill:var(--bg)}
 """.replace("\n", "")
-_HATCH = (
+HATCH = (
     '<defs><pattern id="dvhatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<path class="hl" d="M0 0V5"/></pattern></defs>'
 )
-_LETTER = {"Real": "r", "Synthetic": "s"}
 
 
-def short(text: object, most: int = 30) -> str:
-    """Return an untrusted name on one line, shortened."""
-    return brief(" ".join(tidy(text).split()), most)
+def draw(picture: Picture, *, alone: bool = True) -> str:
+    """Return a plot as SVG text, with its own styles and background if it stands alone.
 
-
-def draw(picture: Picture) -> str:
-    """Return a plot as SVG text with its own styles and background."""
+    Within a page, the page has `STYLE` and one `HATCH` for all plots: its policy may forbid styles inside elements.
+    """
     height, body = _body(picture)
     wrapped = [part for note in picture.notes for part in textwrap.wrap(tidy(note), 124)]
     whole = height + len(wrapped) * _NOTE + 12
     notes = "".join(text_mark(16, height + i * _NOTE, n, "start", "note") for i, n in enumerate(wrapped))
     title = brief(tidy(picture.title), 84)
+    own = ' style="max-width:100%;height:auto"' if alone else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="dvplot" viewBox="0 0 {_WIDTH} {whole:g}" width="{_WIDTH}" '
-        f'height="{whole:g}" role="img" style="max-width:100%;height:auto"><title>{escape(title)}</title>'
-        f"<desc>{escape(' '.join(wrapped))}</desc><style>{_STYLE}</style>{_HATCH}"
-        f'<rect class="back" width="{_WIDTH}" height="{whole:g}"/>{text_mark(16, 28, title, "start", "title")}'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="dvplot" viewBox="0 0 {WIDTH} {whole:g}" width="{WIDTH}" '
+        f'height="{whole:g}" role="img"{own}><title>{escape(title)}</title>'
+        f"<desc>{escape(' '.join(wrapped))}</desc>{f'<style>{STYLE}</style>{HATCH}' if alone else ''}"
+        f'<rect class="back" width="{WIDTH}" height="{whole:g}"/>{text_mark(16, 28, title, "start", "title")}'
         f"{'' if isinstance(picture, Empty | Grid) else _legend(picture.sides)}{body}{notes}</svg>\n"
     )
 
@@ -79,7 +109,7 @@ def _legend(sides: Sequence[str]) -> str:
     out = ""
     for i, side in enumerate(sides):
         x = 16 + 90 * i
-        out += f'<rect class="{_LETTER[side]}" x="{x}" y="44" width="14" height="12"/>'
+        out += f'<rect class="{LETTER[side]}" x="{x}" y="44" width="14" height="12"/>'
         out += text_mark(x + 20, 54, side, "start", "legend")
     return out
 
@@ -87,52 +117,11 @@ def _legend(sides: Sequence[str]) -> str:
 @singledispatch
 def _body(picture: Picture) -> tuple[float, str]:
     """Return the height of the drawing without notes, and its elements."""
-    return 150, text_mark(_WIDTH / 2, 96, "No data to visualize", "middle", "title")
+    return 150, text_mark(WIDTH / 2, 96, "No data to visualize", "middle", "title")
 
 
-# ---------------------------------------------------------------- scales and axes
-
-
-def _scale(low: float, high: float, begin: float, end: float) -> Callable[[float], float]:
-    span = (high - low) or 1.0
-    return lambda v: round(begin + (v - low) / span * (end - begin), 1)
-
-
-def _below(axis: Axis, x: Callable[[float], float], top: float, bottom: float, about: int = 7) -> str:
-    """Return ticks, labels and title of an axis of numbers below a plot."""
-    out = line(x(axis.ends[0]), bottom, x(axis.ends[1]), bottom, "zero")
-    about = min(about, 5) if axis.dates else about
-    for value, label in axis.marks(about):
-        out += line(x(value), top, x(value), bottom, "grid") + text_mark(x(value), bottom + 16, label)
-    middle = (x(axis.ends[0]) + x(axis.ends[1])) / 2
-    return out + text_mark(middle, bottom + 36, short(axis.title, 70))
-
-
-def _beside(marks: Iterable[tuple[float, str]], y: Callable[[float], float], title: str, left: float, right: float,
-            middle: float) -> str:  # fmt: skip
-    """Return ticks, labels and the upright title of an axis left of a plot."""
-    out = ""
-    for value, label in marks:
-        out += line(left, y(value), right, y(value), "grid") + text_mark(left - 7, y(value) + 4, label, "end")
-    words = escape(short(title, 48))
-    return out + f'<text text-anchor="middle" transform="translate(17 {middle:g}) rotate(-90)">{words}</text>'
-
-
-def _percent_marks(top: float) -> list[tuple[float, str]]:
-    return [(v, f"{v * 100:.10g}%") for v, _ in marks_between(0, top, about=5)]
-
-
-def _names_beside(names: Sequence[str], y: Callable[[float], float], left: float) -> str:
-    return "".join(text_mark(left - 8, y(i + 0.5) + 4, short(n, 26), "end") for i, n in enumerate(names))
-
-
-def _box(css: str, x: float, y: float, width: float, height: float, told: str = "") -> str:
-    inside = f"<title>{escape(tidy(told))}</title></rect>" if told else "</rect>"
-    return f'<rect class="{css}" x="{x:g}" y="{y:g}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}">{inside}'
-
-
-def _path(css: str, points: Iterable[tuple[float, float]], close: bool = False) -> str:
-    return f'<path class="{css}" d="M{"L".join(f"{x:g} {y:g}" for x, y in points)}{"Z" if close else ""}"/>'
+_body.register(Scores, scores)
+_body.register(Matrix, matrix)
 
 
 # ---------------------------------------------------------------- one column
@@ -141,41 +130,41 @@ def _path(css: str, points: Iterable[tuple[float, float]], close: bool = False) 
 @_body.register
 def _bars(p: Bars) -> tuple[float, str]:
     row = 15 * len(p.sides) + 8
-    bottom = _TOP + row * len(p.axis.names)
+    bottom = TOP + row * len(p.axis.names)
     top = max(float(np.nanmax(s, initial=0.0)) for s in p.shares) * 1.02 or 1.0
-    x, y = _scale(0, top, _NAMES, _WIDTH - _RIGHT - 40), _scale(0, len(p.axis.names), _TOP, bottom)
-    out = line(_NAMES, _TOP, _NAMES, bottom, "zero")
-    for value, label in _percent_marks(top):
-        out += line(x(value), _TOP, x(value), bottom, "grid") + text_mark(x(value), bottom + 16, label)
-    out += _names_beside(p.axis.names, y, _NAMES)
+    x, y = scale(0, top, NAMES, WIDTH - RIGHT - 40), scale(0, len(p.axis.names), TOP, bottom)
+    out = line(NAMES, TOP, NAMES, bottom, "zero")
+    for value, label in percent_marks(top):
+        out += line(x(value), TOP, x(value), bottom, "grid") + text_mark(x(value), bottom + 16, label)
+    out += names_beside(p.axis.names, y, NAMES)
     for i, (side, shares) in enumerate(zip(p.sides, p.shares, strict=True)):
         for j, share in enumerate(shares.tolist()):
             at = y(j) + 4 + 15 * i
             if not np.isfinite(share):
-                out += text_mark(_NAMES + 5, at + 11, "fewer than 5 rows", "start", "note")
+                out += text_mark(NAMES + 5, at + 11, "fewer than 5 rows", "start", "note")
             elif share > 0:
                 told = f"{side}, {short(p.axis.names[j], 60)}: {share:.1%}"
-                out += _box(_LETTER[side], _NAMES, at, x(share) - _NAMES, 13, told)
+                out += box(LETTER[side], NAMES, at, x(share) - NAMES, 13, told)
                 out += text_mark(x(share) + 5, at + 11, f"{share:.1%}", "start", "note")
-    out += text_mark((_NAMES + _WIDTH - _RIGHT) / 2, bottom + 36, "Frequency (share of rows)")
+    out += text_mark((NAMES + WIDTH - RIGHT) / 2, bottom + 36, "Frequency (share of rows)")
     return bottom + 62, out
 
 
 @_body.register
 def _steps(p: Steps) -> tuple[float, str]:
-    bottom = _TOP + _PLOT
+    bottom = TOP + PLOT
     top = max(float(np.nanmax(h, initial=0.0)) for h in p.heights) * 1.04 or 1.0
-    x, y = _scale(*p.axis.ends, _LEFT, _WIDTH - _RIGHT), _scale(0, top, bottom, _TOP)
-    out = _beside(_percent_marks(top), y, p.measure, _LEFT, _WIDTH - _RIGHT, (_TOP + bottom) / 2)
+    x, y = scale(*p.axis.ends, LEFT, WIDTH - RIGHT), scale(0, top, bottom, TOP)
+    out = axis_beside(percent_marks(top), y, p.measure, LEFT, WIDTH - RIGHT, (TOP + bottom) / 2)
     edges = [x(e) for e in p.axis.cells.tolist()]
     for i, (side, heights) in enumerate(zip(p.sides, p.heights, strict=True)):
         if np.isnan(heights).all():
             continue
         if p.areas:
-            out += _path(f"{_LETTER[side]}a", _outline(edges, [y(h) for h in heights.tolist()], bottom), close=True)
+            out += path(f"{LETTER[side]}a", _outline(edges, [y(h) for h in heights.tolist()], bottom), close=True)
         else:
-            out += _columns(_LETTER[side], edges, [y(h) for h in heights.tolist()], bottom, i, len(p.sides))
-    return bottom + _BOTTOM + 14, out + _below(p.axis, x, bottom, bottom)
+            out += _columns(LETTER[side], edges, [y(h) for h in heights.tolist()], bottom, i, len(p.sides))
+    return bottom + BOTTOM + 14, out + axis_below(p.axis, x, bottom, bottom)
 
 
 def _outline(edges: Sequence[float], tops: Sequence[float], base: float) -> list[tuple[float, float]]:
@@ -192,7 +181,7 @@ def _columns(css: str, edges: Sequence[float], tops: Sequence[float], base: floa
     for left, right, top in zip(edges, edges[1:], tops, strict=False):
         width = (right - left) * 0.86 / of
         if top < base:
-            out += _box(css, round(left + (right - left) * 0.07 + which * width, 1), top, width, base - top)
+            out += box(css, round(left + (right - left) * 0.07 + which * width, 1), top, width, base - top)
     return out
 
 
@@ -201,66 +190,55 @@ def _columns(css: str, edges: Sequence[float], tops: Sequence[float], base: floa
 
 @_body.register
 def _grid(p: Grid) -> tuple[float, str]:
-    left = _NAMES if p.y.names else 92
-    gap, bottom = 22, _TOP + (max(24 * len(p.y.names), 120) if p.y.names else _PLOT)
-    width = (_WIDTH - left - _RIGHT - gap * (len(p.sides) - 1)) / len(p.sides)
+    left = NAMES if p.y.names else 92
+    gap, bottom = 22, TOP + (max(24 * len(p.y.names), 120) if p.y.names else PLOT)
+    width = (WIDTH - left - RIGHT - gap * (len(p.sides) - 1)) / len(p.sides)
     top = max(float(c.max(initial=0.0)) for c in p.cells) or 1.0
     low, high = p.y.ends
-    y = _scale(low, high, _TOP, bottom) if p.y.names else _scale(low, high, bottom, _TOP)
-    out = _names_beside(p.y.names, y, left) if p.y.names else ""
+    y = scale(low, high, TOP, bottom) if p.y.names else scale(low, high, bottom, TOP)
+    out = names_beside(p.y.names, y, left) if p.y.names else ""
     turned = bool(p.x.names)
     for i, (side, cells) in enumerate(zip(p.sides, p.cells, strict=True)):
         begin = left + i * (width + gap)
-        x = _scale(*p.x.ends, begin, begin + width)
+        x = scale(*p.x.ends, begin, begin + width)
         if not p.y.names:
             out += "".join(
                 line(begin, y(v), begin + width, y(v), "grid")
                 + (text_mark(left - 7, y(v) + 4, t, "end") if i == 0 else "")
                 for v, t in p.y.marks(5)
             )
-        out += text_mark(begin + width / 2, _TOP - 10, f"{side} Data") + _cells(side, cells, p, x, y, top)
-        out += _turned(p.x, x, bottom) if turned else _below(p.x, x, bottom, bottom, 4)
+        out += text_mark(begin + width / 2, TOP - 10, f"{side} Data") + _cells(side, cells, p, x, y, top)
+        out += names_below(p.x, x, bottom) if turned else axis_below(p.x, x, bottom, bottom, 4)
     words = escape(short(p.y.title, 40))
-    out += f'<text text-anchor="middle" transform="translate(17 {(_TOP + bottom) / 2:g}) rotate(-90)">{words}</text>'
+    out += f'<text text-anchor="middle" transform="translate(17 {(TOP + bottom) / 2:g}) rotate(-90)">{words}</text>'
     if turned:
         longest = max(len(short(n, 20)) for n in p.x.names)
         bottom += 5 * longest + 12
-        out += text_mark((left + _WIDTH - _RIGHT) / 2, bottom + 20, short(p.x.title, 70))
-    return bottom + _BOTTOM + 44, out + _shade(left, bottom + 46, top)
+        out += text_mark((left + WIDTH - RIGHT) / 2, bottom + 20, short(p.x.title, 70))
+    return bottom + BOTTOM + 44, out + _shade(left, bottom + 46, top)
 
 
 def _cells(side: str, cells: Floats, p: Grid, x: Callable[[float], float], y: Callable[[float], float], top: float
            ) -> str:  # fmt: skip
     across, down = [x(v) for v in p.x.cells.tolist()], [y(v) for v in p.y.cells.tolist()]
-    css = _LETTER["Real"]
-    out = _path(
+    css = LETTER["Real"]
+    out = path(
         "grid", [(across[0], down[0]), (across[-1], down[0]), (across[-1], down[-1]), (across[0], down[-1])], True
     )
     for j, i in zip(*np.nonzero(cells), strict=True):
         share = float(cells[j, i])
         low, high = sorted((down[j], down[j + 1]))
-        deep = f'<rect class="{css}" fill-opacity="{0.06 + 0.94 * (share / top) ** 0.5:.3f}" '
-        out += (
-            deep + f'x="{across[i]:g}" y="{low:g}" width="{across[i + 1] - across[i]:.1f}" height="{high - low:.1f}">'
-        )
-        out += f"<title>{escape(f'{side}: {share:.2%}')}</title></rect>"
+        deep = 0.06 + 0.94 * (share / top) ** 0.5
+        told = f"{side}: {share:.2%}"
+        out += box(css, across[i], low, across[i + 1] - across[i], high - low, told, deep)
     return out
-
-
-def _turned(axis: Axis, x: Callable[[float], float], bottom: float) -> str:
-    return "".join(
-        f'<text class="tick" text-anchor="end" transform="translate({x(i + 0.5) + 3:g} {bottom + 12:g}) rotate(-50)">'
-        f"{escape(short(name, 20))}</text>"
-        for i, name in enumerate(axis.names)
-    )
 
 
 def _shade(left: float, at: float, top: float) -> str:
     out = text_mark(left, at + 12, "share of rows per cell:", "start", "note")
     for i, part in enumerate((0.01, 0.1, 0.25, 0.5, 1.0)):
         begin = left + 132 + 84 * i
-        deep = 0.06 + 0.94 * part**0.5
-        out += f'<rect class="r" fill-opacity="{deep:.3f}" x="{begin:g}" y="{at:g}" width="20" height="14"/>'
+        out += box("r", begin, at, 20, 14, opacity=0.06 + 0.94 * part**0.5)
         out += text_mark(begin + 25, at + 12, f"{part * top:.2%}", "start", "note")
     return out
 
@@ -268,11 +246,11 @@ def _shade(left: float, at: float, top: float) -> str:
 @_body.register
 def _boxes(p: Boxes) -> tuple[float, str]:
     row = 40 if p.violin else 16 * len(p.sides) + 10
-    bottom = _TOP + row * len(p.names.names)
-    x, y = _scale(*p.axis.ends, _NAMES, _WIDTH - _RIGHT), _scale(0, len(p.names.names), _TOP, bottom)
-    out = _below(p.axis, x, _TOP, bottom, 6) + _names_beside(p.names.names, y, _NAMES)
+    bottom = TOP + row * len(p.names.names)
+    x, y = scale(*p.axis.ends, NAMES, WIDTH - RIGHT), scale(0, len(p.names.names), TOP, bottom)
+    out = axis_below(p.axis, x, TOP, bottom, 6) + names_beside(p.names.names, y, NAMES)
     words = escape(short(p.names.title, 40))
-    out += f'<text text-anchor="middle" transform="translate(17 {(_TOP + bottom) / 2:g}) rotate(-90)">{words}</text>'
+    out += f'<text text-anchor="middle" transform="translate(17 {(TOP + bottom) / 2:g}) rotate(-90)">{words}</text>'
     for i, (side, found) in enumerate(zip(p.sides, p.found, strict=True)):
         for j, values in enumerate(found):
             if np.isnan(values).any():
@@ -281,41 +259,39 @@ def _boxes(p: Boxes) -> tuple[float, str]:
                 out += _half(side, values, p.axis, x, y(j + 0.5), 0.44 * row / float(values.max()), -1 if i == 0 else 1)
             else:
                 out += _one_box(side, [x(v) for v in values.tolist()], y(j) + 7 + 16 * i)
-    return bottom + _BOTTOM + 14, out
+    return bottom + BOTTOM + 14, out
 
 
 def _half(side: str, heights: Floats, axis: Axis, x: Callable[[float], float], middle: float, scale: float, way: int
           ) -> str:  # fmt: skip
     tops = [round(middle + way * h * scale, 1) for h in heights.tolist()]
-    return _path(f"{_LETTER[side]}a", _outline([x(e) for e in axis.cells.tolist()], tops, middle), close=True)
+    return path(f"{LETTER[side]}a", _outline([x(e) for e in axis.cells.tolist()], tops, middle), close=True)
 
 
 def _one_box(side: str, at: Sequence[float], top: float) -> str:
-    css, middle = _LETTER[side], top + 6
+    css, middle = LETTER[side], top + 6
     far_low, low, half, high, far_high = at
     out = line(far_low, middle, low, middle, f"{css}t") + line(high, middle, far_high, middle, f"{css}t")
     out += line(far_low, middle - 3, far_low, middle + 3, f"{css}t") + line(
         far_high, middle - 3, far_high, middle + 3, f"{css}t"
     )
-    return out + _box(css, low, top, high - low, 12) + line(half, top, half, top + 12, "mid" if css == "r" else "mids")
+    return out + box(css, low, top, high - low, 12) + line(half, top, half, top + 12, "mid" if css == "r" else "mids")
 
 
 @_body.register
 def _lines(p: Lines) -> tuple[float, str]:
-    bottom = _TOP + _PLOT
+    bottom = TOP + PLOT
     low, high = p.ends()
-    x, y = _scale(*p.x.ends, _LEFT + 26, _WIDTH - _RIGHT), _scale(low, high, bottom, _TOP)
+    x, y = scale(*p.x.ends, LEFT + 26, WIDTH - RIGHT), scale(low, high, bottom, TOP)
     marks = marks_between(low, high, dates=p.y_dates, about=5)
-    out = _beside(marks, y, p.y_title, _LEFT + 26, _WIDTH - _RIGHT, (_TOP + bottom) / 2)
+    out = axis_beside(marks, y, p.y_title, LEFT + 26, WIDTH - RIGHT, (TOP + bottom) / 2)
     for side, (at, _, below, above) in zip(p.sides, p.lines, strict=True):
-        out += _bands(_LETTER[side], at, below, above, x, y)
+        out += _bands(LETTER[side], at, below, above, x, y)
     for side, (at, mean, _, _) in zip(p.sides, p.lines, strict=True):
         points = [(x(a), y(m)) for a, m in zip(at.tolist(), mean.tolist(), strict=True)]
-        css = _LETTER[side]
-        out += (
-            _path(f"{css}l", points) if len(points) > 1 else "".join(_box(css, a - 3, m - 3, 6, 6) for a, m in points)
-        )
-    return bottom + _BOTTOM + 14, out + _below(p.x, x, bottom, bottom)
+        css = LETTER[side]
+        out += path(f"{css}l", points) if len(points) > 1 else "".join(box(css, a - 3, m - 3, 6, 6) for a, m in points)
+    return bottom + BOTTOM + 14, out + axis_below(p.x, x, bottom, bottom)
 
 
 def _bands(css: str, at: Floats, low: Floats, high: Floats, x: Callable[[float], float], y: Callable[[float], float]
@@ -325,5 +301,5 @@ def _bands(css: str, at: Floats, low: Floats, high: Floats, x: Callable[[float],
     for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
         if len(run) > 1:
             there = [(x(at[i]), y(high[i])) for i in run]
-            out += _path(f"{css}b", [*there, *[(x(at[i]), y(low[i])) for i in run[::-1]]], close=True)
+            out += path(f"{css}b", [*there, *[(x(at[i]), y(low[i])) for i in run[::-1]]], close=True)
     return out

@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.result import tidy
-from divulge.sdmetrics.plot_drawing import short
-from divulge.sdmetrics.plot_shapes import Axis, Bars, Boxes, Grid, Lines, Picture, Steps
+from divulge.sdmetrics.plot_elements import short
+from divulge.sdmetrics.plot_scores import METRIC_STYLES
+from divulge.sdmetrics.plot_shapes import Axis, Bars, Boxes, Grid, Lines, Matrix, Picture, Scores, Steps, Triangle
 
 __all__ = ["plotly_figure"]
 
 Floats = NDArray[np.float64]
 _COLOUR = {"Real": "#24598f", "Synthetic": "#b04a00"}
+_FILLS = {
+    "r": ("#24598f", ""), "s": ("#b04a00", "/"), "ra": ("#6d9bcb", "x"), "sa": ("#d89a6b", "."), "rt": ("#5a6474", "-"),
+}  # fmt: skip
 _LIGHT = {"Real": "rgba(36,89,143,0.25)", "Synthetic": "rgba(176,74,0,0.2)"}
 
 
@@ -177,3 +181,55 @@ def _on(values: Floats, dates: bool) -> Any:
     if not dates:
         return _known(values)
     return [str(np.datetime64(int(v), "s")) if np.isfinite(v) else None for v in values.tolist()]
+
+
+# ---------------------------------------------------------------- what a report found
+
+
+@_figure.register
+def _scores(p: Scores, go: Any) -> Any:
+    figure = go.Figure()
+    for metric in sorted(set(p.metrics)):
+        colour, pattern = _FILLS[METRIC_STYLES.get(metric, "r")]
+        own = [i for i, m in enumerate(p.metrics) if m == metric]
+        figure.add_trace(go.Bar(
+            x=own, y=_known(p.values[own]), name=metric, customdata=[_safe(p.names[i]) for i in own],
+            hovertemplate="%{customdata}: %{y}", marker={"color": colour, "pattern": {"shape": pattern}},
+        ))  # fmt: skip
+    figure.update_layout(
+        xaxis=_ticks(Axis("", names=p.names)), yaxis={"title": {"text": "Score"}, "range": [0, 1]}, showlegend=True,
+    )  # fmt: skip
+    return figure
+
+
+@_figure.register
+def _matrix(p: Matrix, go: Any) -> Any:
+    from plotly.subplots import make_subplots
+
+    titles = [_safe(t.title) for t in (p.similarity, *p.correlations)]
+    if not p.correlations:
+        figure = make_subplots(1, 1, subplot_titles=titles)
+    else:
+        figure = make_subplots(2, 2, subplot_titles=titles, specs=[[{"colspan": 2}, None], [{}, {}]])
+    places = ((1, 1), (2, 1), (2, 2))
+    for triangle, (row, column), axis in zip(
+        (p.similarity, *p.correlations), places, ("coloraxis", "coloraxis2", "coloraxis2"), strict=False
+    ):
+        _heatmap(figure, go, triangle, row, column, axis)
+    figure.update_layout(
+        coloraxis={"cmin": 0, "cmax": 1, "colorscale": "Blues_r"},
+        coloraxis2={"cmin": -1, "cmax": 1, "colorscale": "RdBu", "colorbar": {"y": 0.2, "len": 0.5}},
+    )
+    if p.correlations:
+        figure.update_layout(height=900, coloraxis={"colorbar": {"y": 0.8, "len": 0.5}})
+    return figure
+
+
+def _heatmap(figure: Any, go: Any, triangle: Triangle, row: int, column: int, axis: str) -> None:
+    layout = _ticks(Axis("", names=triangle.names))
+    whole = np.where(np.isfinite(triangle.values), triangle.values, triangle.values.T)
+    np.fill_diagonal(whole, 1.0)
+    trace = go.Heatmap(z=[_known(values) for values in whole], name=_safe(triangle.title), coloraxis=axis)
+    figure.add_trace(trace, row, column)
+    figure.update_xaxes(layout, row=row, col=column)
+    figure.update_yaxes({**layout, "autorange": "reversed"}, row=row, col=column)

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from divulge.report.documents.svg import ticks
 
-__all__ = ["Axis", "Bars", "Boxes", "Empty", "Grid", "Lines", "Picture", "Steps", "date_ticks", "number_text"]
+__all__ = [
+    "Axis", "Bars", "Boxes", "Empty", "Grid", "Lines", "Matrix", "Picture", "Scores", "Steps", "Triangle", "date_ticks",
+    "number_text",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 _CALENDAR = (("h", 1), ("h", 6), ("D", 1), ("D", 2), ("D", 7), ("M", 1), ("M", 3), ("M", 6), ("Y", 1), ("Y", 2),
@@ -103,6 +106,34 @@ class Picture:
 @dataclass(frozen=True, slots=True, eq=False)
 class Empty(Picture):
     """No data to visualize."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores(Picture):
+    """Scores from 0 to 1 of columns, tables or relations, in the order in which they are drawn."""
+
+    names: tuple[str, ...]
+    metrics: tuple[str, ...]
+    values: Floats
+    """One score a name; nan where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triangle:
+    """One number for each pair of names, in a square of shape (n_names, n_names); nan where there is none."""
+
+    title: str
+    names: tuple[str, ...]
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix(Picture):
+    """The scores of pairs of columns, and the correlations of both tables."""
+
+    similarity: Triangle
+    correlations: tuple[Triangle, ...]
+    """Of the real and of the synthetic table, with the same names; empty where no pair has one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,9 @@ __all__ = ["read_tables"]
 _HINT = "hint: name a folder, or list them: users=users.csv,orders=orders.csv"
 
 
-def read_tables(given: Sequence[str], *, missing: Sequence[str] = ()) -> dict[str, Table]:
+def read_tables(
+    given: Sequence[str], *, missing: Sequence[str] = (), option: str = "--tables", side: str = ""
+) -> dict[str, Table]:
     """Return the tables of a folder by the names of their files, or those of a list of `name=path`.
 
     Parameters
@@ -23,6 +25,10 @@ def read_tables(given: Sequence[str], *, missing: Sequence[str] = ()) -> dict[st
         One folder, or one text per table: "users=data/users.csv", or a path alone, whose file gives the name.
     missing
         Texts that stand for missing besides empty cells.
+    option
+        Where they are named, for messages.
+    side
+        "real" or "synthetic", for messages about a table.
 
     Raises
     ------
@@ -34,26 +40,26 @@ def read_tables(given: Sequence[str], *, missing: Sequence[str] = ()) -> dict[st
     if len(given) == 1 and Path(given[0]).is_dir():
         files = [(_stem(p), p) for p in sorted(Path(given[0]).iterdir()) if p.is_file() and is_table_file(p)]
         if not files:
-            raise TableError(f"--tables: the folder {given[0]!r} has no tables (CSV, Parquet, Arrow, Excel). {_HINT}")
+            raise TableError(f"{option}: the folder {given[0]!r} has no tables (CSV, Parquet, Arrow, Excel). {_HINT}")
     else:
-        files = [_named(text) for text in given]
+        files = [_named(text, option) for text in given]
     if not files:
-        raise SettingError(f"--tables: no table is named. {_HINT}")
+        raise SettingError(f"{option}: no table is named. {_HINT}")
     names = [name for name, _ in files]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SettingError(
-            f"--tables: two tables are called {twice[0]!r}. hint: give each a name of its own, name=path."
+            f"{option}: two tables are called {twice[0]!r}. hint: give each a name of its own, name=path."
         )
-    return {name: read(path, role=f"table {name!r}", missing=missing) for name, path in files}
+    return {name: read(path, role=f"{side} table {name!r}".lstrip(), missing=missing) for name, path in files}
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _named(text: str, option: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
     if not equals:
         return _stem(Path(text)), Path(text)
     if not name.strip() or not path.strip():
-        raise SettingError(f"--tables: {text!r} lacks a name or a path. {_HINT}")
+        raise SettingError(f"{option}: {text!r} lacks a name or a path. {_HINT}")
     return name.strip(), Path(path.strip())
 
 

@@ -35,11 +35,14 @@ from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingEr
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.canonical_values import may_be_numbers, numbers_of
 from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
 
 __all__ = ["columns_in", "is_table_file", "opened", "read", "read_relational_schema", "read_schema"]
 
 _T = TypeVar("_T")
+_TABLES = re.compile(r"^\s*\[+\s*(table\.|relation)", re.M)
+"""What the schema of several tables has and that of one table does not."""
 _TEXT = (".csv", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -181,6 +184,31 @@ def read_relational_schema(path: str | PathLike[str]) -> RelationalSchema:
         The file does not exist, is neither TOML nor JSON, has an unknown entry, or a relation names what is not there.
     """
     return _described(path, relational_from_toml, relational_from_sdv)
+
+
+def read_metadata(path: str | PathLike[str]) -> RelationalSchema | dict[str, Any]:
+    """Return what a file says of one table or of several: the schema of a TOML file, or SDV metadata as they stand.
+
+    A TOML file of one table gives a schema with one table, which is called "table". SDV metadata are checked and keep
+    their ranges and formats.
+
+    Raises
+    ------
+    SettingError
+        As in `read_relational_schema`.
+    """
+
+    def of_toml(text: str, name: str) -> RelationalSchema | dict[str, Any]:
+        if _TABLES.search(text):
+            return relational_from_toml(text, name)
+        alone = schema_from_toml(text, name)
+        return RelationalSchema({"table": alone}, (), alone.rules)
+
+    def of_sdv(metadata: Any, name: str) -> RelationalSchema | dict[str, Any]:
+        relational_from_sdv(metadata, name)
+        return dict(metadata)
+
+    return _described(path, of_toml, of_sdv)
 
 
 def _described(
@@ -333,7 +361,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
     frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
-    typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
+    typed = _all_typed(frame.get_columns(), separator == ";", missing)
     return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would name the nameless
 
 
@@ -512,9 +540,17 @@ def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where
     )
 
 
+def _all_typed(columns: Sequence[pl.Series], decimal_comma: bool, missing: Sequence[str]) -> list[pl.Series]:
+    """Return columns of text as numbers where all values are numbers, otherwise as text."""
+    plains = [plain(s) for s in columns]
+    if decimal_comma or missing:
+        return [_typed(s, decimal_comma, missing) for s in plains]
+    read = (numbers_of(s) if may_be else None for s, may_be in zip(plains, may_be_numbers(plains), strict=True))
+    return [text if numbers is None else numbers for text, numbers in zip(plains, read, strict=True)]
+
+
 def _typed(text: pl.Series, decimal_comma: bool, missing: Sequence[str]) -> pl.Series:
-    """Return a column of text as numbers if all values are numbers, otherwise as text."""
-    text = without_codes(plain(text), missing)
+    text = without_codes(text, missing)
     if text.dtype != pl.String:
         return without_codes(text, missing)
     if text.null_count() == text.len():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from divulge.sdmetrics.base import MultiTableMetric
 from divulge.sdmetrics.multi_table import detection, multi_single_table
 from divulge.sdmetrics.multi_table.cardinality import CardinalityShapeSimilarity, CardinalityStatisticSimilarity
+from divulge.sdmetrics.multi_table.constraint_adherence import ConstraintAdherence
 from divulge.sdmetrics.multi_table.detection import DetectionMetric, ParentChildDetectionMetric
 from divulge.sdmetrics.multi_table.multi_single_table import MultiSingleTableMetric
 
@@ -13,6 +14,7 @@ globals().update({**multi_single_table.METRICS, **detection.METRICS})
 __all__: list[str] = [
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
+    "ConstraintAdherence",
     "DetectionMetric",
     "MultiSingleTableMetric",
     "MultiTableMetric",

@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from divulge.core import __version__
+from divulge.core.atomic_write import written
+from divulge.report.model import Condition
+from divulge.sdmetrics.plot import plotted
+from divulge.sdmetrics.plot_shapes import Picture
 from divulge.sdmetrics.reports import saving
+from divulge.sdmetrics.reports.content import Content, Shown, of_table
 from divulge.sdmetrics.reports.details import Row, as_frame, mean_score
+from divulge.sdmetrics.reports.figures import picture_of
 from divulge.sdmetrics.reports.inputs import checked_inputs, unified
 from divulge.sdmetrics.reports.pairs import Thresholds
 from divulge.sdmetrics.reports.properties import RELATIONAL, Inputs, Property
@@ -24,6 +30,7 @@ SDMETRICS = "0.32.0"
 _ONE_TABLE = "This property does not apply to single-table data."
 _NO_CONSTRAINTS = "No constraints were provided."
 _CONSTRAINTS = "Constraint Validity"
+_OF_ALL_TABLES = ("Data Structure", _CONSTRAINTS)
 
 
 class Report:
@@ -66,9 +73,10 @@ class Report:
             Dictionaries of frames by the name of their table, or two frames.
         metadata
             SDV metadata as a dictionary or an object with `to_dict`: with "tables", or for two frames with "columns".
+            Or divulge's own schema, or the name of a file of either.
         constraints
-            A list of dictionaries with "class_name" and "parameters". Constraints are not checked yet, so that a list
-            with some is refused.
+            A list of dictionaries with "class_name", the name of a constraint of SDV, and "parameters"; None takes
+            "constraints" of the metadata. The diagnostic report checks them; the quality report does not look at them.
         verbose
             Whether to print each property and its score.
 
@@ -79,8 +87,12 @@ class Report:
         """
         real, synthetic, given = unified(real_data, synthetic_data, metadata)
         thresholds = Thresholds(self.real_correlation_threshold, self.real_association_threshold)
-        inputs = checked_inputs(real, synthetic, given, thresholds, check_columns=self._checks_columns)
+        constraints = given.get("constraints") if constraints is None else constraints
         self._check_constraints(constraints)
+        rules = list(constraints or ())
+        inputs = checked_inputs(
+            real, synthetic, given, thresholds, check_columns=self._checks_columns, constraints=rules
+        )
         self.table_names = list(inputs.tables)
         self._note(inputs)
         began = time.perf_counter()
@@ -89,7 +101,7 @@ class Report:
         self._rows, scores = {}, []
         for i, each in enumerate(self._properties):
             start = f"({i + 1}/{len(self._properties)}) Evaluating {each.name}"
-            reason = self._why_skipped(each.name)
+            reason = self._why_skipped(each.name, bool(rules))
             if reason:
                 print_(f"{start}: N/A\n{reason}\n\n")
                 continue
@@ -118,16 +130,11 @@ class Report:
                 f"{type(self).__name__} expects 'constraints' parameter to be a list of dictionaries, each one with "
                 "the keys 'class_name' and 'parameters'."
             )
-        if constraints and any(p.name == _CONSTRAINTS for p in self._properties):
-            raise ValueError(
-                f"{type(self).__name__}: constraints are not checked yet. hint: leave them out; the other properties "
-                "do not need them."
-            )
 
-    def _why_skipped(self, name: str) -> str:
+    def _why_skipped(self, name: str, has_constraints: bool) -> str:
         if self._hides(name):
             return _ONE_TABLE
-        return _NO_CONSTRAINTS if name == _CONSTRAINTS else ""
+        return _NO_CONSTRAINTS if name == _CONSTRAINTS and not has_constraints else ""
 
     def _hides(self, name: str) -> bool:
         return self._skips and name in RELATIONAL and len(self.table_names) == 1
@@ -142,9 +149,25 @@ class Report:
     def get_properties(self) -> Any:
         """Return a pandas frame with the score of each property."""
         self._check_generated()
+        return as_frame(("Property", "Score"), [{"Property": n, "Score": score} for n, score in self.scores().items()])
+
+    @classmethod
+    def known_properties(cls) -> tuple[Property, ...]:
+        """Return the properties of the report, in their order."""
+        return cls._properties
+
+    def scores(self) -> dict[str, float]:
+        """Return the score of each property that applies, nan where there is none."""
         names = [p.name for p in self._properties if not self._hides(p.name)]
-        rows = [{"Property": name, "Score": mean_score(self._rows.get(name, []))} for name in names]
-        return as_frame(("Property", "Score"), rows)
+        return {name: mean_score(self._rows.get(name, [])) for name in names}
+
+    def content(self) -> Content:
+        """Return what a page or a terminal shows of the report."""
+        self._check_generated()
+        columns = {p.name: p.columns for p in self._properties}
+        shown = [Shown(name, score, columns[name], self._rows.get(name, [])) for name, score in self.scores().items()]
+        thresholds = (self.real_correlation_threshold, self.real_association_threshold)
+        return Content(self.get_info(), self.table_names, self._score, shown, thresholds)
 
     def get_details(self, property_name: str, table_name: str | None = None) -> Any:
         """Return a pandas frame with the score of each column, pair, table or relation.
@@ -154,7 +177,7 @@ class Report:
         property_name
             Name of the property.
         table_name
-            Only rows of this table; of a relation, those in which it is parent or child.
+            Only rows of this table; of a relation, those in which it is parent or child; of constraints, all.
         """
         found = self._property(property_name)
         rows = self._rows.get(property_name, [])
@@ -162,10 +185,44 @@ class Report:
         if property_name == "Intertable Trends" and not rows:
             columns = ()
         if table_name and columns:
-            if table_name not in self.table_names:
-                raise ValueError(f"Unknown table ('{table_name}'). Must be one of {self.table_names}.")
-            rows = [r for r in rows if table_name in (r.get("Table"), r.get("Parent Table"), r.get("Child Table"))]
+            of_one = self._of_table(rows, table_name)
+            rows = rows if property_name == _CONSTRAINTS else of_one
         return as_frame(columns, rows)
+
+    def _of_table(self, rows: list[Row], table_name: str) -> list[Row]:
+        if table_name not in self.table_names:
+            raise ValueError(f"Unknown table ('{table_name}'). Must be one of {self.table_names}.")
+        return [r for r in rows if of_table(r, table_name)]
+
+    def get_visualization(self, property_name: str, table_name: str | None = None, *, backend: str = "svg") -> Any:
+        """Return a plot of the scores of a property; it holds names and scores and no value of the data.
+
+        Parameters
+        ----------
+        property_name
+            Name of the property.
+        table_name
+            The table; of several tables one must be named, but for Data Structure, whose plot is of all tables.
+        backend
+            "svg" returns a `Plot`, "plotly" a figure of plotly.
+
+        Raises
+        ------
+        ValueError
+            There is no such property or table, or no table is named.
+        VisualizationUnavailableError
+            The property has no plot.
+        """
+        self._property(property_name)
+        return plotted(self._picture(property_name, table_name), backend)
+
+    def _picture(self, property_name: str, table_name: str | None) -> Picture:
+        rows = self._rows.get(property_name, [])
+        if property_name in _OF_ALL_TABLES:
+            return picture_of(property_name, rows, table=table_name)
+        if table_name is None and len(self.table_names) != 1:
+            raise ValueError("Please provide a table name to get a visualization for the property.")
+        return picture_of(property_name, self._of_table(rows, table_name or self.table_names[0]), table=table_name)
 
     def get_info(self) -> dict[str, Any]:
         """Return kind and date of the report, versions, numbers of tables and rows, and the seconds that it took."""
@@ -201,6 +258,20 @@ class Report:
             filepath,
             saving.Saved(self.report_info, self.table_names, thresholds, self._score, self._rows),
         )
+
+    def to_html(self, path: str | Path | None = None, rules: Sequence[Condition] = ()) -> str:
+        """Return the report as one offline HTML page, and write it when a path is given.
+
+        Parameters
+        ----------
+        path
+            Name of the file, or None.
+        rules
+            Rules on the scores and what was found about them, to be shown on the page.
+        """
+        from divulge.sdmetrics.reports.page import page
+
+        return written(page(self.content(), rules), path)
 
     @classmethod
     def load(cls, filepath: str | Path) -> Self:

@@ -46,6 +46,10 @@ class SingleTable(Report):
         details = super().get_details(property_name)
         return details.drop(columns="Table")
 
+    def get_visualization(self, property_name: str, table_name: str | None = None, *, backend: str = "svg") -> Any:
+        """Return a plot of the scores of a property; see `Report.get_visualization`."""
+        return super().get_visualization(property_name, ONE_TABLE, backend=backend)
+
 
 def _of_one_table(metadata: Any) -> Any:
     entry = table_metadata(metadata)

@@ -10,7 +10,7 @@ from typing import Any
 
 from divulge.core.errors import SettingError
 
-__all__ = ["MEETS", "Row", "as_frame", "described", "mean_score", "measured"]
+__all__ = ["MEETS", "Row", "as_frame", "described", "is_own", "mean_score", "measured"]
 
 Row = dict[str, Any]
 MEETS = "Meets Threshold?"
@@ -33,11 +33,15 @@ def measured(compute: Callable[[], float]) -> Row:
 
 def described(error: Exception) -> str:
     """Return the type and the text of an error; the text of another library may quote data, and is left out."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = bool(frames) and frames[-1].filename.startswith(_HOME) and "raise " in (frames[-1].line or "")
-    if isinstance(error, KeyError) or own:
+    if isinstance(error, KeyError) or is_own(error):
         return f"{type(error).__name__}: {error}"
     return f"{type(error).__name__}: the values of the column do not allow it"
+
+
+def is_own(error: Exception) -> bool:
+    """Return whether a line of divulge raised an error, whose text then quotes no data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename.startswith(_HOME) and "raise " in (frames[-1].line or "")
 
 
 def mean_score(rows: Iterable[Row]) -> float:

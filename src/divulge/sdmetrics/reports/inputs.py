@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
-from divulge.core.schema import no_such
+from divulge.core.relations import RelationalSchema
+from divulge.core.schema import Schema, no_such
 from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.derived import of_schema
 from divulge.sdmetrics.metadata import columns_of, dictionary
 from divulge.sdmetrics.reports.pairs import Thresholds
 from divulge.sdmetrics.reports.properties import Inputs, key_names
 from divulge.sdmetrics.reports.tables import TableData
+from divulge.tables.readers import read_metadata
 
 __all__ = ["ONE_TABLE", "checked_inputs", "unified"]
 
@@ -33,6 +37,10 @@ def unified(real: Any, synthetic: Any, metadata: Any) -> tuple[Frames, Frames, d
     TypeError, ValueError
         The metadata are no dictionary or describe no table, or one argument is a dictionary of tables and not another.
     """
+    if isinstance(metadata, (str, PathLike)):
+        metadata = read_metadata(metadata)
+    if isinstance(metadata, (Schema, RelationalSchema)):
+        return of_schema(metadata, real, synthetic)
     given = dictionary(metadata)
     frames = not isinstance(real, Mapping) and not isinstance(synthetic, Mapping)
     if "tables" not in given:
@@ -59,7 +67,13 @@ def unified(real: Any, synthetic: Any, metadata: Any) -> tuple[Frames, Frames, d
 
 
 def checked_inputs(
-    real: Frames, synthetic: Frames, metadata: dict[str, Any], thresholds: Thresholds, *, check_columns: bool
+    real: Frames,
+    synthetic: Frames,
+    metadata: dict[str, Any],
+    thresholds: Thresholds,
+    *,
+    check_columns: bool,
+    constraints: Sequence[Mapping[str, Any]] = (),
 ) -> Inputs:
     """Return the inputs of the properties.
 
@@ -71,6 +85,8 @@ def checked_inputs(
         Of the pairs of columns.
     check_columns
         Whether tables and metadata must name the same columns.
+    constraints
+        Dictionaries with "class_name" and "parameters".
 
     Raises
     ------
@@ -89,7 +105,7 @@ def checked_inputs(
     relations = metadata.get("relationships") or []
     for relation in relations:
         _check_relation(relation, tables)
-    return Inputs(tables, relations, set(real) == set(synthetic), thresholds)
+    return Inputs(tables, relations, set(real) == set(synthetic), thresholds, metadata, constraints)
 
 
 def _check_columns(table: TableData) -> None:

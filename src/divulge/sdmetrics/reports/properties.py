@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from divulge.measures import column_shapes
 from divulge.sdmetrics.column_pairs import keys
 from divulge.sdmetrics.columns import Column, Frame
+from divulge.sdmetrics.constraints.adherence import adherence
+from divulge.sdmetrics.constraints.base import Tables
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.multi_table.cardinality import check_types, n_children
 from divulge.sdmetrics.reports.details import MEETS, Row, measured
@@ -37,6 +39,8 @@ class Inputs:
     same_tables: bool
     """Whether the real and the synthetic data have the same tables."""
     thresholds: Thresholds
+    metadata: Mapping[str, Any]
+    constraints: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +245,24 @@ def _join_rows(parent: list[Column], child: list[Column]) -> tuple[NDArray[np.in
     return order[first[below[rows]] + np.arange(len(rows)) - starts], rows
 
 
+# --- constraints ------------------------------------------------------------------------------------------------------
+
+
+def _constraints(inputs: Inputs) -> list[Row]:
+    real, synthetic = (
+        Tables({name: table.sides[side] for name, table in inputs.tables.items()}, inputs.metadata) for side in (0, 1)
+    )
+    return [
+        {
+            "Constraint": constraint.get("class_name"),
+            "Metric": "ConstraintAdherence",
+            "Parameters": constraint.get("parameters"),
+            **measured(lambda c=constraint: adherence(c, real, synthetic)),  # type: ignore[misc]
+        }
+        for constraint in inputs.constraints
+    ]
+
+
 _PAIR = (
     "Column 1",
     "Column 2",
@@ -268,5 +290,10 @@ DIAGNOSTIC = (
         _relationships,
         _n_relations,
     ),
-    Property("Constraint Validity", (), lambda inputs: [], lambda inputs: 0),
+    Property(
+        "Constraint Validity",
+        ("Constraint", "Metric", "Parameters", "Score"),
+        _constraints,
+        lambda inputs: len(inputs.constraints),
+    ),
 )

@@ -1,4 +1,4 @@
-"""A report as a file: JSON with names, scores and errors. Loading one runs no code."""
+"""A report as a file: JSON or Parquet with names, scores and errors. Loading one runs no code."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from divulge.core.atomic_write import replaced
-from divulge.sdmetrics.reports.details import Row
+from divulge.sdmetrics.reports.details import Row, mean_score
+from divulge.sdmetrics.reports.parameters import without_values
+from divulge.sdmetrics.reports.saving_parquet import MAGIC, content_of, parquet_of
 
-__all__ = ["LIMIT", "Saved", "read", "write"]
+__all__ = ["LIMIT", "Saved", "read", "report_type", "write"]
 
 LIMIT = 2**28
 """Bytes of the largest file that is read."""
 _FORMAT = "divulge.sdmetrics.reports/1"
-_TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Error")
+_TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Constraint", "Error")
 _FLAG = "Meets Threshold?"
+_PARAMETERS = "Parameters"
+_HEAD = 64  # bytes in which a JSON file names its format
+_PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +38,33 @@ class Saved:
 
 
 def write(path: str | Path, saved: Saved) -> None:
-    """Write a report as JSON; nan is null."""
-    content = {
+    """Write a report as Parquet where the name ends in .parquet or .pq, else as JSON; nan is null."""
+    content = _content(saved)
+    if Path(path).suffix.lower() in _PARQUET:
+        keys = {key for rows in saved.details.values() for row in rows[:1] for key in row}
+        names = {key for key in keys if _is_name(key) or key == _PARAMETERS}
+        replaced(path, parquet_of(content, sorted(names)))
+        return
+    replaced(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode())
+
+
+def _content(saved: Saved) -> dict[str, Any]:
+    return {
         "format": _FORMAT,
         "info": saved.info,
         "tables": saved.tables,
         "thresholds": list(saved.thresholds),
         "score": _written(saved.score),
+        "properties": {name: _written(mean_score(rows)) for name, rows in saved.details.items()},
         "details": {
-            name: [{key: _written(value) for key, value in row.items()} for row in rows]
+            name: [{key: _shown(key, value) for key, value in row.items()} for row in rows]
             for name, rows in saved.details.items()
         },
     }
-    replaced(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode())
+
+
+def _shown(column: str, value: Any) -> Any:
+    return without_values(value) if column == _PARAMETERS else _written(value)
 
 
 def _written(value: Any) -> Any:
@@ -85,10 +104,13 @@ def read(path: str | Path, columns: Mapping[str, Sequence[str]], report: str) ->
             f"{path.name}: the file is a pickle, and loading one can run any code. hint: load it with SDMetrics, or "
             "generate the report here and save it as JSON."
         )
+    form = "Parquet" if content.startswith(MAGIC) else "JSON"
     try:
-        found = json.loads(content)
+        found = content_of(content, columns) if form == "Parquet" else json.loads(content)
     except (ValueError, RecursionError):
-        raise ValueError(f"{path.name}: the file is no JSON. hint: give a file that {report}.save wrote.") from None
+        raise ValueError(
+            f"{path.name}: the file is no {form} of a report. hint: give a file that {report}.save wrote."
+        ) from None
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise ValueError(f"{path.name}: the file is no saved report. hint: give a file that {report}.save wrote.")
     kind = found["info"].get("report_type") if isinstance(found.get("info"), dict) else None
@@ -100,11 +122,34 @@ def read(path: str | Path, columns: Mapping[str, Sequence[str]], report: str) ->
         raise ValueError(f"{path.name}: the saved report was changed. hint: generate it anew.") from None
 
 
+def report_type(path: str | Path) -> str | None:
+    """Return which report a file of `save` holds, None where it holds none or cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_HEAD)
+            content = head + file.read(LIMIT) if head.startswith(MAGIC) or _FORMAT.encode() in head else b""
+        found = content_of(content, {}) if head.startswith(MAGIC) else json.loads(content)
+        return str(found["info"]["report_type"])
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
+
+
 def _checked(found: dict[str, Any], columns: Mapping[str, Sequence[str]]) -> Saved:
     details = {name: [_row(row, columns[name]) for row in rows] for name, rows in found["details"].items()}
     tables = [_of(name, str) for name in found["tables"]]
     first, second = (_number(t) for t in found["thresholds"])
-    return Saved(found["info"], tables, (first, second), _number(found["score"]), details)
+    return Saved(_info(found["info"]), tables, (first, second), _number(found["score"]), details)
+
+
+def _info(info: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of the whole report, whose values a page shows."""
+    for key in ("generated_date", "sdmetrics_version", "divulge_version"):
+        _of(info[key], str)
+    _number(info["generation_time"])
+    for key in ("num_rows_real_data", "num_rows_synthetic_data"):
+        for n in info[key].values() if isinstance(info[key], dict) else [info[key]]:
+            _of(n, int)
+    return info
 
 
 def _row(row: dict[str, Any], columns: Sequence[str]) -> Row:
@@ -114,16 +159,21 @@ def _row(row: dict[str, Any], columns: Sequence[str]) -> Row:
 
 
 def _cell(name: str, value: Any) -> Any:
-    if name == _FLAG or (name == "Error" and value is None):
-        return value if value is None else _of(value, bool)
-    if name in _TEXT:
-        return [_of(v, str) for v in value] if isinstance(value, list) else _of(value, str)
-    if name.endswith("Key"):
-        return [_of(v, str) for v in value] if isinstance(value, list) else _of(value, str)
+    if value is None and name in (_FLAG, "Error", "Constraint", _PARAMETERS):
+        return None
+    if name in (_FLAG, _PARAMETERS):
+        return _of(value, bool if name == _FLAG else dict)
+    if _is_name(name):
+        return [_of(v, str | int) for v in value] if isinstance(value, list) else _of(value, str | int)
     return _number(value)
 
 
-def _of(value: Any, kind: type) -> Any:
+def _is_name(column: str) -> bool:
+    """Whether a column holds names or texts: a name may be a number, and a key a list of names."""
+    return column in _TEXT or column.endswith("Key")
+
+
+def _of(value: Any, kind: Any) -> Any:
     if not isinstance(value, kind):
         raise TypeError
     return value

@@ -8,35 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.sdmetrics.columns import Column, frame_of
-from divulge.sdmetrics.inputs import column_of, known_codes
+from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.inputs import Columns, columns_from, known_codes
 from divulge.sdmetrics.metadata import as_datetimes, columns_of
 from divulge.sdmetrics.single_table.table_structure import dtypes_of
 
-__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "Columns", "TableData", "columns_from"]
+__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData"]
 
 CONTINUOUS = ("numerical", "datetime")
 DISCRETE = ("categorical", "ordinal", "boolean")
 
-Columns = Mapping[Hashable, Column]
 Coded = tuple[list[NDArray[Any]], int]
 """The codes of a column in the real and in the synthetic table, 0 for a missing value, and the number of codes."""
-
-
-def columns_from(data: Any, role: str) -> dict[Hashable, Column]:
-    """Return the columns of a frame, those of pandas with their own dtypes and units of dates.
-
-    Raises
-    ------
-    TypeError, ValueError
-        `data` is no frame, or two columns have one name.
-    """
-    if type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns"):
-        names = list(data.columns)
-        if len(set(names)) < len(names):
-            raise ValueError(f"`{role}` has two columns of one name. hint: rename one of them.")
-        return {name: column_of(data[name], role).named(name) for name in names}
-    return dict(frame_of(data, role).columns)
 
 
 class TableData:
@@ -71,7 +54,8 @@ class TableData:
         """Return the table of two frames."""
         sides = ((real, "real_data"), (synthetic, "synthetic_data"))
         columns, other = (columns_from(data, role) for data, role in sides)
-        first, second = (dtypes_of(data, role) for data, role in sides)
+        first = dtypes_of(real, "real_data", columns)
+        second = dtypes_of(synthetic, "synthetic_data", other)
         return cls(metadata, columns, other, (first, second))
 
     def _convert_dates(self) -> None:
@@ -100,7 +84,8 @@ class TableData:
         """Return the codes of a column, equal where Python says that the values are equal."""
         if name not in self._codes:
             codes, size = known_codes(list(self.pair(name)))
-            self._codes[name] = (list(codes), size + 1)
+            smallest = np.min_scalar_type(size)
+            self._codes[name] = ([c.astype(smallest, copy=False) for c in codes], size + 1)
         return self._codes[name]
 
     def counts(self, name: Hashable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.sequences import SequenceLengthSimilarity
+from divulge.sdmetrics.single_column.own import OutlierCoverage, SmoothnessSimilarity
 from divulge.sdmetrics.single_column.statistical import (
     BoundaryAdherence,
     CategoryAdherence,
@@ -26,10 +27,12 @@ __all__ = [
     "KSComplement",
     "KeyUniqueness",
     "MissingValueSimilarity",
+    "OutlierCoverage",
     "RangeCoverage",
     "RegexFormatAdherence",
     "SequenceLengthSimilarity",
     "SingleColumnMetric",
+    "SmoothnessSimilarity",
     "StatisticSimilarity",
     "TVComplement",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from divulge.sdmetrics import _public
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.single_table import detection, efficacy, multi_column_pairs, multi_single_column
+from divulge.sdmetrics.single_table.bayesian_network import BNLikelihood, BNLogLikelihood
 from divulge.sdmetrics.single_table.data_augmentation import (
     BinaryClassifierPrecisionEfficacy,
     BinaryClassifierRecallEfficacy,
@@ -21,6 +22,8 @@ _PRIVACY: list[str] = [name for name in _public.__all__ if name != "compute_metr
 globals().update({name: getattr(_public, name) for name in _PRIVACY})
 
 __all__: list[str] = [
+    "BNLikelihood",
+    "BNLogLikelihood",
     "BinaryClassifierPrecisionEfficacy",
     "BinaryClassifierRecallEfficacy",
     "EqualizedOddsImprovement",

@@ -1,52 +1,92 @@
-"""SDMetrics' detection of synthetic rows by a model of scikit-learn."""
+"""SDMetrics' detection of synthetic rows by a model of scikit-learn, or by one of the user's own."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from divulge.measures.detection import detection_score
+from divulge.measures.detection import detection_score, scaled
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Frame, frame_of
-from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.errors import IncomputableMetricError
+from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 from divulge.sdmetrics.single_table.features import Features
 
 __all__ = ["DetectionMetric", "LogisticDetection", "SVCDetection", "ScikitLearnClassifierDetectionMetric"]
 
+Floats = NDArray[np.float64]
 _TYPES = ("numerical", "datetime", "categorical")
 
 
 class DetectionMetric(SingleTableMetric):
-    """Metrics that train a model to tell synthetic rows from real ones."""
+    """Metrics that train a model to tell synthetic rows from real ones.
 
+    A class derived from this one has a method `_fit_predict`.
+    """
 
-class ScikitLearnClassifierDetectionMetric(DetectionMetric):
-    """Detection by a model of scikit-learn."""
+    name = "SingleTable Detection"
+    goal, min_value, max_value = Goal.MAXIMIZE, 0.0, 1.0
 
+    @classmethod
+    def _fit_predict(cls, X_train: Floats, y_train: Floats, X_test: Floats) -> Any:
+        """Return a number for each test row, higher for rows that look real; labels are 1 for real rows."""
+        raise NotImplementedError(f"{cls.__name__} has no model. hint: define _fit_predict(X_train, y_train, X_test).")
 
-def _detection(classifier: Callable[[np.random.RandomState], Any]) -> Callable[..., dict[str, Any]]:
-    def breakdown(
-        real_data: Any, synthetic_data: Any, metadata: Any = None, table_name: str | None = None, *, seed: int = 0
-    ) -> dict[str, Any]:
+    @classmethod
+    def compute(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, table_name: str | None = None, *, seed: int = 0
+    ) -> float:
+        """Return 1 less the mean over three folds of 2 AUC - 1, where an AUC below 0.5 counts as 0.5.
+
+        Ordinal and boolean columns, keys and personal columns are left out.
+
+        Parameters
+        ----------
+        real_data, synthetic_data
+            Frames with the same columns.
+        metadata, table_name
+            As SDMetrics takes them.
+        seed
+            A run with `seed` draws what SDMetrics draws after ``numpy.random.seed(seed)``.
+        """
         chosen = table_metadata(metadata, table_name)
         real, synthetic = frame_of(real_data, "real_data"), frame_of(synthetic_data, "synthetic_data")
         real, synthetic, entries = checked_pair(real, synthetic, chosen)
         real, synthetic = (_compared(table, {**(chosen or {}), "columns": entries}) for table in (real, synthetic))
-        features = Features(real)
+        features, state = Features(real), np.random.RandomState(seed)
         rows = features.of(real), features.of(synthetic)
+        predict: Callable[..., Any] = cls._fit_predict
+        if "state" in inspect.signature(predict).parameters:
+            predict = partial(predict, state=state)
         try:
-            return {"score": detection_score(*rows, classifier, np.random.RandomState(seed))}
+            return detection_score(*rows, predict, state)
         except ValueError:
             raise IncomputableMetricError(
                 "DetectionMetric: Unable to be fit. hint: it needs three rows of each table, and a numerical, datetime "
                 "or categorical column that is no key and not personal."
             ) from None
 
-    return breakdown
+
+class ScikitLearnClassifierDetectionMetric(DetectionMetric):
+    """Detection by a model of scikit-learn: a class derived from this one has a method `_get_classifier`."""
+
+    @staticmethod
+    def _get_classifier() -> Any:
+        """Return a model with `predict_proba`."""
+        raise NotImplementedError("There is no model. hint: define _get_classifier() as a static method.")
+
+    @classmethod
+    def _fit_predict(
+        cls, X_train: Floats, y_train: Floats, X_test: Floats, state: np.random.RandomState | None = None
+    ) -> Any:
+        """Return the probability of being real, of a model behind steps that fill in means and scale."""
+        return scaled(cls._get_classifier(), state).fit(X_train, y_train).predict_proba(X_test)[:, 1]
 
 
 def _compared(table: Frame, metadata: Mapping[str, Any]) -> Frame:
@@ -64,40 +104,25 @@ def _compared(table: Frame, metadata: Mapping[str, Any]) -> Frame:
     return Frame({name: column for name, column in table.columns.items() if counts(name)}, table.n_rows)
 
 
-def _logistic(state: np.random.RandomState) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(solver="lbfgs", random_state=state)
-
-
-def _svc(state: np.random.RandomState) -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(probability=True, gamma="scale", random_state=state)
-
-
-@computed_by(_detection(_logistic))
 class LogisticDetection(ScikitLearnClassifierDetectionMetric):
-    """How badly logistic regression tells synthetic rows from real ones: 1 less the mean of 2 AUC - 1 over three folds.
-
-    A run with `seed` draws what SDMetrics draws after ``numpy.random.seed(seed)``. Ordinal and boolean columns, keys
-    and personal columns are left out.
-
-    Parameters
-    ----------
-    real_data, synthetic_data
-        Frames with the same columns.
-    metadata, table_name
-        As SDMetrics takes them.
-    seed
-        Decides the folds.
-    """
+    """How badly logistic regression tells synthetic rows from real ones; see `compute`."""
 
     name = "LogisticRegression Detection"
 
+    @staticmethod
+    def _get_classifier() -> Any:
+        from sklearn.linear_model import LogisticRegression
 
-@computed_by(_detection(_svc))
+        return LogisticRegression(solver="lbfgs")
+
+
 class SVCDetection(ScikitLearnClassifierDetectionMetric):
     """As LogisticDetection, by a support vector machine."""
 
     name = "SVC Detection"
+
+    @staticmethod
+    def _get_classifier() -> Any:
+        from sklearn.svm import SVC
+
+        return SVC(probability=True, gamma="scale")

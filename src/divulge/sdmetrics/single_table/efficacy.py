@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from divulge.measures.detection import scaled
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Column, Frame, frame_of
 from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.inputs import known
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 from divulge.sdmetrics.single_table.features import Features
@@ -38,24 +40,123 @@ __all__ = [
 ]
 
 Breakdown = dict[str, Any]
-Model = Callable[[np.random.RandomState], Any]
 Tables = tuple[Frame, Frame, Mapping[Any, Any], Any]
 
 
+class _Imported:
+    """A name of scikit-learn, imported when it is asked for."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return getattr(import_module(self._module), self._name)
+
+
 class MLEfficacyMetric(SingleTableMetric):
-    """Metrics that train a model on one table and test it on the other."""
+    """Metrics that train a model on one table and test it on the other.
+
+    A class derived from this one or from one of the three families has `MODEL`, a class of models of scikit-learn. It
+    may have `MODEL_KWARGS`, settings of the model, and `SCORER`, a function of true and guessed labels, or a list.
+    """
+
+    MODEL: ClassVar[Any] = None
+    MODEL_KWARGS: ClassVar[dict[str, Any] | None] = None
+    SCORER: ClassVar[Any] = None
+    METRICS: ClassVar[Any] = None
+    goal = Goal.MAXIMIZE
+
+    @classmethod
+    def compute(
+        cls,
+        test_data: Any,
+        train_data: Any,
+        metadata: Any = None,
+        table_name: str | None = None,
+        target: Any = None,
+        scorer: Any = None,
+        *,
+        seed: int = 0,
+    ) -> Any:
+        """Return the score of a model that learnt from `train_data` and was tested on `test_data`.
+
+        Parameters
+        ----------
+        test_data, train_data
+            Frames with the same columns; the test table comes first.
+        metadata, table_name
+            As SDMetrics takes them; "target" in the metadata goes before `target`.
+        target
+            The column to predict.
+        scorer
+            Takes true and guessed labels; a list of such functions gives a tuple of scores.
+        seed
+            A run with `seed` draws what SDMetrics draws after ``numpy.random.seed(seed)``.
+        """
+        if cls.MODEL is None:
+            raise NotImplementedError(f"{cls.__name__} has no MODEL. hint: a class of models of scikit-learn.")
+        test, train, _, name = _tables(test_data, train_data, metadata, table_name, target)
+        truth, taught = cls._labels(test[name], train[name])
+        rest = [Frame({n: c for n, c in t.columns.items() if n != name}, t.n_rows) for t in (test, train)]
+        guesses = cls._guesses(rest[0], rest[1], taught, np.random.RandomState(seed))
+        scorers = scorer or cls.SCORER
+        if isinstance(scorers, (list, tuple)):
+            return tuple(s(truth, guesses) for s in scorers)
+        return scorers(truth, guesses)
+
+    @classmethod
+    def _labels(cls, test: Column, train: Column) -> tuple[NDArray[Any], NDArray[Any]]:
+        return test.values, train.values
+
+    @classmethod
+    def _guesses(cls, test: Frame, train: Frame, taught: NDArray[Any], state: np.random.RandomState) -> NDArray[Any]:
+        labels = set(taught.tolist())
+        if len(labels) == 1:
+            return np.full(len(test), labels.pop())
+        features = Features(train)
+        rows = [features.of(t) for t in (train, test)]
+        for r in rows:
+            r[np.isinf(r)] = np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = scaled(cls.MODEL(**(cls.MODEL_KWARGS or {})), state)
+            model.fit(rows[0], taught.tolist() if taught.dtype == object else taught)
+            return np.asarray(model.predict(rows[1]))
 
 
 class BinaryEfficacyMetric(MLEfficacyMetric):
     """F1 of a target of two values; of text, the first label of the test table is the one to find."""
 
+    SCORER = _Imported("sklearn.metrics", "f1_score")
+    min_value, max_value = 0.0, 1.0
+
+    @classmethod
+    def _labels(cls, test: Column, train: Column) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the targets; text becomes whether it is the first label."""
+        if test.kind != "O":
+            return test.values, train.values
+        first = test.values[0] if len(test) else None
+        return test.values == first, train.values == first
+
+
+def _f1_macro(truth: Any, guesses: Any) -> float:
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(truth, guesses, average="macro"))
+
 
 class MulticlassEfficacyMetric(MLEfficacyMetric):
     """Mean F1 over the labels of the target."""
 
+    SCORER = staticmethod(_f1_macro)
+    min_value, max_value = 0.0, 1.0
+
 
 class RegressionEfficacyMetric(MLEfficacyMetric):
     """R squared of a target of numbers."""
+
+    SCORER = _Imported("sklearn.metrics", "r2_score")
+    min_value, max_value = -math.inf, 1.0
 
 
 def _tables(test_data: Any, train_data: Any, metadata: Any, table_name: str | None, target: Any) -> Tables:
@@ -70,160 +171,58 @@ def _tables(test_data: Any, train_data: Any, metadata: Any, table_name: str | No
     return test, train, entries, target
 
 
-def _efficacy(model: Model, kind: str) -> Callable[..., Breakdown]:
-    def breakdown(
-        test_data: Any,
-        train_data: Any,
-        metadata: Any = None,
-        table_name: str | None = None,
-        target: Any = None,
-        scorer: Any = None,
-        *,
-        seed: int = 0,
-    ) -> Breakdown:
-        test, train, _, name = _tables(test_data, train_data, metadata, table_name, target)
-        return {"score": _score(model, kind, test, train, name, scorer, np.random.RandomState(seed))}
-
-    return breakdown
-
-
-def _score(
-    model: Model, kind: str, test: Frame, train: Frame, target: Any, scorer: Any, state: np.random.RandomState
-) -> Any:
-    truth, taught = _labels(test[target], train[target], kind)
-    rest = [Frame({n: c for n, c in t.columns.items() if n != target}, t.n_rows) for t in (test, train)]
-    guesses = _guesses(model, rest[0], rest[1], taught, state)
-    scorers = scorer or _SCORERS[kind]
-    if isinstance(scorers, (list, tuple)):
-        return tuple(s(truth, guesses) for s in scorers)
-    return scorers(truth, guesses)
-
-
-def _labels(test: Column, train: Column, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the targets of both tables; text of a binary target becomes whether it is the first label."""
-    if kind != "binary" or test.kind != "O":
-        return test.values, train.values
-    first = test.values[0] if len(test) else None
-    return test.values == first, train.values == first
-
-
-def _guesses(
-    model: Model, test: Frame, train: Frame, taught: NDArray[Any], state: np.random.RandomState
-) -> NDArray[Any]:
-    labels = set(taught.tolist())
-    if len(labels) == 1:
-        return np.full(len(test), labels.pop())
-    features = Features(train)
-    rows = [features.of(t) for t in (train, test)]
-    for r in rows:
-        r[np.isinf(r)] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pipeline = scaled(model(state)).fit(rows[0], taught.tolist() if taught.dtype == object else taught)
-        return np.asarray(pipeline.predict(rows[1]))
-
-
-def _f1(truth: Any, guesses: Any) -> float:
-    from sklearn.metrics import f1_score
-
-    return float(f1_score(truth, guesses))
-
-
-def _f1_macro(truth: Any, guesses: Any) -> float:
-    from sklearn.metrics import f1_score
-
-    return float(f1_score(truth, guesses, average="macro"))
-
-
-def _r_squared(truth: Any, guesses: Any) -> float:
-    from sklearn.metrics import r2_score
-
-    return float(r2_score(truth, guesses))
-
-
-_SCORERS = {"binary": _f1, "multiclass": _f1_macro, "regression": _r_squared}
-
-
-def _tree(depth: int) -> Model:
-    def make(state: np.random.RandomState) -> Any:
-        from sklearn.tree import DecisionTreeClassifier
-
-        return DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=state)
-
-    return make
-
-
-def _boosted(state: np.random.RandomState) -> Any:
-    from sklearn.ensemble import AdaBoostClassifier
-
-    return AdaBoostClassifier(random_state=state)
-
-
-def _logistic(state: np.random.RandomState) -> Any:
-    from sklearn.linear_model import LogisticRegression as Logistic
-
-    return Logistic(solver="lbfgs", class_weight="balanced", max_iter=50, random_state=state)
-
-
-def _perceptron(width: int) -> Model:
-    def make(state: np.random.RandomState) -> Any:
-        from sklearn.neural_network import MLPClassifier
-
-        return MLPClassifier(hidden_layer_sizes=(width,), max_iter=50, random_state=state)
-
-    return make
-
-
-def _linear(state: np.random.RandomState) -> Any:
-    from sklearn.linear_model import LinearRegression as Linear
-
-    return Linear()
-
-
-def _perceptron_of_numbers(state: np.random.RandomState) -> Any:
-    from sklearn.neural_network import MLPRegressor as Perceptron
-
-    return Perceptron(hidden_layer_sizes=(100,), max_iter=50, random_state=state)
-
-
-@computed_by(_efficacy(_tree(15), "binary"))
 class BinaryDecisionTreeClassifier(BinaryEfficacyMetric):
     """F1 of a decision tree of depth 15; see `BinaryEfficacyMetric`."""
 
+    MODEL = _Imported("sklearn.tree", "DecisionTreeClassifier")
+    MODEL_KWARGS: ClassVar[dict[str, Any]] = {"max_depth": 15, "class_weight": "balanced"}
 
-@computed_by(_efficacy(_boosted, "binary"))
+
 class BinaryAdaBoostClassifier(BinaryEfficacyMetric):
     """F1 of AdaBoost; see `BinaryEfficacyMetric`."""
 
+    MODEL = _Imported("sklearn.ensemble", "AdaBoostClassifier")
 
-@computed_by(_efficacy(_logistic, "binary"))
+
 class BinaryLogisticRegression(BinaryEfficacyMetric):
     """F1 of logistic regression; see `BinaryEfficacyMetric`."""
 
+    MODEL = _Imported("sklearn.linear_model", "LogisticRegression")
+    MODEL_KWARGS: ClassVar[dict[str, Any]] = {"solver": "lbfgs", "class_weight": "balanced", "max_iter": 50}
 
-@computed_by(_efficacy(_perceptron(50), "binary"))
+
 class BinaryMLPClassifier(BinaryEfficacyMetric):
     """F1 of a perceptron with one layer of 50; see `BinaryEfficacyMetric`."""
 
+    MODEL = _Imported("sklearn.neural_network", "MLPClassifier")
+    MODEL_KWARGS: ClassVar[dict[str, Any]] = {"hidden_layer_sizes": (50,), "max_iter": 50}
 
-@computed_by(_efficacy(_tree(30), "multiclass"))
+
 class MulticlassDecisionTreeClassifier(MulticlassEfficacyMetric):
     """Mean F1 of a decision tree of depth 30."""
 
+    MODEL = _Imported("sklearn.tree", "DecisionTreeClassifier")
+    MODEL_KWARGS: ClassVar[dict[str, Any]] = {"max_depth": 30, "class_weight": "balanced"}
 
-@computed_by(_efficacy(_perceptron(100), "multiclass"))
+
 class MulticlassMLPClassifier(MulticlassEfficacyMetric):
     """Mean F1 of a perceptron with one layer of 100."""
 
+    MODEL = _Imported("sklearn.neural_network", "MLPClassifier")
+    MODEL_KWARGS: ClassVar[dict[str, Any]] = {"hidden_layer_sizes": (100,), "max_iter": 50}
 
-@computed_by(_efficacy(_linear, "regression"), min_value=-math.inf, max_value=1)
+
 class LinearRegression(RegressionEfficacyMetric):
     """R squared of linear regression."""
 
+    MODEL = _Imported("sklearn.linear_model", "LinearRegression")
 
-@computed_by(_efficacy(_perceptron_of_numbers, "regression"), min_value=-math.inf, max_value=1)
+
 class MLPRegressor(RegressionEfficacyMetric):
     """R squared of a perceptron with one layer of 100."""
+
+    MODEL = _Imported("sklearn.neural_network", "MLPRegressor")
+    MODEL_KWARGS: ClassVar[dict[str, Any]] = {"hidden_layer_sizes": (100,), "max_iter": 50}
 
 
 def _chosen_family(

@@ -12,7 +12,9 @@ __all__ = [
     "KSComplement",
     "MissingValueSimilarity",
     "MultiSingleColumnMetric",
+    "OutlierCoverage",
     "RangeCoverage",
+    "SmoothnessSimilarity",
     "StatisticSimilarity",
     "TVComplement",
 ]
@@ -56,11 +58,25 @@ class MissingValueSimilarity(MultiSingleColumnMetric):
     single_column_metric = single_column.MissingValueSimilarity
 
 
+class OutlierCoverage(MultiSingleColumnMetric):
+    """`single_column.OutlierCoverage`, a definition of divulge, of each numerical and datetime column."""
+
+    field_types = _NUMBERS
+    single_column_metric = single_column.OutlierCoverage
+
+
 class RangeCoverage(MultiSingleColumnMetric):
     """`single_column.RangeCoverage` of each numerical and datetime column."""
 
     field_types = _NUMBERS
     single_column_metric = single_column.RangeCoverage
+
+
+class SmoothnessSimilarity(MultiSingleColumnMetric):
+    """`single_column.SmoothnessSimilarity`, a definition of divulge, of each numerical and datetime column."""
+
+    field_types = _NUMBERS
+    single_column_metric = single_column.SmoothnessSimilarity
 
 
 class StatisticSimilarity(MultiSingleColumnMetric):

@@ -4,6 +4,7 @@ from divulge.sdmetrics.base import TimeSeriesMetric
 from divulge.sdmetrics.timeseries.lstm import (
     LSTMClassifierEfficacy,
     LSTMDetection,
+    TimeSeriesClassificationEfficacyMetric,
     TimeSeriesDetectionMetric,
     TimeSeriesEfficacyMetric,
 )
@@ -11,6 +12,7 @@ from divulge.sdmetrics.timeseries.lstm import (
 __all__ = [
     "LSTMClassifierEfficacy",
     "LSTMDetection",
+    "TimeSeriesClassificationEfficacyMetric",
     "TimeSeriesDetectionMetric",
     "TimeSeriesEfficacyMetric",
     "TimeSeriesMetric",

@@ -19,6 +19,7 @@ from divulge.sdmetrics.metadata import checked_pair, table_metadata
 __all__ = [
     "LSTMClassifierEfficacy",
     "LSTMDetection",
+    "TimeSeriesClassificationEfficacyMetric",
     "TimeSeriesDetectionMetric",
     "TimeSeriesEfficacyMetric",
     "lstm_accuracy",
@@ -239,6 +240,10 @@ class TimeSeriesEfficacyMetric(TimeSeriesMetric):
     """Metrics in which a model learns from synthetic sequences and is tested on real ones."""
 
 
+class TimeSeriesClassificationEfficacyMetric(TimeSeriesEfficacyMetric):
+    """Metrics in which the model learns classes."""
+
+
 @computed_by(detection)
 class LSTMDetection(TimeSeriesDetectionMetric):
     """1 less the share of sequences that a recurrent network tells apart; about 0.5 for a perfect generator.
@@ -261,7 +266,7 @@ class LSTMDetection(TimeSeriesDetectionMetric):
 
 
 @computed_by(efficacy, max_value=np.inf)
-class LSTMClassifierEfficacy(TimeSeriesEfficacyMetric):
+class LSTMClassifierEfficacy(TimeSeriesClassificationEfficacyMetric):
     """Accuracy of a recurrent network that learnt from synthetic sequences over one that learnt from real ones.
 
     It needs torch (`pip install 'divulge[torch]'`).

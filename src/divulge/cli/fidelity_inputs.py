@@ -1,0 +1,173 @@
+"""The tables and the metadata of `divulge quality` and `divulge diagnose`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from divulge.core.errors import SettingError
+from divulge.core.relations import RelationalSchema
+from divulge.core.schema import no_such
+from divulge.tables.folders import read_tables
+from divulge.tables.frames import Table
+from divulge.tables.readers import read, read_metadata
+
+__all__ = ["Inputs", "read_inputs"]
+
+Tables = dict[str, Table]
+Frames = dict[str, pl.DataFrame]
+
+_INFERRED = (
+    "no --schema: the types of the columns are those that divulge infers from the real table. hint: `divulge schema` "
+    "writes them as TOML to edit."
+)
+_ALONE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a report is made from."""
+
+    real: Frames
+    synthetic: Frames
+    metadata: dict[str, Any]
+    source: str
+    """Where the metadata come from, in words."""
+    notes: list[str] = field(default_factory=list)
+
+
+def read_inputs(
+    real: str, synthetic: str, schema_file: str | None, tables: Sequence[str], missing: Sequence[str], *, strict: bool
+) -> Inputs:
+    """Return the tables of both sides, and their metadata.
+
+    Parameters
+    ----------
+    real, synthetic
+        A file, a folder of tables, or a list of tables: users=users.csv,orders=orders.csv.
+    schema_file
+        SDV metadata or TOML, or None for what divulge infers.
+    tables
+        Names and files of the tables in both folders; empty for all.
+    missing
+        Texts that stand for missing.
+    strict
+        Whether the synthetic tables must have the columns of the metadata, and no others.
+
+    Raises
+    ------
+    SettingError, TableError, ColumnError
+        A file cannot be read, or tables and metadata name different things.
+    """
+    given = read_metadata(schema_file) if schema_file else None
+    found = [_tables(path, tables, missing, side) for path, side in ((real, "real"), (synthetic, "synthetic"))]
+    ours, theirs = _named(found, given)
+    notes = [note for side in (ours, theirs) for table in side.values() for note in table.notes]
+    if isinstance(given, dict):
+        metadata, frames = _unified(given), (_frames(ours), _frames(theirs))
+        source = f"SDV metadata of {Path(str(schema_file)).name}"
+    else:
+        metadata, frames = _derived(ours, theirs, given, missing)
+        source = f"schema of {Path(schema_file).name}" if schema_file else "inferred by divulge from the real table"
+        notes += [] if schema_file else [_INFERRED]
+    _check_names(*frames, list(metadata["tables"]))
+    apart = sorted(set(ours) - set(metadata["tables"]))
+    notes += [f"the schema does not describe {', '.join(map(repr, apart))}: left out."] if apart else []
+    _check_columns(metadata, *frames, strict=strict)
+    return Inputs(*frames, metadata, source, notes)
+
+
+def _tables(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
+    """Return the tables by name; one file has the name None."""
+    option = side.upper()
+    if os.path.isdir(given):
+        listed = [_below(given, text) for text in chosen] or [given]
+        return dict(read_tables(listed, missing=missing, option="--tables" if chosen else option, side=side).items())
+    if chosen:
+        raise SettingError(f"--tables: {option} is no folder. hint: name the folder that has these files.")
+    if "=" in given and not os.path.exists(given):
+        parts = [part for part in given.split(",") if part.strip()]
+        return dict(read_tables(parts, missing=missing, option=option, side=side).items())
+    return {None: read(given, role=side, missing=missing)}
+
+
+def _below(folder: str, text: str) -> str:
+    """Return name=path with the path below a folder."""
+    name, equals, path = text.rpartition("=")
+    return f"{name}{equals}{os.path.join(folder, path.strip())}" if path.strip() else text
+
+
+def _named(found: Sequence[dict[str | None, Table]], given: RelationalSchema | dict[str, Any] | None) -> list[Tables]:
+    """Return the tables of both sides by name: a single file is the table that the metadata describe."""
+    single = [None in side for side in found]
+    if single[0] != single[1]:
+        raise SettingError("REAL and SYNTHETIC: one is a file, the other is not. hint: name two files or two folders.")
+    described = list(given.tables) if isinstance(given, RelationalSchema) else list((given or {}).get("tables", ()))
+    if single[0] and len(described) > 1:
+        raise SettingError(
+            f"--schema: it describes {len(described)} tables, and REAL is one file. hint: name two folders with the "
+            "files of all tables."
+        )
+    name = described[0] if described else _ALONE
+    return [{name if n is None else n: table for n, table in side.items()} for side in found]
+
+
+def _unified(metadata: dict[str, Any]) -> dict[str, Any]:
+    return metadata if "tables" in metadata else {"tables": {_ALONE: metadata}}
+
+
+def _derived(
+    real: Tables, synthetic: Tables, given: RelationalSchema | None, missing: Sequence[str]
+) -> tuple[dict[str, Any], tuple[Frames, Frames]]:
+    """Return the metadata that divulge's own schema stands for, and the tables of both sides."""
+    from divulge.case.case import schema_of
+    from divulge.case.relational.inferred import infer_relational
+    from divulge.sdmetrics.derived import derived
+
+    if given is not None:
+        _check_names(real, synthetic, list(given.tables))
+    if len(real) == 1:
+        schema = RelationalSchema({name: schema_of(table, missing=missing) for name, table in real.items()})
+    else:
+        schema = infer_relational(real, missing=missing)
+    if given is not None:
+        schema = schema.override(given)
+    _check_names(real, synthetic, list(schema.tables))
+    metadata, *frames = derived(schema, _frames(real), _frames(synthetic))
+    return metadata, (frames[0], frames[1])
+
+
+def _frames(tables: Tables) -> Frames:
+    return {name: pl.DataFrame({c: table.series(c) for c in table.columns}) for name, table in tables.items()}
+
+
+def _check_names(real: Mapping[str, Any], synthetic: Mapping[str, Any], wanted: Sequence[str]) -> None:
+    """Check that both sides have the tables of the metadata."""
+    for option, tables in (("REAL", real), ("SYNTHETIC", synthetic)):
+        for name in wanted:
+            if name not in tables:
+                raise SettingError(no_such(option, "table", name, list(tables)))
+
+
+def _check_columns(metadata: Mapping[str, Any], real: Frames, synthetic: Frames, *, strict: bool) -> None:
+    """Check that the real tables, and for a strict report the synthetic ones, have the columns of the metadata."""
+    for name, entry in metadata["tables"].items():
+        described = list(entry["columns"])
+        sides = (("real", real), ("synthetic", synthetic)) if strict else (("real", real),)
+        for side, frames in sides:
+            where = f"{side} table" if len(metadata["tables"]) == 1 else f"{side} table {name!r}"
+            columns = frames[name].columns
+            for column in described:
+                if column not in columns:
+                    raise SettingError(no_such(where, "column", column, columns))
+            for column in columns if strict else ():
+                if column not in described:
+                    raise SettingError(
+                        f"--schema: it does not describe column {column!r} of the {where}. hint: describe it there, or "
+                        "leave it out of the tables."
+                    )

@@ -1,0 +1,1 @@
+"""SDMetrics' constraints: rules that the rows of one table or of several keep or break."""

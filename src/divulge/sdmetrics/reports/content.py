@@ -1,0 +1,90 @@
+"""What a page and a terminal show of a report: scores and the rows that they are the means of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from divulge.sdmetrics.reports.details import MEETS, Row
+
+__all__ = ["ABOUT", "Content", "Shown", "of_table"]
+
+ABOUT = {
+    "Column Shapes": "How alike the distributions of each column are. KSComplement is 1 - the largest difference of "
+    "the distribution functions, TVComplement 1 - half the sum of the differences of the shares.",
+    "Column Pair Trends": "How alike the dependence of each pair of columns is. Only pairs whose correlation or "
+    "association in the real table exceeds a threshold count.",
+    "Cardinality": "How alike the numbers of children of each parent row are.",
+    "Intertable Trends": "How alike the dependence of a column of a parent table and a column of its child table is.",
+    "Data Validity": "The share of synthetic values within the limits, categories and formats of the real table, or of "
+    "the metadata; the share of keys that do not repeat.",
+    "Data Structure": "The share of the columns of either table, with their types, that both tables have.",
+    "Relationship Validity": "The share of foreign keys that lead to a parent, and of parents with a number of "
+    "children that the real table has, too.",
+    "Constraint Validity": "The share of synthetic rows that keep each constraint.",
+}
+"""What each property measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One property: its score, and the rows of its details."""
+
+    name: str
+    score: float
+    columns: tuple[str, ...]
+    rows: Sequence[Row]
+
+    def ranked(self) -> list[Row]:
+        """Return the rows that count or have an error, lowest score first, those without a score before them."""
+        told = [r for r in self.rows if r.get("Error") is not None or isfinite(r["Score"])]
+        return sorted(told, key=lambda r: r["Score"] if isfinite(r["Score"]) else -1.0)
+
+    @property
+    def n_errors(self) -> int:
+        """Number of rows whose score could not be computed."""
+        return sum(r.get("Error") is not None for r in self.rows)
+
+    @property
+    def n_below(self) -> int:
+        """Number of pairs that do not count, as they do not exceed the threshold."""
+        return sum(r.get(MEETS, True) is False for r in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A report."""
+
+    info: dict[str, Any]
+    tables: Sequence[str]
+    score: float
+    properties: Sequence[Shown]
+    thresholds: tuple[float, float]
+
+    @property
+    def is_quality(self) -> bool:
+        """Whether it is a quality report."""
+        return str(self.info["report_type"]).startswith("Quality")
+
+    @property
+    def title(self) -> str:
+        """The name of the report in words."""
+        return "Quality of the synthetic tables" if self.is_quality else "Diagnosis of the synthetic tables"
+
+    def n_rows(self, side: str) -> int:
+        """Return the number of rows of the "real" or the "synthetic" tables together."""
+        found = self.info[f"num_rows_{side}_data"]
+        return sum(found.values()) if isinstance(found, dict) else int(found)
+
+    def errors(self) -> list[tuple[str, int]]:
+        """Return each kind of error with the number of scores that it prevented, the most frequent first."""
+        found = Counter(str(r["Error"]) for p in self.properties for r in p.rows if r.get("Error") is not None)
+        return found.most_common()
+
+
+def of_table(row: Row, table: str) -> bool:
+    """Return whether a row is about a table, or about a relation of it."""
+    return table in (row.get("Table"), row.get("Parent Table"), row.get("Child Table"))
