@@ -11,6 +11,7 @@ import divulge
 from divulge.attacks.membership import classifier_score
 from divulge.attacks.membership.scores import EVERY, NINE
 from divulge.core.errors import SettingError
+from divulge.core.schema import Column, Schema
 
 FAST = ["ratio", "hit", "dpi", "3-way margins", "rare 4-way margins"]
 
@@ -109,6 +110,23 @@ def test_swapping_members_and_strangers_turns_every_auc_round():
         np.testing.assert_allclose(r.individual.real, there[r.variant].individual.holdout, atol=1e-8, err_msg=r.variant)
 
 
+def test_swapping_turns_the_classifier_round_where_categories_are_equally_frequent():
+    rng = np.random.default_rng(24)
+    schema = Schema((Column("a", "categorical"), Column("b", "categorical")))
+
+    def one(n):
+        return pl.DataFrame({c: [f"{c}{v}" for v in rng.permutation(np.arange(n) % 20)] for c in "ab"})
+
+    people_of_both, synthetic = one(80), one(40)  # each category four times among people, not twice in either table
+    real, holdout = people_of_both[:40], people_of_both[40:]
+    with patch.object(classifier_score, "TREES", 10):
+        here, there = (
+            divulge.membership(a, synthetic, holdout=b, scores="classifier", schema=schema)[0]
+            for a, b in ((real, holdout), (holdout, real))
+        )
+    assert here.individual.real.tolist() == there.individual.holdout.tolist()
+
+
 def test_a_synthetic_table_of_strangers_is_a_deficit():
     real, _, holdout = tables(4, 150)
     (found,) = divulge.membership(real, holdout, holdout=holdout, scores=["ratio"])
@@ -147,6 +165,27 @@ def test_a_unit_is_one_person_and_no_reference_for_itself():
     apart = found[0].individual.real
     without = divulge.membership(real.drop("home"), fresh.drop("home"), holdout=holdout.drop("home"), scores=["ratio"])
     assert np.median(apart - without[0].individual.real) > 1
+
+
+def test_a_unit_scores_as_its_highest_record():
+    rng = np.random.default_rng(22)
+    real, holdout, fresh = households(rng, 40, name="r"), households(rng, 40, name="h"), households(rng, 40, name="s")
+    (found,) = divulge.membership(real, fresh, holdout=holdout, unit="home", scores="ratio")
+    members, strangers = (side.reshape(40, 3).max(axis=1) for side in (found.individual.real, found.individual.holdout))
+    assert found.context["AUC"] == pytest.approx(np.mean(members[:, None] > strangers), abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", [None, "home"])
+def test_nobody_is_in_the_trees_that_score_him(unit):
+    """People and synthetic rows are drawn alike: trees without the person, and the housemates, take half for synthetic."""
+    rng = np.random.default_rng(23)
+    real, holdout, fresh = (households(rng, 40, 3 if unit else 1, name) for name in "rhs")
+    more = households(rng, 40, 3 if unit else 1, "t")
+    with patch.object(classifier_score, "TREES", 30):
+        (found,) = divulge.membership(
+            real, pl.concat([fresh, more]), holdout=holdout, unit=unit or "home", scores="classifier"
+        )
+    assert 0.35 < np.mean(np.r_[found.individual.real, found.individual.holdout]) < 0.65
 
 
 def test_names_of_units_change_nothing():
@@ -271,6 +310,24 @@ def test_400_columns_do():
     real, synthetic, holdout = (people(rng, 80, 400) for _ in range(3))
     for r in divulge.membership(real, synthetic, holdout=holdout):
         assert r.verdict != "excess found"
+
+
+def test_tables_that_are_not_in_memory_are_read():
+    real, synthetic, holdout = tables(20, 40)
+    lazy = divulge.membership(real.lazy(), synthetic.lazy(), holdout=holdout.lazy(), scores="ratio")
+    (here,) = divulge.membership(real, synthetic, holdout=holdout, scores="ratio")
+    assert lazy[0].real == here.real
+    assert any(note.startswith("the tables were read into memory") for note in lazy[0].notes)
+
+
+def test_the_blind_check_sees_no_synthetic_row():
+    real, synthetic, holdout = tables(21, 60)
+    other = pl.concat([real, real, holdout.with_columns(pl.all() * 7 - 3)])
+    seen = [
+        divulge.membership(real, s, holdout=holdout, scores="dcr")[0].context["p-value without the synthetic table"]
+        for s in (synthetic, other)
+    ]
+    assert seen[0] == seen[1]
 
 
 def test_one_score_and_one_column_need_no_list():

@@ -120,9 +120,9 @@ def per_key_set(*, strangers: bool = False) -> Plan:
     return Plan("key set", strangers=strangers, searched="first")
 
 
-def on_demand(why: str) -> Plan:
+def on_demand(why: str, *, in_memory: bool = False) -> Plan:
     """Return the plan of a measure that no run makes, with the reason."""
-    return Plan("demand", why=why)
+    return Plan("demand", why=why, in_memory=in_memory)
 
 
 # ---------------------------------------------------------------- how the results are used

@@ -69,34 +69,38 @@ class Features:
         return np.hstack(parts)
 
 
-def features_of(case: Case, columns: Sequence[str]) -> Features:
-    """Return the rows of people and of the synthetic table as numbers; the case caches them."""
+def features_of(case: Case, columns: Sequence[str], *, people_alone: bool = False) -> Features:
+    """Return the rows of people and of the synthetic table as numbers; the case caches them.
+
+    With `people_alone` nothing of the synthetic table enters: neither its rows nor its values.
+    """
     names = tuple(sorted(columns))
-    return case.encoded.once(("features", names), lambda: _features(case, names))
+    tables = case.encoded.people if people_alone else tuple(range(len(case.tables)))
+    return case.encoded.once(("features", names, tables), lambda: _features(case, names, tables), tables)
 
 
-def _features(case: Case, names: tuple[str, ...]) -> Features:
+def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Features:
     people, synthetic, numeric = [], [], []
     for j, name in enumerate(names):
-        places, is_number = _places(case, names, j)
+        places, is_number = _places(case, names, j, tables)
         codes = case.codes(name, binned=False)
         people.append(np.concatenate([places[c] for c in (codes[0], *codes[2:])]))
-        synthetic.append(places[codes[1]])
+        synthetic.append(places[codes[1] if 1 in tables else codes[1][:0]])
         numeric.append(is_number)
     return Features(np.column_stack(people), np.column_stack(synthetic), tuple(numeric))
 
 
-def _places(case: Case, names: tuple[str, ...], j: int) -> tuple[Floats, bool]:
+def _places(case: Case, names: tuple[str, ...], j: int, tables: tuple[int, ...]) -> tuple[Floats, bool]:
     """Return the number of each level of a column, shape (n_levels + 1,), and whether the column is numbers."""
     numbers, name = case.numbers(names[j]), names[j]
-    occurs = case.encoded.occurs(name)
-    if case.encoded.is_number(name) or (len(numbers) > 1 and np.isfinite(numbers[1:]).all()):
+    occurs = case.encoded.occurs(name, tables)
+    if case.encoded.is_number(name) or np.isfinite(numbers[1:][occurs[1:]]).all():
         finite = ~np.isnan(numbers) & occurs
         out = -1.0 - np.cumsum(np.isnan(numbers))  # -2 for missing; marks that are no number follow
         out[finite] = np.unique(numbers[finite], return_inverse=True)[1]
         return out, case.encoded.is_number(name)
-    times = np.sum(case.pooled(name).counts, axis=0)
-    colours = canonical_of(case, names, blind=True).colours[j]
+    times = np.sum([case.pooled(name).counts[i] for i in tables], axis=0)
+    colours = canonical_of(case, names, tables, blind=True).colours[j]
     known = np.zeros(len(times), dtype=np.uint64)
     known[: len(colours)] = colours[: len(times)]
     out = np.empty(len(times))

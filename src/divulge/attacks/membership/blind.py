@@ -75,7 +75,7 @@ NOTES = tuple(
 
 def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the mean of the rows of each unit, of at most 10,000 units of either table, and which are members."""
-    features, n = features_of(case, columns), case.n_rows("real")
+    features, n = features_of(case, columns, people_alone=True), case.n_rows("real")
     rng = case.rng(f"membership blind sample {data_hash(case)}")
     unit = units_by_content(features.same(), None if units is None else units["people"])
     parts, labels = [], []

@@ -90,7 +90,7 @@ _WORDS = Words(
     "gen-lra: Ward et al. 2025, Gen-LRA. margins: Golob et al. 2024, MAMA-MIA. classifier: Stadler et al. 2022. "
     "Blind check: Das et al. 2024, Blind baselines. max-T: Westfall and Young 1993.",
     words=_WORDS,
-    plan=on_demand("it is new and asked for by name; runs will make it when its bounds are part of the verdict"),
+    plan=on_demand("it is asked for by name: its bounds are not part of the verdict of a run", in_memory=True),
     hit={"": "claimed as members at a price of 10% of strangers:"},
     context={
         **dict.fromkeys(CONTEXT, Withheld()),
