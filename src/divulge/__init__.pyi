@@ -28,6 +28,7 @@ from .attacks.identity.singling_out import singling_out as singling_out
 from .attacks.identity.t_closeness import t_closeness as t_closeness
 from .attacks.inference.inference import inference as inference
 from .attacks.membership.exposure import exposure as exposure
+from .attacks.membership.membership import membership as membership
 from .case.case import infer_schema as infer_schema
 from .case.distances import Neighbours as Neighbours
 from .case.distances import nearest as nearest

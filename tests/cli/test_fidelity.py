@@ -136,6 +136,45 @@ def test_rules_set_the_exit_status(divulge, files):
     assert "found not computed, has no score" in err
 
 
+def test_names_of_columns_are_no_markup_on_the_terminal(divulge, files):
+    names = {"age": "[/b]", "pay": "[red]x\x1b[31m", "job": "a\nb", "day": "^a$"}
+    for side in ("real", "synthetic"):
+        pl.read_csv(f"{side}.csv").rename(names).write_parquet(f"{side}.parquet")
+    code, out, _ = divulge("quality", "real.parquet", "synthetic.parquet")
+    assert code == 0
+    assert all(text in out for text in ("[/b]", "[red]x\ufffd[31m", "a\ufffdb"))
+
+
+def test_a_saved_report_goes_through_the_gate(divulge, files):
+    given = ("real.csv", "synthetic.csv", "--schema", "one.json", "-q")
+    for command, name in (("quality", "quality"), ("diagnose", "diagnostic")):
+        for file in ("r.json", "r.parquet"):
+            divulge(command, *given, "--json", file)
+            code, out, err = divulge("gate", file, "--fail-on", f"{name}.score < 0.1")
+            assert (code, err) == (0, "")
+            assert f"{name}: score at least 0.1" in out
+            code, _, err = divulge("gate", file, "-q", "--fail-on", f"{name}.score < 1.1")
+            assert (code, f"not kept: {name}: score at least 1.1: found " in err) == (1, True)
+            assert divulge("gate", file, "--fail-on", "cap.high > 0")[0] == 2
+    code, _, err = divulge("gate", "r.json", "--fail-on", "diagnostic.score < 1", "--junit", "j.xml")
+    assert (code, "--policy and --junit are about an assessment" in err) == (2, True)
+    (files / "r.json").write_text((files / "r.json").read_text().replace('"score"', '"scores"'))
+    code, _, err = divulge("gate", "r.json", "--fail-on", "diagnostic.score < 1")
+    assert (code, "the saved report was changed" in err) == (2, True)
+
+
+def test_columns_beyond_the_types_of_pandas(divulge, files):
+    """Dates before 1678 and after 2262, numbers as categories of polars."""
+    day = pl.Series([f"{y}-01-01" for y in ("0001", "2020", "9999")] * 20).str.to_date()
+    number = pl.Series([f"{v}.5" for v in range(30)] * 2, dtype=pl.Categorical)
+    for side in ("real", "synthetic"):
+        pl.DataFrame({"day": day, "number": number}).write_parquet(f"{side}.parquet")
+    for command in ("quality", "diagnose"):
+        assert divulge(command, "real.parquet", "synthetic.parquet", "-q", "--json", "r.json") == (0, "", "")
+        details = json.loads((files / "r.json").read_text())["details"]
+        assert "0001" not in json.dumps(details)
+
+
 BAD = {
     "--fail-on 'quality.high < 1'": r"a rule here is about quality.score. hint: write 'quality.score < 0.9' or 'quality\[",
     "--fail-on 'cap.score < 1'": "a rule here is about quality.score",

@@ -57,7 +57,7 @@ def test_values_that_are_no_number_stay_categories():
     numbers = np.r_[np.arange(30.0), np.nan, np.nan]
     coding = fit_binning(Column("x", "numeric"), numbers, np.ones(32, dtype=int))
     assert coding.map[-2] != coding.map[-1]
-    assert "2 value(s) that are no number" in coding.bins
+    assert "values that are no number: 2" in coding.bins
 
 
 def test_missing_keeps_code_zero():

@@ -17,7 +17,7 @@ def loop(monkeypatch):
     """Run the plain loop itself, uncompiled, whatever the number of rows."""
 
     def use(compile_it=False):
-        monkeypatch.setattr(histograms, "COMPILE_FROM", 0)
+        monkeypatch.setattr(histograms, "worth_compiling", lambda n_steps: True)
         if not compile_it:
             monkeypatch.setattr(histograms, "compiled", lambda function: function)
 
@@ -42,8 +42,8 @@ def test_the_loop_agrees_with_numpy(loop, count, with_blocks, monkeypatch):
     settings_ = {"blocks": blocks, "n_blocks": n_blocks} if with_blocks else {}
     by_numpy = count(codes, sizes, **settings_)
     loop()
-    monkeypatch.setattr(histograms, "_ROWS_AT_ONCE", 64)  # so that there are several parts
-    for threads in (1, 3):
+    for threads, in_parts in ((1, 2**12), (3, 2**12), (1, 20)):
+        monkeypatch.setattr(histograms, "_CELLS_OF_PARTS", in_parts)
         equal(count(codes, sizes, **settings_, threads=threads), by_numpy)
 
 

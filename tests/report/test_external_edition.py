@@ -105,7 +105,7 @@ def report(folder):
     ]
     data["left_out"] = [{"attack": "dcap", "n": 1, "of": 2, "why": "the time was up"}]
     data["notes"] = [*data["notes"], f"real: {FILE} real.csv: not UTF-8, so read as cp1252; save it as UTF-8 to be sure",
-                     f"holdout: 1 column(s) that not all tables have are left out: '{NAME}_extra'"]  # fmt: skip
+                     f"holdout: columns that not all tables have are left out, 1 in all: '{NAME}_extra'"]  # fmt: skip
     data["policy"] = judge_policy(data, Policy(name=f"{FILE} policy.toml"), ["cap.high > 0.01", "any.high > 0.01"])
     data["change"] = change(data, copy.deepcopy(data))
     return replaced(found, **data)

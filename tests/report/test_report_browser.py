@@ -105,6 +105,15 @@ def test_the_table_sorts_by_name(tmp_path, page):
     assert targets.index("sex") > targets.index("age")
 
 
+@pytest.mark.parametrize(
+    ("fragment", "opened"), [("", False), ("#all", True), ("#sort=risk", True), ("#verdict", False)]
+)
+def test_a_link_into_the_annex_unfolds_what_it_points_to(tmp_path, page, fragment, opened):
+    text = dom(tmp_path, page, fragment)
+    fold = re.search(r'<details class="fold"([^>]*)><summary>All risks and comparisons', text)
+    assert ("open" in fold[1]) == opened
+
+
 def test_without_the_script_the_table_is_whole(tmp_path, page):
     bare = page.with_name("bare.html")
     bare.write_text(re.sub("<script>.*?</script>", "", page.read_text(), flags=re.DOTALL))

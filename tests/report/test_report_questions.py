@@ -199,7 +199,7 @@ def test_the_page_is_whole(reports, which):
     assert named <= set(ids)
     assert all(b - a <= 1 for a, b in pairwise(parsed.levels))
     assert len(parsed.of("caption")) == len(parsed.of("table"))
-    assert len([1 for _, parents in parsed.of("table") if "figure" in parents]) == len(parsed.of("figure")) == 8
+    assert len([1 for _, parents in parsed.of("table") if "figure" in parents]) == len(parsed.of("figure")) == 11
     assert len([1 for _, parents in parsed.of("title") if "svg" in parents]) == len(parsed.of("svg"))
     for table in re.findall("<table.*?</table>", html, re.DOTALL):
         assert len({width(row) for row in re.findall("<tr.*?</tr>", table, re.DOTALL)}) == 1, table[:300]

@@ -141,7 +141,7 @@ def test_a_deficit_is_a_finding_of_its_own():
     assert found.verdict == "deficit found"
     assert found.sentence.startswith(
         "Deficit found: rows near to members are missing; absence tells who is a member (copies (exact), 4.0% of "
-        "members and 2.0% of strangers; risk -0.020, at most -0.010, 95% simultaneous over the 2 comparison(s)"
+        "members and 2.0% of strangers; risk -0.020, at most -0.010, 95% simultaneous over the 2 comparisons"
     )
     less = compared("inference", "CAP", 0.3, "deficit found", target="income")
     assert "members are hit less often than strangers" in told([*PRIMARY, less]).sentence

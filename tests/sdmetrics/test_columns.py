@@ -5,7 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from divulge.sdmetrics.columns import Column, equal_codes, frame_of, same_dtype
+from divulge.sdmetrics import inputs
+from divulge.sdmetrics.columns import CodedColumn, Column, equal_codes, frame_of, same_dtype
+from divulge.sdmetrics.inputs import column_of, known_codes
 
 NAN = float("nan")
 
@@ -132,3 +134,43 @@ def test_two_columns_of_one_name_are_refused():
 def test_rows_are_taken_with_what_is_known_to_be_missing():
     taken = Column("f", np.array([1.0, NAN, 3.0])).take(np.array([1, 2]))
     assert taken.missing.tolist() == [True, False]
+
+
+TEXTS = ["b", None, "a", "", "b", "level 7"] * 300
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["unused", "level 7", "b", "", "a"])])
+def test_texts_of_polars_are_known_by_their_levels(dtype):
+    found = column_of(pl.Series(TEXTS, dtype=dtype), "x").named("x")
+    assert isinstance(found, CodedColumn) and found.dtype == object and len(found) == len(TEXTS)
+    rows = np.arange(1, 1800, 7)
+    for part, texts in ((found, TEXTS), (found.take(rows), [TEXTS[i] for i in rows]), (found.named("y"), TEXTS)):
+        assert part.values.tolist() == texts
+        assert part.missing.tolist() == [t is None for t in texts]
+    assert (found.named("y").name, found.take(rows).name) == ("y", "x")
+
+
+@pytest.mark.parametrize("other", [TEXTS[::-1], ["c", "a", None] * 400, ["a", "b"]])
+@pytest.mark.parametrize(
+    "make", [pl.Series, lambda v: pd.Series(v, dtype="category"), lambda v: pd.Series(v, dtype=object)]
+)
+def test_codes_are_the_same_by_levels_and_by_objects(make, other):
+    codes, n = known_codes([column_of(make(v), "x") for v in (TEXTS, other)])
+    flat = np.concatenate(codes).tolist()
+    assert [flat.index(c) for c in flat] == by_python(TEXTS, other)
+    assert all((c == 0) == (v is None) for c, v in zip(flat, TEXTS + other, strict=True))
+    assert n == len({*TEXTS, *other} - {None})
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_objects_that_rows_share_are_looked_at_once(shared, monkeypatch):
+    values = [NAN, None, "b", 1, 1.0, True, "a", 2, float("nan")]
+    rows = [values[i] for i in np.random.default_rng(1).integers(0, 9, 800)]
+    rows = rows if shared else [bytes(v, "utf8").decode() if isinstance(v, str) else v for v in rows]
+    parts = [Column("O", np.array([*r, None], dtype=object)[:-1]) for r in (rows[:300], [], rows[300:])]
+    wanted = known_codes(parts)
+    monkeypatch.setattr(inputs, "_SHARED_FROM", 0)
+    found = known_codes(parts)
+    assert found[1] == wanted[1] == 4
+    assert [c.tolist() for c in found[0]] == [c.tolist() for c in wanted[0]]
+    assert inputs._different_objects([p.values for p in parts])[1] is not None

@@ -84,6 +84,45 @@ def test_whole_numbers_are_counted_or_sorted(seed, monkeypatch):
     assert column_shapes.ks_complement(real, synthetic) == by_sorting
 
 
+HARD = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "ties": lambda rng, n: rng.integers(0, 9, n) / 3,
+    "one far": lambda rng, n: np.append(rng.normal(size=n - 1), 1e12),
+    "lognormal": lambda rng, n: rng.lognormal(0, 5, n),
+    "tiny": lambda rng, n: rng.normal(size=n) * 1e-300,
+    "endless": lambda rng, n: np.append(rng.normal(size=n - 1), np.inf),
+    "constant": lambda rng, n: np.full(n, 0.1),
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+def test_numbers_are_compared_without_sorting_most(kind, shift, monkeypatch):
+    rng = np.random.default_rng(4)
+    real, synthetic = HARD[kind](rng, 500), HARD[kind](rng, 400) + shift
+    by_sorting = column_shapes.ks_complement(real, synthetic)
+    monkeypatch.setattr(column_shapes, "_COUNT_FROM", 0)
+    for n_buckets in (2, 16, 2**13):
+        monkeypatch.setattr(column_shapes, "_BUCKETS", n_buckets)
+        assert column_shapes.ks_complement(real, synthetic) == by_sorting
+    assert (column_shapes._gap_by_buckets(real, synthetic) is None) == (
+        kind == "endless" or (kind, shift) == ("constant", 0)
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_categories_changes_no_digit(seed):
+    rng = np.random.default_rng(seed)
+    real, synthetic = rng.integers(0, 50, (2, 7, 5))
+    rows, columns = rng.permutation(7), rng.permutation(5)
+    turned = [c[rows][:, columns] for c in (real, synthetic)]
+    assert pair_measures.contingency_similarity(*turned) == pair_measures.contingency_similarity(real, synthetic)
+    assert pair_measures.cramers_v(turned[0]) == pair_measures.cramers_v(real) == pair_measures.cramers_v(real.T)
+    counts = real[:, 0], np.where(synthetic[:, 0] < 30, 0, synthetic[:, 0])
+    for measure in (column_shapes.tv_complement, column_shapes.chi_squared_p):
+        assert measure(*counts) == measure(*(c[rows] for c in counts))
+
+
 def test_many_levels_are_counted_without_a_table_of_all_cells(monkeypatch):
     from divulge.sdmetrics.column_pairs import comparisons
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from divulge.kernels import sequences
 from divulge.kernels.sequences import STATISTICS, per_sequence
 from divulge.sdmetrics import column_pairs, multi_table, single_column, timeseries
 from divulge.sdmetrics.errors import IncomputableMetricError
@@ -107,6 +108,22 @@ def test_statistics_of_long_and_short_sequences_agree_with_numpy(statistic):
         warnings.simplefilter("ignore")
         expected = [np.std(v, ddof=1) if statistic == "std" else getattr(np, statistic)(v) for v in own]
     assert per_sequence(values, starts, statistic) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "std"])
+def test_rows_are_added_alike_side_by_side_and_in_turn(statistic, monkeypatch):
+    rng = np.random.default_rng(6)
+    starts = np.append(0, np.cumsum(rng.integers(1, 30, 90)))
+    values = rng.normal(1e6, 1, starts[-1])
+    values[3] = np.inf
+    found = []
+    monkeypatch.setattr(sequences, "compiled", lambda function: function)
+    for few, is_compiled in ((40, False), (1, False), (1000, False), (40, True)):
+        monkeypatch.setattr(sequences, "_FEW", few)
+        monkeypatch.setattr(sequences, "worth_compiling", lambda n_steps, found=is_compiled: found)
+        with np.errstate(all="ignore"):
+            found.append(per_sequence(values, starts, statistic).tolist())
+    assert all(repr(one) == repr(found[0]) for one in found)
 
 
 def test_no_message_holds_a_value():

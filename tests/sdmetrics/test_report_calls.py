@@ -262,3 +262,59 @@ def test_large_tables_of_counts_give_the_same(monkeypatch):
     monkeypatch.setattr(pairs, "_DENSE", 0)
     monkeypatch.setattr(pairs, "_CELLS_AT_ONCE", 1)
     pd.testing.assert_frame_equal(made(synthetic=frame).get_details("Column Pair Trends"), whole)
+
+
+def gaps_and_all(n: int, seed: int) -> "pd.DataFrame":
+    rng = np.random.default_rng(seed)
+    level = rng.normal(size=n)
+    texts = np.array(["a", "b", "c", None], dtype=object)
+    table = {
+        "a": level + rng.normal(size=n),
+        "b": np.where(rng.random(n) < 0.2, np.nan, level),
+        "c": np.where(rng.random(n) < 0.1, np.nan, level**2),
+        "d": texts[np.clip(level + 2, 0, 3).astype(int)],
+        "e": texts[np.clip(2 * level + 1, 0, 3).astype(int)],
+        "f": np.round(3 * level).astype(int),
+    }
+    return pd.DataFrame(table)
+
+
+MIXED = {"columns": {name: {"sdtype": "categorical" if name in "def" else "numerical"} for name in "abcdef"}}
+
+
+@pytest.mark.parametrize("n", [60, 1500])
+def test_neither_kind_of_frame_nor_order_of_rows_changes_a_digit_of_a_count(n):
+    real, synthetic = gaps_and_all(n, 1), gaps_and_all(n - 20, 2)
+    turned = [t.sample(frac=1, random_state=1)[list("fedcba")] for t in (real, synthetic)]
+    kinds = [turned, [pl.from_pandas(t) for t in (real, synthetic)], [pl.from_pandas(t).to_arrow() for t in turned]]
+    wanted = made(real=real, synthetic=synthetic, metadata=MIXED)
+    counted = ["Column 1", "Column 2", "Score", "Real Association", "Meets Threshold?"]
+    for pair in kinds:
+        found = made(real=pair[0], synthetic=pair[1], metadata=MIXED)
+        for name in ("Column Shapes", "Column Pair Trends"):
+            ours, theirs = found.get_details(name), wanted.get_details(name)
+            whole = theirs["Metric"] != "CorrelationSimilarity"
+            columns = counted if "Column 1" in theirs else ["Column", "Score"]
+            pd.testing.assert_frame_equal(ours[whole][columns], theirs[whole][columns], check_exact=True)
+            pd.testing.assert_frame_equal(ours, theirs, rtol=1e-13, atol=0)
+
+
+def test_correlations_of_columns_with_gaps_are_those_of_pairs():
+    from divulge.sdmetrics.column_pairs import CorrelationSimilarity
+    from divulge.sdmetrics.reports.correlations import correlations
+    from divulge.sdmetrics.reports.tables import columns_from
+
+    real, synthetic = (gaps_and_all(300, seed)[list("abcf")] for seed in (1, 2))
+    for frame in (real, synthetic):
+        frame["g"] = np.where(np.arange(300) < 3, frame["a"], np.nan)  # hardly a row
+        frame["h"] = frame["a"] * 1e-200  # too small to square
+    columns = [columns_from(t, "real_data") for t in (real, synthetic)]
+    found = correlations({name: (columns[0][name], columns[1][name]) for name in real})
+    names = ["a", "b", "c", "f"]
+    assert {pair for pair in found if pair[0] < pair[1] and "g" not in pair} == {
+        (a, b) for a in names for b in names if a < b
+    }
+    for a, b in found:
+        if a != b:
+            one = CorrelationSimilarity.compute_breakdown(real[[a, b]], synthetic[[a, b]])
+            assert found[a, b] == pytest.approx((one["real"], one["synthetic"]), rel=0, abs=1e-12)

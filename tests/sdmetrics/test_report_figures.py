@@ -83,7 +83,7 @@ def test_each_property_is_drawn_from_its_details(made, which, name, table, title
     details = made[which].get_details(name, table)
     plot = made[which].get_visualization(name, table)
     counted = details[details["Meets Threshold?"].eq(True)] if "Meets Threshold?" in details else details
-    assert plot.picture.title == f"{title} (Average Score={round(counted['Score'].mean(), 2):g})"
+    assert plot.picture.title == f"{title} (Average Score={round(float(counted['Score'].mean()), 2)})"
     if isinstance(plot.picture, Matrix):
         drawn = plot.picture.similarity.values
         assert sorted(drawn[np.isfinite(drawn)]) == sorted(details["Score"].dropna())
@@ -116,7 +116,7 @@ def test_calls_that_are_refused(made):
         quality.get_visualization("Column Shapes", "zz")
     with pytest.raises(ValueError, match="Invalid backend 'bokeh'"):
         quality.get_visualization("Column Shapes", "users", backend="bokeh")
-    with pytest.raises(VisualizationUnavailableError, match="of all tables"):
+    with pytest.raises(VisualizationUnavailableError, match="for a single table"):
         diagnostic.get_visualization("Data Structure", "users")
     with pytest.raises(VisualizationUnavailableError, match="Constraint Validity"):
         diagnostic.get_visualization("Constraint Validity")
@@ -154,6 +154,16 @@ def test_many_columns_make_no_larger_figure():
     assert matrix.similarity.names == tuple(f"c{i}" for i in range(60 - MOST_NAMES, 60))
     assert "30 of 60 columns" in matrix.notes[-1]
     assert max(len(draw(p)) for p in (bars, matrix)) < 250_000
+
+
+def test_a_metric_is_filled_alike_in_all_figures():
+    scores = {"KSComplement": 0.9, "TVComplement": 0.2}
+    rows = [{"Column": m, "Metric": m, "Score": s, "Error": None} for m, s in scores.items()]
+    for drawn in ([rows[0]], [rows[1]], rows, rows[::-1]):
+        svg = draw(picture_of("Column Shapes", drawn))
+        for metric, css in (("KSComplement", "r"), ("TVComplement", "s")):
+            fills = re.findall(rf'class="(\w+)"[^>]*><title>{metric}, ', svg)
+            assert fills == ([css] if metric in {r["Metric"] for r in drawn} else [])
 
 
 def test_no_scores_at_all():

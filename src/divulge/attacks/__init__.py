@@ -12,6 +12,7 @@ from divulge.attacks.distance import epsilon_identifiability
 from divulge.attacks.distance import nnaa
 from divulge.attacks.distance import dcr_baseline
 from divulge.attacks.membership import exposure
+from divulge.attacks.membership import membership
 from divulge.attacks.identity import singling_out
 from divulge.attacks.identity import linkability
 from divulge.attacks.inference import inference
@@ -55,6 +56,7 @@ __all__ = [
     "k_anonymity",
     "l_diversity",
     "linkability",
+    "membership",
     "modal_guess",
     "nnaa",
     "nndr",

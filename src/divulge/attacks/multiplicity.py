@@ -28,12 +28,12 @@ def correct(
     """Return the results with simultaneous bounds, adjusted p-values and verdicts, corrected within each family.
 
     `n_families` is the number of families that a finding is corrected for afterwards, None that of these results; what
-    the verdict can find depends on it.
+    the verdict can find depends on it. Results that their attack has corrected already (`corrected`) stay as they are.
     """
     out = list(results)
     families: dict[str, list[int]] = {}
     for i, result in enumerate(results):
-        if result.comparison is not None:
+        if result.comparison is not None and not getattr(result.comparison, "corrected", False):
             families.setdefault(family_of(result), []).append(i)
     for name, members in families.items():
         family, comparisons = _family(case, name, [results[i] for i in members])

@@ -23,7 +23,7 @@ from divulge.tables.readers import opened
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
-LEFT_OUT = "column(s) that not all tables have are left out"
+LEFT_OUT = "columns that not all tables have are left out"
 _KEPT_BYTES = 2**28  # contingency tables kept: hundreds for a survey of usual size, two or three for millions of rows
 
 
@@ -244,6 +244,10 @@ class Case:
         return {c: self.binning(c).bins for c in columns if self.binning(c).bins}
 
 
+_N_CHARS = pl.first().str.len_chars().alias("n_chars")
+_SPACED = pl.first().str.contains(" ", literal=True).alias("spaced")
+
+
 def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | None = None) -> Facts:
     """Return the facts of one column in one table, from its levels and their counts; `numbers` are of all levels."""
     counts = pooled.counts[which]
@@ -255,8 +259,9 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
     if pooled.family == "text" and n_distinct:
         text = pooled.levels.filter(pl.Series(used))
         weight = counts[1:][used]
-        length = float((text.str.len_chars().to_numpy() * weight).sum() / weight.sum())
-        spaces = bool(text.str.contains(" ").any())
+        n_chars, spaced = text.to_frame("text").select_seq(_N_CHARS, _SPACED).get_columns()
+        length = float((n_chars.to_numpy() * weight).sum() / weight.sum())
+        spaces = bool(spaced.any())
     is_number = ~np.isnan(numbers)
     return Facts(
         name=pooled.name,
@@ -319,7 +324,7 @@ def build_case(
     for table in tables:
         extra = [c for c in table.columns if c not in shared]
         if extra:
-            notes.append(f"{table.role}: {len(extra)} {LEFT_OUT}: {_some(extra)}")
+            notes.append(f"{table.role}: {LEFT_OUT}, {len(extra)} in all: {_some(extra)}")
     named = [] if unit is None else list(column_names("unit", unit))
     ignored = column_names("ignore", ignore)
     levels = [name for t in tables for name in t.levels]

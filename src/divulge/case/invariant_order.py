@@ -16,6 +16,8 @@ __all__ = ["Canonical", "canonical_of"]
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
+_HOLDOUT = 2
+
 
 class Canonical:
     """An order of rows and levels that does not depend on category names, units of numbers or row order.
@@ -23,7 +25,8 @@ class Canonical:
     A number enters by its rank. A category enters by how often it occurs and with which values of other columns: rows
     are hashed by their levels and levels by their rows, three times. Remaining ties are broken by code, which rarely
     matters. `tables` names the tables that enter (0 real, 1 synthetic, 2 holdout); None takes all. `rows` names the
-    rows of a table that enter; of a table without an entry all rows do.
+    rows of a table that enter; of a table without an entry all rows do. With `blind`, real and holdout count as one
+    table, so that the order says nothing about who is a member.
     """
 
     def __init__(
@@ -32,6 +35,8 @@ class Canonical:
         columns: Sequence[str],
         tables: Sequence[int] | None = None,
         rows: Mapping[int, Ints] | None = None,
+        *,
+        blind: bool = False,
     ) -> None:
         self.columns = tuple(sorted(columns))
         self._encoded = case.encoded
@@ -45,7 +50,8 @@ class Canonical:
                 parts.append(value_hashes(_ranks(self._encoded.numbers(column), found), len(parts))[found])
             every.append(np.concatenate([self._part(self.codes(j, t), t) for t in self._tables]).astype(np.int64))
         lengths = [len(self._levels_of(0, t)) for t in self._tables]
-        table = np.repeat(self._tables, lengths).astype(np.uint64)
+        numbers = [0 if blind and t == _HOLDOUT else t for t in self._tables]
+        table = np.repeat(numbers, lengths).astype(np.uint64)
         fixed = sum(parts, value_hashes(table, 10_007))
         self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
         for _ in range(3):
@@ -86,10 +92,12 @@ class Canonical:
         return codes[np.lexsort((codes, self.colours[column][codes]))]
 
 
-def canonical_of(case: Case, columns: Sequence[str], tables: Sequence[int] | None = None) -> Canonical:
+def canonical_of(
+    case: Case, columns: Sequence[str], tables: Sequence[int] | None = None, *, blind: bool = False
+) -> Canonical:
     """Return the order of all rows of some tables; the case caches it."""
-    key = ("canonical order", tuple(sorted(columns)), None if tables is None else tuple(tables))
-    return case.encoded.once(key, lambda: Canonical(case, columns, tables), tables)
+    key = ("canonical order", tuple(sorted(columns)), None if tables is None else tuple(tables), blind)
+    return case.encoded.once(key, lambda: Canonical(case, columns, tables, blind=blind), tables)
 
 
 def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:

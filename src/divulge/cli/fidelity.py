@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from divulge.report.model import Condition
     from divulge.sdmetrics.reports.base import Report
 
-__all__ = ["diagnose", "quality"]
+__all__ = ["diagnose", "judged_scores", "quality", "saved_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _run(kind: _Kind, **options: Any) -> None:
         progress("comparing", 0, 1)
         _generate(report, inputs.real, inputs.synthetic, inputs.metadata)
     report.report_info["metadata_source"] = inputs.source
-    judged = _judged(kind, report, options["fail_on"])
+    judged = judged_scores(report, options["fail_on"])
     _write("--json", options["json_file"], report.save)
     _write("--html", options["html_file"], lambda path: report.to_html(path, judged))
     if not options["quiet"]:
@@ -161,16 +161,31 @@ def _note(text: str, quiet: bool) -> None:
         click.echo(f"divulge: {clean(text)}", err=True)
 
 
-def _judged(kind: _Kind, report: Report, rules: Sequence[str]) -> list[Condition]:
+def judged_scores(report: Report, rules: Sequence[str]) -> list[Condition]:
+    """Return what was found about each rule on the scores of a report."""
     from divulge.release.rules import in_words, judge_score
     from divulge.report.model import Condition
 
-    scores = {"": report.get_score(), **report.scores()}
-    judged = [(rule, judge_score(rule, kind.rule, scores)) for rule in rules]
+    name = _QUALITY.rule if report.content().is_quality else _DIAGNOSTIC.rule
+    scores = {"": report.get_score(), **{p.name: float("nan") for p in report.known_properties()}, **report.scores()}
+    judged = [(rule, judge_score(rule, name, scores)) for rule in rules]
     return [
-        Condition(condition=in_words(rule, [kind.rule]), found=j.found or "not computed", kept=j.kept, why=j.why)
+        Condition(condition=in_words(rule, [name]), found=j.found or "not computed", kept=j.kept, why=j.why)
         for rule, j in judged
     ]
+
+
+def saved_report(path: str) -> Report | None:
+    """Return the report that `divulge quality` or `divulge diagnose` wrote to a file, None where it is another file."""
+    from divulge.sdmetrics.reports.saving import report_type
+
+    kind = {"QualityReport": _QUALITY, "DiagnosticReport": _DIAGNOSTIC}.get(report_type(path) or "")
+    if kind is None:
+        return None
+    try:
+        return _empty(kind).load(path)
+    except ValueError as error:
+        raise SettingError(str(error)) from None
 
 
 def _write(option: str, path: str | None, write: Callable[[str], Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from divulge.cli.fidelity import judged_scores, saved_report
 from divulge.cli.options import FILE
 from divulge.cli.root import cli
 from divulge.cli.show import check_file
@@ -17,6 +18,7 @@ from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
     from divulge.report.model import Assessment, Policy
+    from divulge.sdmetrics.reports.base import Report
 
 __all__ = ["gate", "write_junit"]
 
@@ -36,28 +38,53 @@ __all__ = ["gate", "write_junit"]
 def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit: str | None, quiet: bool) -> None:
     """Check the assessment.json of a report (ASSESSMENT) against a policy, without the data.
 
+    ASSESSMENT may also be a file that `divulge quality --json` or `divulge diagnose --json` wrote; --fail-on then takes
+    rules such as 'quality.score < 0.9'.
+
     Exit status: 0 all conditions are met, 1 a condition is broken, 2 unusable input.
     """
     from msgspec.structs import replace
 
-    from divulge.release.conditions import broken, judge_policy
+    from divulge.release.conditions import judge_policy
     from divulge.release.policy import read_policy
-    from divulge.report.documents.terminal import clean
-    from divulge.report.report import Report
+    from divulge.report.report import Report as Assessed
 
     if not policy_file and not fail_on:
         raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
     check_file("--junit", junit, [assessment, policy_file or None], Path(assessment).parent)
+    if saved := saved_report(assessment):
+        sys.exit(_judge_scores(saved, policy_file or junit, fail_on, quiet))
     policy = read_policy(policy_file) if policy_file else None
-    data = Report.from_json(assessment).assessment
+    data = Assessed.from_json(assessment).assessment
     judged = judge_policy(data, policy, fail_on)
     if junit:
         write_junit(junit, replace(data, policy=judged))
+    sys.exit(_told(judged, quiet))
+
+
+def _judge_scores(report: Report, other: str | None, rules: Sequence[str], quiet: bool) -> int:
+    """Judge a report of `divulge quality` or `divulge diagnose`, and return the exit status."""
+    from divulge.report.model import Policy
+
+    if other:
+        raise SettingError(
+            "gate: --policy and --junit are about an assessment, and this file has the scores of tables. hint: give "
+            "--fail-on 'quality.score < 0.9'."
+        )
+    judged = judged_scores(report, rules)
+    return _told(Policy(name="scores", sha256=None, kept=all(c.kept for c in judged), conditions=tuple(judged)), quiet)
+
+
+def _told(judged: Policy, quiet: bool) -> int:
+    """Print what was found about each condition, and return the exit status."""
+    from divulge.release.conditions import broken
+    from divulge.report.documents.terminal import clean
+
     if not quiet:
         click.echo(_table(judged))
     for sentence in broken(judged):
         click.echo(f"divulge: not kept: {clean(sentence)}", err=True)
-    sys.exit(0 if judged.kept else 1)
+    return 0 if judged.kept else 1
 
 
 def write_junit(path: str, data: Assessment) -> None:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, written
+from divulge.cli.show import as_text, check_file, written
 from divulge.core.errors import SettingError
+
+if TYPE_CHECKING:
+    from divulge.report.report import Report
 
 __all__ = ["render"]
 
 _DOCUMENTS = {"html": "report.html", "md": "report.md", "json": "assessment.json", "junit": "junit.xml"}
 
 
-def _formats(_: Any, __: Any, value: str) -> list[str]:
-    """Return the requested formats, each once."""
+def _formats(_: Any, __: Any, value: str | None) -> list[str] | None:
+    """Return the requested formats, each once; None where none are named."""
+    if value is None:
+        return None
     asked = [part.strip().lower() for part in value.split(",")]
     if "all" in asked:
         return list(_DOCUMENTS)
@@ -37,9 +42,25 @@ def _formats(_: Any, __: Any, value: str) -> list[str]:
               "ASSESSMENT]")  # fmt: skip
 @click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
               help="Names that an external edition shows: columns.")  # fmt: skip
-@click.option("--format", "formats", default="all", callback=_formats, show_default=True, metavar="LIST",
-              help="Documents to write: a list of html,md,json,junit, or all.")  # fmt: skip
-def render(assessment: str, out: str | None, edition: str | None, reveal: Sequence[str], formats: list[str]) -> None:
+@click.option(
+    "--format",
+    "formats",
+    default=None,
+    callback=_formats,
+    metavar="LIST",
+    help="Documents to write: a list of html,md,json,junit, or all.  [default: all; none with --pdf]",
+)
+@click.option("--pdf", metavar="FILE", help="Print the page to FILE by an installed Chromium, Chrome or Edge.")
+@click.option("--annex", is_flag=True, help="Print the annex too: all comparisons, the method in full, the glossary.")
+def render(
+    assessment: str,
+    out: str | None,
+    edition: str | None,
+    reveal: Sequence[str],
+    formats: list[str] | None,
+    pdf: str | None,
+    annex: bool,
+) -> None:
     """Write the documents of a report again from its assessment.json (ASSESSMENT), without the data.
 
     If records.parquet lies beside ASSESSMENT, a custodian's HTML page lists the most exposed people. --edition external
@@ -49,6 +70,8 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
     """
     from divulge.report.report import Report, other_edition
 
+    if annex and not pdf:
+        raise SettingError("--annex: only a printed report leaves the annex out. hint: add --pdf FILE.")
     report = Report.from_json(assessment)
     has = report.assessment.edition
     wanted = edition or has
@@ -61,15 +84,26 @@ def render(assessment: str, out: str | None, edition: str | None, reveal: Sequen
         raise SettingError("--reveal: a custodian's edition shows everything. hint: add --edition external.")
     if wanted == "external" and (has == "custodian" or tuple(reveal) != report.assessment.revealed):
         report = report.external(reveal)
+    if pdf:
+        check_file("--pdf", pdf, [assessment], Path(assessment).parent)
+        _printed(report, pdf, annex)
+    if pdf and formats is None:
+        return
     source = Path(assessment)
     folder = Path(out) if out else source.parent / "external" if wanted != has else source.parent
     if why := other_edition(folder, wanted):
         raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
-    documents = [_DOCUMENTS[f] for f in formats]
+    documents = [_DOCUMENTS[f] for f in formats or _DOCUMENTS]
     lacking = [d for d in documents if not _is(folder / d, source)]  # the file that was read stays unchanged
     written(report, folder, only=lacking)
     for document in documents:
         click.echo(as_text(folder / document))
+
+
+def _printed(report: Report, pdf: str, annex: bool) -> None:
+    from divulge.report.documents.pdf import printed
+
+    click.echo(as_text(printed(report.to_html(annex=annex), pdf)))
 
 
 def _is(path: Path, source: Path) -> bool:

@@ -141,7 +141,7 @@ def _kind_of_text(f: Facts) -> tuple[Kind, str]:
         return "numeric", f"text that reads as numbers throughout, {f.n_distinct} distinct"
     if f.number_share >= 0.8 and f.n_distinct > FEW:
         return "numeric", (
-            f"numbers beside {f.n_not_numbers} other value(s), which stay categories of their own "
+            f"numbers beside other values ({f.n_not_numbers}), which stay categories of their own "
             "(--missing turns codes into missing)"
         )
     if f.has_spaces and f.mean_length > 40 and share > 0.2:

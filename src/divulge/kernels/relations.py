@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "ORPHAN", "SequenceOrder", "children_of", "composed", "order_of", "parent_rows", "repeated_keys"]
+__all__ = [
+    "MISSING",
+    "ORPHAN",
+    "SequenceOrder",
+    "children_of",
+    "composed",
+    "counted_order",
+    "order_of",
+    "parent_rows",
+    "repeated_keys",
+]
 
 Codes = NDArray[np.int32]
 Rows = NDArray[np.int32]
@@ -139,7 +149,7 @@ def order_of(sequence: NDArray[np.integer], index: Sequence[NDArray[np.generic]]
     >>> order.rows.tolist(), order.starts.tolist(), order.lagged(1)[0].tolist()
     ([1, 2, 0], [0, 1, 3], [2])
     """
-    rows = np.lexsort((*reversed(index), sequence)).astype(np.int64) if index else _counted_order(sequence)
+    rows = np.lexsort((*reversed(index), sequence)).astype(np.int64) if index else counted_order(sequence)
     rows = rows[int((sequence < 0).sum()) :]
     ordered = sequence[rows]
     new = np.ones(len(rows), dtype=bool)
@@ -155,12 +165,14 @@ def order_of(sequence: NDArray[np.integer], index: Sequence[NDArray[np.generic]]
     return SequenceOrder(rows, starts, ties, len(sequence) - len(rows))
 
 
-def _counted_order(sequence: NDArray[np.integer]) -> Ints:
+def counted_order(sequence: NDArray[np.integer]) -> Ints:
     """Return the stable order of small numbers, from -1: each row has its place, without a comparison of rows."""
     from scipy.sparse import coo_array
 
     n = len(sequence)
-    if not n or int(sequence.max()) > 4 * n:
+    if (sequence[1:] >= sequence[:-1]).all():
+        return np.arange(n)
+    if int(sequence.max()) > 4 * n:
         return np.argsort(sequence, kind="stable").astype(np.int64)
     columns = np.arange(n)
     places = coo_array((np.ones(n, dtype=np.int8), (sequence + 1, columns)), shape=(int(sequence.max()) + 2, n))

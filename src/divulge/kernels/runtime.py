@@ -7,12 +7,13 @@ compiler. Compiled code is cached on disk if a folder is writable, else compiled
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["compiled", "in_threads", "one_by_one", "side_by_side"]
+__all__ = ["compiled", "in_threads", "one_by_one", "side_by_side", "worth_compiling"]
 
 COMPILE_FROM = 4_000_000
 """Pairs of rows below which numpy is used and nothing is compiled (2,000 x 2,000)."""
@@ -20,6 +21,9 @@ COMPILE_FROM = 4_000_000
 
 THREADS_FROM = 200_000
 """Rows from which tasks of numpy and polars, which release the interpreter's lock, run in several threads."""
+
+_IF_LOADED = 32
+"""How many times fewer steps are worth compiled code when the compiler, which takes half a second, is loaded."""
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -45,6 +49,11 @@ def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def worth_compiling(n_steps: int) -> bool:
+    """Return whether a loop of so many steps takes less time compiled than with numpy; the result is the same."""
+    return n_steps >= (COMPILE_FROM // _IF_LOADED if "numba" in sys.modules else COMPILE_FROM)
+
+
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function compiled by numba; its disk cache is used where there is one."""
@@ -57,7 +66,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def side_by_side(work: Callable[[int, int], None], n: int, threads: int, each: int | None = None) -> None:
-    """Run work(a, b) in threads, on consecutive parts of range(n)."""
+    """Run work(a, b) in threads, on consecutive parts of range(n); one part runs in the thread of the caller."""
     step = each or max(1, -(-n // (4 * threads)))
+    if n <= step:
+        if n:
+            work(0, n)
+        return
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))

@@ -1,4 +1,4 @@
-"""One statistic per sequence, from rows in the order of their sequences; no loop over sequences."""
+"""One statistic per sequence, from rows in the order of their sequences; long ones by compiled loops."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.kernels.relations import counted_order
+from divulge.kernels.runtime import compiled, worth_compiling
+
 __all__ = ["STATISTICS", "Statistic", "per_sequence"]
 
 Floats = NDArray[np.float64]
@@ -15,8 +18,10 @@ Ints = NDArray[np.int64]
 Statistic = Literal["mean", "median", "std", "min", "max"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "median", "std", "min", "max")
 
-_LONG = 5_000
-"""Rows from which a sequence is summed on its own; shorter ones are summed side by side."""
+_STEPS = 8
+"""Steps of numpy that take as long as one row in a loop of Python's."""
+_FEW = 40
+"""Sequences below which a loop over rows takes less time than one step of numpy for each."""
 
 
 def per_sequence(values: NDArray[Any], starts: Ints, statistic: Statistic) -> NDArray[Any]:
@@ -54,65 +59,94 @@ def _extreme(which: np.ufunc) -> Callable[[NDArray[Any], Ints], NDArray[Any]]:
 
 def _medians(values: NDArray[Any], starts: Ints) -> Floats:
     lengths = np.diff(starts)
-    ordered = values[np.lexsort((values, np.repeat(np.arange(len(lengths)), lengths)))].astype(np.float64)
+    ascending = np.argsort(values)
+    sequence = np.repeat(np.arange(len(lengths)), lengths)[ascending]
+    ordered = values[ascending[counted_order(sequence)]].astype(np.float64)
     upper, lower = ordered[starts[:-1] + lengths // 2], ordered[starts[:-1] + (lengths - 1) // 2]
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(lengths % 2 == 1, upper, (upper + lower) / 2))
 
 
 def _means(values: NDArray[Any], starts: Ints) -> Floats:
-    total = np.zeros(len(starts) - 1)
-    compensation = np.zeros(len(total))
-
-    def add(now: Ints | slice, _: int, row: Floats) -> None:
-        y = row - compensation[now]
-        t = total[now] + y
-        left = t - total[now] - y
-        compensation[now] = np.where(np.isnan(left), 0.0, left)
-        total[now] = t
-
-    def whole(sequence: int, rows: Floats) -> None:
-        total[sequence] = rows.sum()
-
-    _side_by_side(values, starts, add, whole)
-    return total / np.diff(starts)
+    return _state(values, starts, _sum_side_by_side, _sum_in_turn)[0] / np.diff(starts)
 
 
 def _deviations(values: NDArray[Any], starts: Ints) -> Floats:
-    mean, squares = np.zeros(len(starts) - 1), np.zeros(len(starts) - 1)
-
-    def add(now: Ints | slice, step: int, row: Floats) -> None:
-        before = mean[now]
-        after = before + (row - before) / (step + 1)
-        squares[now] += (row - after) * (row - before)
-        mean[now] = after
-
-    def whole(sequence: int, rows: Floats) -> None:
-        squares[sequence] = ((rows - rows.mean()) ** 2).sum()
-
-    _side_by_side(values, starts, add, whole)
+    squares = _state(values, starts, _square_side_by_side, _square_in_turn)[1]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.sqrt(squares / (np.diff(starts) - 1)))
 
 
-def _side_by_side(
+def _state(
     values: NDArray[Any],
     starts: Ints,
-    add: Callable[[Ints | slice, int, Floats], None],
-    whole: Callable[[int, Floats], None],
-) -> None:
-    """Call `add(sequences, i, their i-th values)` for each i, and `whole(sequence, its values)` for long sequences."""
+    side_by_side: Callable[[Floats, Floats, Floats, int], None],
+    in_turn: Callable[..., None],
+) -> tuple[Floats, Floats]:
+    """Return two numbers of each sequence after its last row, which begin at 0.
+
+    The first rows of all sequences are added together, the second ones, and so on, as long as enough sequences have
+    one; the other rows are added in turn. Either way a sequence adds its rows in their order.
+    """
     numbers = values.astype(np.float64)
+    first, second = np.zeros(len(starts) - 1), np.zeros(len(starts) - 1)
+    if worth_compiling(_STEPS * len(numbers)):
+        compiled(in_turn)(numbers, starts[:-1], starts[1:], 0, first, second)
+        return first, second
     lengths = np.diff(starts)
+    longest_first = np.argsort(-lengths, kind="stable")
+    begin, ordered = starts[longest_first], lengths[longest_first]
+    n_steps = int(ordered[_FEW - 1]) if len(ordered) >= _FEW else 0
+    n_active = np.searchsorted(-ordered, -np.arange(n_steps), side="left")
+    one, other = np.zeros(len(lengths)), np.zeros(len(lengths))
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        for sequence in np.flatnonzero(lengths > _LONG):
-            whole(int(sequence), numbers[starts[sequence] : starts[sequence + 1]])
-        short = np.flatnonzero(lengths <= _LONG)
-        longest_first = short[np.argsort(-lengths[short], kind="stable")]
-        ascending = np.sort(lengths[short])
-        for i in range(int(ascending[-1]) if len(short) else 0):
-            now = longest_first[: len(short) - int(np.searchsorted(ascending, i, side="right"))]
-            add(now, i, numbers[starts[now] + i])
+        for i, n in enumerate(n_active.tolist()):
+            side_by_side(numbers[begin[:n] + i], one[:n], other[:n], i)
+    longer = np.flatnonzero(ordered > n_steps)
+    rest, rest_other = one[longer].tolist(), other[longer].tolist()
+    bounds = (begin[longer] + n_steps).tolist(), (begin[longer] + ordered[longer]).tolist()
+    in_turn(numbers.tolist(), *bounds, n_steps, rest, rest_other)
+    one[longer], other[longer] = rest, rest_other
+    first[longest_first], second[longest_first] = one, other
+    return first, second
+
+
+def _sum_side_by_side(row: Floats, total: Floats, compensation: Floats, _: int) -> None:
+    row -= compensation
+    t = total + row
+    np.subtract(t - total, row, out=compensation)
+    compensation[np.isnan(compensation)] = 0.0
+    total[:] = t
+
+
+def _sum_in_turn(values: Any, begin: Any, end: Any, _: int, total: Any, compensation: Any) -> None:
+    for s in range(len(total)):
+        t, c = total[s], compensation[s]
+        for r in range(begin[s], end[s]):
+            y = values[r] - c
+            after = t + y
+            c = after - t - y
+            if c != c:
+                c = 0.0
+            t = after
+        total[s], compensation[s] = t, c
+
+
+def _square_side_by_side(row: Floats, mean: Floats, squares: Floats, step: int) -> None:
+    after = mean + (row - mean) / (step + 1)
+    squares += (row - after) * (row - mean)
+    mean[:] = after
+
+
+def _square_in_turn(values: Any, begin: Any, end: Any, step: int, mean: Any, squares: Any) -> None:
+    for s in range(len(mean)):
+        m, q, n = mean[s], squares[s], step
+        for r in range(begin[s], end[s]):
+            n += 1
+            after = m + (values[r] - m) / n
+            q += (values[r] - after) * (values[r] - m)
+            m = after
+        mean[s], squares[s] = m, q
 
 
 _BY_NAME: dict[str, Callable[[NDArray[Any], Ints], NDArray[Any]]] = {

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "contingency_similarities",
     "contingency_similarity",
     "correlation_similarity",
     "cramers_v",
     "cramers_v_of_cells",
+    "cramers_vs",
     "divergence_score",
     "pearson",
     "spearman",
 ]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def contingency_similarity(real_counts: NDArray[Any], synthetic_counts: NDArray[Any]) -> float:
@@ -33,8 +38,46 @@ def contingency_similarity(real_counts: NDArray[Any], synthetic_counts: NDArray[
     >>> contingency_similarity(np.array([[1, 1], [0, 2]]), np.array([[2, 0], [0, 2]]))
     0.75
     """
-    shares = [c / total if (total := c.sum()) else np.zeros(c.shape) for c in (real_counts, synthetic_counts)]
-    return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
+    start = np.array([0, np.size(real_counts)])
+    cells = [np.asarray(c, dtype=np.int64).ravel() for c in (real_counts, synthetic_counts)]
+    return float(contingency_similarities(cells[0], cells[1], start)[0])
+
+
+def contingency_similarities(real_cells: Ints, synthetic_cells: Ints, start: Ints) -> Floats:
+    """Return `contingency_similarity` of several tables of counts, whose cells follow one another.
+
+    Parameters
+    ----------
+    real_cells, synthetic_cells
+        Shape (n_cells,). All tables of a side have the same rows.
+    start
+        Shape (n_tables + 1,): first cell of each table, and the number of all cells.
+
+    Returns
+    -------
+    ndarray
+        Shape (n_tables,). The distances are summed as whole numbers: the order of the cells changes no digit.
+
+    Examples
+    --------
+    >>> contingency_similarities(np.array([1, 1, 0, 2]), np.array([2, 0, 0, 2]), np.array([0, 4])).tolist()
+    [0.75]
+    """
+    n, m = (_rows_of_a_table(cells, start) for cells in (real_cells, synthetic_cells))
+    distance = _summed(np.abs(real_cells * max(m, 1) - synthetic_cells * max(n, 1)), start)
+    return np.asarray(1 - distance / (2.0 * max(n, 1) * max(m, 1)))
+
+
+def _rows_of_a_table(cells: Ints, start: Ints) -> int:
+    return int(cells[start[0] : start[1]].sum()) if len(start) > 1 else 0
+
+
+def _summed(values: Ints, start: Ints) -> Ints:
+    """Return the sum of the values of each table; a table may have no cell."""
+    if not len(values):
+        return np.zeros(len(start) - 1, dtype=values.dtype)
+    found = np.add.reduceat(values, np.minimum(start[:-1], len(values) - 1))
+    return np.asarray(np.where(np.diff(start) > 0, found, 0))
 
 
 def cramers_v(counts: NDArray[Any]) -> float:
@@ -50,13 +93,57 @@ def cramers_v(counts: NDArray[Any]) -> float:
     >>> cramers_v(np.array([[5, 0], [0, 5]]))
     1.0
     """
-    table = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0].astype(np.float64)
-    if min(table.shape) < 2:
-        return float("nan")
-    total = table.sum()
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
-    chi_squared = ((table - expected) ** 2 / expected).sum()
-    return float(np.sqrt(chi_squared / total / (min(table.shape) - 1)))
+    cells = np.asarray(counts, dtype=np.int64)
+    return float(cramers_vs(cells.ravel(), np.array([0, cells.size]), [cells.shape])[0])
+
+
+def cramers_vs(cells: Ints, start: Ints, shapes: Sequence[tuple[int, ...]]) -> Floats:
+    """Return `cramers_v` of several tables of counts, whose cells follow one another.
+
+    Parameters
+    ----------
+    cells
+        Shape (n_cells,). All tables have the same rows.
+    start
+        Shape (n_tables + 1,): first cell of each table, and the number of all cells.
+    shapes
+        Of each table: rows and columns.
+
+    Returns
+    -------
+    ndarray
+        Shape (n_tables,). The terms are summed as whole numbers: the order of the cells changes no digit.
+
+    Examples
+    --------
+    >>> cramers_vs(np.array([5, 0, 0, 5]), np.array([0, 4]), [(2, 2)]).tolist()
+    [1.0]
+    """
+    if not len(cells):
+        return np.full(len(start) - 1, np.nan)
+    n_rows, n_columns = (np.array([shape[i] for shape in shapes], dtype=np.int64) for i in (0, 1))
+    row = np.repeat(np.arange(int(n_rows.sum())), np.repeat(n_columns, n_rows))
+    table = np.repeat(np.arange(len(shapes)), np.diff(start))
+    first_column = np.cumsum(n_columns) - n_columns
+    column = (np.arange(len(cells)) - start[table]) % n_columns[table] + first_column[table]
+    sums = [_margin(cells, row, int(n_rows.sum())), _margin(cells, column, int(n_columns.sum()))]
+    used = [
+        _summed((margin > 0).astype(np.int64), np.append(0, np.cumsum(sizes)))
+        for margin, sizes in zip(sums, (n_rows, n_columns), strict=True)
+    ]
+    smaller = np.minimum(*used)
+    margins, n = sums[0][row] * sums[1][column], max(_rows_of_a_table(cells, start), 1)
+    # chi squared over n is at most smaller - 1, so that whole numbers of this scale cannot overflow
+    scale = 2.0 ** (61 - np.ceil(np.log2(np.maximum(smaller, 2))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = ((cells * n - margins) / n) ** 2 / margins
+        whole = np.where(margins > 0, np.rint(terms * scale[table]), 0).astype(np.int64)
+        squared = _summed(whole, start) / scale / (smaller - 1)
+        return np.asarray(np.where(smaller < 2, np.nan, np.sqrt(squared)))
+
+
+def _margin(cells: Ints, place: Ints, size: int) -> Ints:
+    return np.bincount(place, weights=cells, minlength=size).astype(np.int64)  # exact up to 2**53 rows
 
 
 def cramers_v_of_cells(rows: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any]) -> float:
@@ -81,7 +168,7 @@ def cramers_v_of_cells(rows: NDArray[Any], columns: NDArray[Any], counts: NDArra
     smaller = min(map(len, margins))
     if smaller < 2:
         return float("nan")
-    squared = (counts**2 / (margins[0][rows] * margins[1][columns])).sum() - 1
+    squared = math.fsum((counts**2 / (margins[0][rows] * margins[1][columns])).tolist()) - 1
     return float(np.sqrt(max(squared, 0.0) / (smaller - 1)))
 
 

@@ -21,10 +21,12 @@ __all__ = [
     "RECORDS",
     "assessment_bytes",
     "assessment_of",
+    "assessment_text",
     "content_of",
     "read_assessment",
     "read_records",
     "settings_of",
+    "text_of",
 ]
 
 RECORDS = "records.parquet"
@@ -73,6 +75,16 @@ def content_of(assessment: Assessment) -> dict[str, Any]:
         "results": [_result_outside(r) for r in data["results"]],
         "change": change and _last(change, _OUTSIDE["change"]),
     }
+
+
+def assessment_text(assessment: Assessment) -> str:
+    """Return assessment.json as text."""
+    return text_of(content_of(assessment))
+
+
+def text_of(data: Mapping[str, Any]) -> str:
+    """Return the content of assessment.json as text."""
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def settings_of(assessment: Assessment) -> dict[str, Any]:

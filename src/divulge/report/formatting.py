@@ -41,6 +41,7 @@ __all__ = [
     "measured",
     "methods",
     "name",
+    "of_people",
     "p_text",
     "prose",
     "rated",
@@ -167,6 +168,11 @@ def rows_of(data: Assessment, role: str) -> int | None:
 def of_guesses(attack: str) -> bool:
     """Return whether the rates of an attack count guesses instead of people, as its catalogue entry says."""
     return attack in CATALOGUE and CATALOGUE[attack].counts == "guesses"
+
+
+def of_people(result: ResultRecord) -> bool:
+    """Return whether the rates of a result count people, not guesses or synthetic rows."""
+    return not (counts_rows(result) or of_guesses(result.attack))
 
 
 def side(result: ResultRecord, role: str) -> str:

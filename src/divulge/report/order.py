@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND
 from divulge.report.formatting import rate_of, risk_value
 from divulge.report.model import Assessment, ResultRecord
@@ -16,6 +17,7 @@ __all__ = [
     "by_attack",
     "few_parts",
     "has_holdout",
+    "in_doubt",
     "in_question",
     "is_blind",
     "judged",
@@ -33,6 +35,11 @@ ORDER = {"excess found": 0, "deficit found": 1, "cannot tell": 2, "none found": 
 def has_holdout(data: Assessment) -> bool:
     """Return whether there were strangers to compare with."""
     return data.tables.holdout is not None
+
+
+def in_doubt(data: Assessment) -> list[str]:
+    """Return the failing preconditions without which members and strangers cannot be compared."""
+    return [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
 
 
 def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:

@@ -25,7 +25,15 @@ from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema
 from divulge.report import model
-from divulge.report.content import RECORDS, assessment_bytes, assessment_of, content_of, read_assessment, read_records
+from divulge.report.content import (
+    RECORDS,
+    assessment_bytes,
+    assessment_of,
+    content_of,
+    read_assessment,
+    read_records,
+    text_of,
+)
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
 from divulge.report.notebook import framed
@@ -220,7 +228,7 @@ class Report:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return assessment.json as text, and write it when a path is given."""
-        return written(json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
+        return written(text_of(self.data), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """Return the report as Markdown, and write it when a path is given."""
@@ -228,11 +236,19 @@ class Report:
 
         return written(markdown(self.assessment), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as one offline HTML page, and write it when a path is given."""
+    def to_html(self, path: str | Path | None = None, *, annex: bool = False) -> str:
+        """Return the report as one offline HTML page, and write it when a path is given.
+
+        Parameters
+        ----------
+        path
+            File to write.
+        annex
+            Whether the annex, all comparisons and the method in full, is unfolded and printed with the page.
+        """
         from divulge.report.documents.html import page
 
-        return written(page(self.assessment, _worst_records(self.record_frame)), path)
+        return written(page(self.assessment, _worst_records(self.record_frame), annex=annex), path)
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the report as JUnit XML, and write it when a path is given."""

@@ -17,6 +17,7 @@ from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
+from divulge.report import formatting
 from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
@@ -198,7 +199,8 @@ def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
     several = ((n, list(t) if isinstance(t, list | tuple) else [t]) for n, t in candidates.items())
     found = [(name, table) for name, tables in several for table in tables]
     if len(found) < 2:
-        raise SettingError(f"candidates: {len(found)} table(s). hint: two are needed; `divulge assess` takes one.")
+        n = formatting.several(len(found), "table")
+        raise SettingError(f"candidates: {n}. hint: two are needed; `divulge assess` takes one.")
     return found
 
 
@@ -226,7 +228,8 @@ def _same_columns(
     if not shared:
         raise TableError("candidates: no column is in all tables. hint: columns are matched by name; rename them.")
     away = sorted(people - shared)
-    notes = [f"{len(away)} column(s) that not all tables have were left out for all: {', '.join(away[:10])}"]
+    lacking = formatting.several(len(away), "column")
+    notes = [f"{lacking} that not all tables have were left out for all: {', '.join(away[:10])}"]
     out = [
         (name, table, sorted((people & set(table.columns)) - shared - set(reading.ignore)))
         for name, table in tables

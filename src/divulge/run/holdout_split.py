@@ -264,7 +264,8 @@ def _stratum_of(
     first = best[np.diff(unit[best], prepend=-1) != 0]
     n_mixed = len(pair) - len(np.unique(unit)) and int((np.bincount(unit) > 1).sum())
     if n_mixed:
-        notes.append(f"stratify: the rows of {n_mixed:,} unit(s) differ; each counts in the stratum of most of them")
+        units = f"{n_mixed:,} unit{'s' * (n_mixed != 1)}"
+        notes.append(f"stratify: the rows of {units} differ; each counts in the stratum of most of them")
     found = np.unique(stratum[first], return_inverse=True)[1]
     n_alone = int((np.bincount(found) == 1).sum())
     if n_alone:

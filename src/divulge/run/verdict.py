@@ -28,6 +28,7 @@ from divulge.core.result import (
     percent,
     tidy,
 )
+from divulge.report.formatting import several
 from divulge.report.model import Bound, NotCompared, Overall
 from divulge.report.prose.bounds import bounds_in_words, cannot_tell, does_not_hold, none_found, undecided
 from divulge.run.budget import TIME_UP
@@ -247,7 +248,7 @@ def _primary_first(found: Sequence[Result], bounds: Sequence[Bound]) -> list[Res
 
 def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:
     worst = max(found, key=lambda r: _bound(r, "low_simultaneous"))
-    how = f"{100 * level:.0f}% simultaneous over the {_same(worst, compared)} comparison(s) of this attack"
+    how = f"{100 * level:.0f}% simultaneous over the {several(_same(worst, compared), 'comparison')} of this attack"
     assert worst.real is not None and worst.risk is not None
     least = number(worst.risk.low_simultaneous)
     if worst.holdout is None:
@@ -279,7 +280,8 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
 def _deficit_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:
     clearest = min(found, key=lambda r: _highest(r))
     assert clearest.risk is not None
-    how = f"{100 * level:.0f}% simultaneous over the {_same(clearest, compared)} comparison(s) of this attack"
+    same = several(_same(clearest, compared), "comparison")
+    how = f"{100 * level:.0f}% simultaneous over the {same} of this attack"
     rates = ""
     if clearest.real is not None and clearest.holdout is not None and not counts_rows(clearest):
         rates = f", {percent(clearest.real.rate)} of members and {percent(clearest.holdout.rate)} of strangers"

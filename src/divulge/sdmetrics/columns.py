@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.tables.canonical_values import distinct, from_arrow
 from divulge.tables.frames import collect, table_of
 
 __all__ = [
+    "CodedColumn",
     "Codes",
     "Column",
     "Frame",
@@ -53,12 +55,13 @@ class Column:
         Name of the column in its table, for errors; None for a column without a name.
     """
 
-    __slots__ = ("_missing", "kind", "name", "values")
+    __slots__ = ("_has_missing", "_missing", "kind", "name", "values")
 
     def __init__(
         self, kind: str, values: NDArray[Any], missing: NDArray[np.bool_] | None = None, name: Hashable = None
     ) -> None:
         self.kind, self.values, self._missing, self.name = kind, values, missing, name
+        self._has_missing: bool | None = None
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -66,6 +69,21 @@ class Column:
         if self._missing is None:
             self._missing = _is_missing(self.values)
         return self._missing
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a value is missing."""
+        if self._has_missing is None:
+            if self.dtype.kind == "f" and self._missing is None:
+                self._has_missing = len(self.values) > 0 and bool(np.isnan(self.values.min()))
+            else:
+                self._has_missing = self.dtype.kind not in "biu" and bool(self.missing.any())
+        return self._has_missing
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of `values`."""
+        return self.values.dtype
 
     def __len__(self) -> int:
         return len(self.values)
@@ -82,6 +100,74 @@ class Column:
     def as_objects(self) -> NDArray[Any]:
         """Return a copy of the values as Python's objects, an instant as pandas' Timestamp; shape (n_rows,)."""
         return objects_of(self.values)
+
+
+class CodedColumn(Column):
+    """A column of objects known by its levels; the array of objects is made when it is first asked for.
+
+    Parameters
+    ----------
+    kind
+        As for `Column`.
+    levels
+        Shape (n_levels,): different values; a level need not occur in a row.
+    places
+        Shape (n_rows,): the level of each row, -1 for a missing value.
+    name
+        As for `Column`.
+    lost
+        The object that stands for a missing value among the values.
+    """
+
+    __slots__ = ("_objects", "levels", "lost", "places")
+
+    def __init__(
+        self,
+        kind: str,
+        levels: NDArray[Any],
+        places: NDArray[np.integer[Any]],
+        name: Hashable = None,
+        lost: float | None = None,
+    ) -> None:
+        self.kind, self.levels, self.places, self.name, self.lost = kind, levels, places, name, lost
+        self._missing: NDArray[np.bool_] | None = None
+        self._has_missing: bool | None = None
+        self._objects: NDArray[Any] | None = None
+
+    @property
+    def values(self) -> NDArray[Any]:  # type: ignore[override] # read only here
+        """The value of each row."""
+        if self._objects is None:
+            levels = np.empty(len(self.levels) + 1, dtype=object)
+            levels[:-1], levels[-1] = self.levels, self.lost
+            self._objects = levels[self.places]
+        return self._objects
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where no level is, shape (n_rows,)."""
+        if self._missing is None:
+            self._missing = self.places < 0
+        return self._missing
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of `values`."""
+        return np.dtype(object)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def take(self, rows: NDArray[Any]) -> CodedColumn:
+        """Return some of the rows."""
+        return self._copied(self.places[rows], self.name)
+
+    def named(self, name: Hashable) -> CodedColumn:
+        """Return the column under a name."""
+        return self._copied(self.places, name)
+
+    def _copied(self, places: NDArray[np.integer[Any]], name: Hashable) -> CodedColumn:
+        return CodedColumn(self.kind, self.levels, places, name, self.lost)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,8 +241,18 @@ def frame_of(data: Any, role: str) -> Frame:
         return _from_pandas(data, role)
     if data is None or isinstance(data, (str, bytes, int, float, list, tuple, np.ndarray, Mapping)):
         raise TypeError(f"`{role}` is of type {type(data).__name__}; it must be a pandas.DataFrame or another frame.")
+    if type(data).__module__.split(".")[0] == "pyarrow" and hasattr(data, "num_columns"):
+        return _from_arrow(data, role)
     table = collect(table_of(data, role))
     return Frame({name: _from_polars(table.series(name)).named(name) for name in table.columns}, table.n_rows)
+
+
+def _from_arrow(data: Any, role: str) -> Frame:
+    """Return the columns of an Arrow table, one after another, so that there is one copy of one column at a time."""
+    names = table_of(data.slice(0, 1), role).columns
+    return Frame(
+        {name: _from_polars(from_arrow(data.column(i))).named(name) for i, name in enumerate(names)}, data.num_rows
+    )
 
 
 def first_table(data: Any) -> Any:
@@ -200,21 +296,37 @@ def _from_polars(series: Any) -> Column:
     """Return a polars column with the dtype that it would have in pandas."""
     import polars as pl
 
-    missing = series.is_null().to_numpy()
+    n_missing = series.null_count()
     if series.dtype.is_float():
-        return Column("f", series.to_numpy().astype(np.float64), missing | series.is_nan().fill_null(True).to_numpy())
+        return Column("f", series.to_numpy().astype(np.float64, copy=False))
     if series.dtype.is_integer():
-        if missing.any():
-            return Column("f", series.cast(pl.Float64).to_numpy(), missing)
-        kind = "i" if series.dtype.is_signed_integer() else "u"
-        return Column(kind, series.to_numpy(), missing)
-    if series.dtype == pl.Boolean and not missing.any():
-        return Column("b", series.to_numpy().astype(bool), missing)
+        if n_missing or str(series.dtype).endswith("128"):  # numpy has no missing integers, and none of 128 bits
+            return Column("f", series.cast(pl.Float64).to_numpy())
+        return Column("i" if series.dtype.is_signed_integer() else "u", series.to_numpy())
+    if series.dtype == pl.Boolean and not n_missing:
+        return Column("b", series.to_numpy().astype(bool, copy=False))
     if series.dtype in (pl.Date, pl.Datetime):
-        return Column("M", series.cast(pl.Datetime("ns")).to_numpy().astype("datetime64[ns]"), missing)
+        instants = series.cast(pl.Datetime("ns"), strict=False)
+        if instants.null_count() == n_missing:  # else beyond the years of nanoseconds: objects, as in pandas
+            return Column("M", instants.to_numpy().astype("datetime64[ns]", copy=False))
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        levels, places = distinct(series)
+        if places is not None:
+            return _coded(levels, places)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    return Column("O", values, missing)
+    return Column("O", values, series.is_null().to_numpy())
+
+
+def _coded(levels: Any, places: NDArray[np.integer[Any]]) -> CodedColumn:
+    """Return a column of texts; a level that is null stands for the missing values."""
+    lost = levels.null_count()
+    if lost:
+        kept = np.flatnonzero(levels.is_not_null().to_numpy())
+        back = np.full(levels.len(), -1, dtype=np.int32)
+        back[kept] = np.arange(len(kept), dtype=np.int32)
+        levels, places = levels.gather(kept), back.take(places)
+    return CodedColumn("O", np.array(levels.to_list(), dtype=object), places)
 
 
 def same_dtype(columns: Sequence[Column]) -> list[Column]:

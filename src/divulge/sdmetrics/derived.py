@@ -32,7 +32,9 @@ _SDTYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "identifier": "id",
     "text": "text",
+    "constant": "categorical",  # the correlation with a constant is undefined
 }
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def derived(schema: RelationalSchema, real: Mapping[str, pl.DataFrame], synthetic: Mapping[str, pl.DataFrame]
@@ -106,9 +108,7 @@ def _ids(table: str, schema: Schema, relations: Sequence[Relation]) -> set[str]:
 
 def _read(column: Column, frames: Sequence[pl.DataFrame]) -> tuple[str, list[pl.Series]]:
     """Return the sdtype of a column, and its values in the tables where they have to be read anew."""
-    raw = [frame[column.name] for frame in frames]
-    if column.kind == "constant":
-        return ("numerical" if all(s.dtype.is_numeric() for s in raw) else "categorical"), []
+    raw = [frame[column.name].alias("") for frame in frames]  # polars takes a name such as "^a$" for a pattern
     sdtype = _SDTYPES[column.kind]
     if sdtype == "datetime" and column.limits.format and not all(s.dtype.is_temporal() for s in raw):
         return sdtype, []  # the report reads the texts by their format
@@ -121,7 +121,9 @@ def _read(column: Column, frames: Sequence[pl.DataFrame]) -> tuple[str, list[pl.
             as_family(s, "datetime", False, settled.declared, settled.form(i)) for i, s in enumerate(values)
         ]
     if sdtype == "numerical" and not all(s.dtype.is_numeric() for s in raw):
-        numbers = [s.cast(pl.Float64, strict=False) for s in raw]
+        if not all(s.dtype.is_numeric() or s.dtype in _TEXTS for s in raw):
+            return "categorical", []
+        numbers = [(s.cast(pl.String) if s.dtype in _TEXTS else s).cast(pl.Float64, strict=False) for s in raw]
         whole = all(n.null_count() == s.null_count() for n, s in zip(numbers, raw, strict=True))
         return (sdtype, numbers) if whole else ("categorical", [])
     return sdtype, []

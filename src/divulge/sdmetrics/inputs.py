@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import datetime
 import numbers
 import sys
@@ -11,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of, pandas_column, unhashable
+from divulge.sdmetrics.columns import (
+    CodedColumn,
+    Column,
+    Frame,
+    equal_codes,
+    frame_of,
+    pandas_column,
+    unhashable,
+)
 
 __all__ = [
     "Category",
@@ -32,16 +41,14 @@ __all__ = [
 
 Columns = Mapping[Hashable, Column]
 _KIND_OF_TEXT, _KIND_OF_CATEGORIES = "S", "C"
+_SHARED_FROM = 2**12  # rows from which it is looked whether rows share their objects
+_SAMPLE = 2**14
 
 
-class Category(Column):
-    """A column of pandas' category dtype, which knows more values than those that occur."""
+class Category(CodedColumn):
+    """A column of pandas' category dtype; some of the rows, or the column under a name, are a `CodedColumn`."""
 
-    __slots__ = ("categories",)
-
-    def __init__(self, values: NDArray[Any], missing: NDArray[np.bool_], categories: NDArray[Any]) -> None:
-        super().__init__(_KIND_OF_CATEGORIES, values, missing)
-        self.categories = categories
+    __slots__ = ()
 
 
 def column_of(data: Any, role: str) -> Column:
@@ -77,8 +84,8 @@ def _as_frame(data: Any) -> Any:
 def _of_pandas(series: Any) -> Column:
     dtype = series.dtype
     if dtype == "category":
-        missing = series.isna().to_numpy(dtype=bool)
-        return Category(series.to_numpy(dtype=object), missing, np.asarray(dtype.categories, dtype=object))
+        levels = np.asarray(dtype.categories, dtype=object)
+        return Category(_KIND_OF_CATEGORIES, levels, series.cat.codes.to_numpy(), lost=np.nan)
     if isinstance(dtype, np.dtype):
         return _of_array(series.to_numpy(), "column")
     if getattr(dtype, "kind", "O") == "M" and getattr(dtype, "tz", None) is not None:
@@ -137,9 +144,11 @@ def pair_of(real_data: Any, synthetic_data: Any) -> tuple[Column, Column]:
 
 def aligned(real: Column, synthetic: Column) -> tuple[Column, Column]:
     """Return the columns with instants in one unit, the finer of the two."""
-    if real.values.dtype.kind != "M" or synthetic.values.dtype.kind != "M":
+    if real.dtype.kind != "M" or synthetic.dtype.kind != "M":
         return real, synthetic
-    finer = np.promote_types(real.values.dtype, synthetic.values.dtype)
+    if real.dtype == synthetic.dtype:
+        return real, synthetic
+    finer = np.promote_types(real.dtype, synthetic.dtype)
     first, second = (Column(c.kind, c.values.astype(finer), c.missing, c.name) for c in (real, synthetic))
     return first, second
 
@@ -166,8 +175,8 @@ def two_columns(data: Any, role: str) -> tuple[list[Hashable], list[Column]]:
 
 
 def known(column: Column) -> NDArray[Any]:
-    """Return the values that are not missing."""
-    return column.values[~column.missing]
+    """Return the values that are not missing; they may be the memory of the column, not to be written to."""
+    return column.values[~column.missing] if column.has_missing else column.values
 
 
 def counts_of(real: Column, synthetic: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -177,31 +186,70 @@ def counts_of(real: Column, synthetic: Column) -> tuple[NDArray[np.int64], NDArr
     return first, second
 
 
-def known_codes(columns: list[Column]) -> tuple[list[NDArray[np.int32]], int]:
+def known_codes(columns: list[Column]) -> tuple[list[NDArray[np.integer[Any]]], int]:
     """Return a code for each value over several columns, from 1, 0 for a missing value; and their number.
 
-    Values are equal where Python says so; all missing values are one.
+    Values are equal where Python says so; all missing values are one. Where there are few values, the codes have a
+    dtype of few bytes: convert them before you multiply.
     """
     if len(columns) == 2:
         columns = list(aligned(*columns))
-    if "pandas" in sys.modules and all(c.values.dtype == object for c in columns):
+    if all(isinstance(c, CodedColumn) for c in columns):
+        return _by_levels([c for c in columns if isinstance(c, CodedColumn)])
+    if "pandas" in sys.modules and all(c.dtype == object for c in columns):
         return _by_factorize(columns)
-    codes, size = codes_of([c.take(~c.missing) for c in columns])
-    out = []
+    codes, size = codes_of([c.take(~c.missing) if c.has_missing else c for c in columns])
+    out: list[NDArray[np.integer[Any]]] = []
     for column, found in zip(columns, codes, strict=True):
+        if not column.has_missing:
+            out.append(found + 1)
+            continue
         full = np.zeros(len(column), dtype=np.int32)
         full[~column.missing] = found + 1
         out.append(full)
     return out, size
 
 
-def _by_factorize(columns: list[Column]) -> tuple[list[NDArray[np.int32]], int]:
-    values = np.concatenate([c.values for c in columns])
+def _by_levels(columns: list[CodedColumn]) -> tuple[list[NDArray[np.integer[Any]]], int]:
+    """Return the codes of columns that know their levels: only the levels are compared."""
+    number: dict[Any, int] = {}
+    listed = [[number.setdefault(v, len(number) + 1) for v in column.levels.tolist()] for column in columns]
+    smallest = np.min_scalar_type(len(number))
+    out = [np.array([*own, 0], dtype=smallest).take(c.places) for c, own in zip(columns, listed, strict=True)]
+    return out, len(number)
+
+
+def _by_factorize(columns: list[Column]) -> tuple[list[NDArray[np.integer[Any]]], int]:
+    parts = [np.ascontiguousarray(c.values) for c in columns]
+    values, place = _different_objects(parts)
     try:
         codes, distinct = sys.modules["pandas"].factorize(values)
     except TypeError:
         raise unhashable(columns[0].name, values) from None
-    return np.split((codes + 1).astype(np.int32), np.cumsum([len(c) for c in columns])[:-1]), len(distinct)
+    codes = np.add(codes, 1, out=codes).astype(np.min_scalar_type(len(distinct)))
+    codes = codes if place is None else codes.take(place)
+    return np.split(codes, np.cumsum([len(p) for p in parts])[:-1]), len(distinct)
+
+
+def _different_objects(parts: list[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Return the objects of all parts, and None; where few are shared by many rows, each once and its place by row.
+
+    Readers share the text of equal cells. Then most rows need no look at the text: rows of one address have one object.
+    """
+    n_rows = sum(map(len, parts))
+    addresses = [
+        np.ctypeslib.as_array((ctypes.c_ssize_t * len(p)).from_address(p.ctypes.data)) for p in parts if len(p)
+    ]
+    if n_rows < _SHARED_FROM or any(len(np.unique(a[:_SAMPLE])) > 0.75 * len(a[:_SAMPLE]) for a in addresses):
+        return np.concatenate(parts) if len(parts) > 1 else parts[0], None
+    place, _ = sys.modules["pandas"].factorize(np.concatenate(addresses))
+    first = np.empty(int(place.max()) + 1, dtype=np.int64)
+    first[place[::-1]] = np.arange(n_rows)[::-1]
+    start = np.cumsum([0, *map(len, parts)])
+    inside = [
+        p[first[(first >= low) & (first < low + len(p))] - low] for p, low in zip(parts, start.tolist(), strict=False)
+    ]
+    return np.concatenate(inside), place  # the objects of the first part are the first to appear
 
 
 def codes_of(columns: list[Column], *, missing_equal: bool = True) -> tuple[list[NDArray[np.int32]], int]:

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from divulge.core.result import tidy
 from divulge.sdmetrics.plot_elements import short
+from divulge.sdmetrics.plot_scores import METRIC_STYLES
 from divulge.sdmetrics.plot_shapes import Axis, Bars, Boxes, Grid, Lines, Matrix, Picture, Scores, Steps, Triangle
 
 __all__ = ["plotly_figure"]
 
 Floats = NDArray[np.float64]
 _COLOUR = {"Real": "#24598f", "Synthetic": "#b04a00"}
-_PATTERNS = (("#24598f", ""), ("#b04a00", "/"), ("#6d9bcb", "x"), ("#d89a6b", "."), ("#5a6474", "-"))
+_FILLS = {
+    "r": ("#24598f", ""), "s": ("#b04a00", "/"), "ra": ("#6d9bcb", "x"), "sa": ("#d89a6b", "."), "rt": ("#5a6474", "-"),
+}  # fmt: skip
 _LIGHT = {"Real": "rgba(36,89,143,0.25)", "Synthetic": "rgba(176,74,0,0.2)"}
 
 
@@ -186,7 +189,8 @@ def _on(values: Floats, dates: bool) -> Any:
 @_figure.register
 def _scores(p: Scores, go: Any) -> Any:
     figure = go.Figure()
-    for metric, (colour, pattern) in zip(dict.fromkeys(p.metrics), _PATTERNS, strict=False):
+    for metric in sorted(set(p.metrics)):
+        colour, pattern = _FILLS[METRIC_STYLES.get(metric, "r")]
         own = [i for i, m in enumerate(p.metrics) if m == metric]
         figure.add_trace(go.Bar(
             x=own, y=_known(p.values[own]), name=metric, customdata=[_safe(p.names[i]) for i in own],

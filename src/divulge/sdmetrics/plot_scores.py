@@ -23,8 +23,12 @@ from divulge.sdmetrics.plot_shapes import Axis, Matrix, Scores, Triangle
 
 __all__ = ["METRIC_STYLES", "matrix", "scores"]
 
-METRIC_STYLES = ("r", "s", "ra", "sa", "rt")
-"""How the bars of each metric are filled: they differ without colour."""
+METRIC_STYLES = {
+    "KSComplement": "r", "CorrelationSimilarity": "r", "BoundaryAdherence": "r", "ReferentialIntegrity": "r",
+    "TVComplement": "s", "ContingencySimilarity": "s", "CategoryAdherence": "s", "CardinalityBoundaryAdherence": "s",
+    "KeyUniqueness": "ra", "RegexFormatAdherence": "sa", "DatetimeFormatAdherence": "rt",
+}  # fmt: skip
+"""How the bars of a metric are filled, "r" for others: those of one figure differ without colour."""
 _ROW = 21
 _CHARACTER = 6.6  # width of a letter, about
 _BESIDE = 190  # width of a number and the name of a metric right of a bar
@@ -37,8 +41,8 @@ _NUMBERED_CELL = 27
 
 def scores(p: Scores) -> tuple[float, str]:
     """Return the height of a plot of scores, and its elements."""
-    metrics = list(dict.fromkeys(p.metrics))
-    fill = dict(zip(metrics, METRIC_STYLES, strict=False))
+    metrics = sorted(set(p.metrics))
+    fill = {metric: METRIC_STYLES.get(metric, "r") for metric in metrics}
     legend, top = _legend(metrics, fill)
     left = min(300.0, max(90.0, 20 + _CHARACTER * max(len(short(n, 42)) for n in p.names)))
     bottom = top + _ROW * len(p.names)

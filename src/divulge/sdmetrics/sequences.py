@@ -16,7 +16,7 @@ from divulge.measures.column_shapes import ks_complement
 from divulge.sdmetrics.base import ColumnPairsMetric, SingleColumnMetric
 from divulge.sdmetrics.columns import Column, frame_of
 from divulge.sdmetrics.computed import computed_by
-from divulge.sdmetrics.inputs import aligned, codes_of, column_of
+from divulge.sdmetrics.inputs import aligned, column_of, known_codes
 
 __all__ = ["InterRowMSAS", "SequenceLengthSimilarity", "StatisticMSAS"]
 
@@ -68,11 +68,13 @@ def _unused_categories(data: Any) -> int:
 
 def _key_codes(keys: Sequence[Column]) -> Ints:
     """Return the number of each row's key, -1 where the key or a part of it is missing."""
-    lost = np.any([k.missing for k in keys], axis=0)
-    codes = codes_of([keys[0]])[0][0].astype(np.int64)
+    codes = known_codes([keys[0]])[0][0].astype(np.int64)
+    lost = codes == 0
     for key in keys[1:]:
-        own, n = codes_of([key])
-        codes = np.unique(codes * n + own[0], return_inverse=True)[1].astype(np.int64)
+        own, n = known_codes([key])
+        lost |= own[0] == 0
+        codes = np.unique(codes * (n + 1) + own[0], return_inverse=True)[1].astype(np.int64)
+    codes -= 1
     codes[lost] = MISSING
     return codes
 
@@ -95,11 +97,12 @@ def _statistics(side: _Sequences, statistic: Statistic) -> NDArray[Any]:
         raise TypeError(
             f"The values are {_NO_NUMBERS}; no {statistic} of them is compared. hint: pass a column of numbers."
         )
-    rows = side.order.rows
-    present = ~column.missing[rows]
-    sequence = np.repeat(np.arange(len(side.order.starts) - 1), side.order.lengths)[present]
-    starts = np.append(np.flatnonzero(np.diff(sequence, prepend=-1)), len(sequence))
-    values = column.values[rows[present]]
+    rows, starts = side.order.rows, side.order.starts
+    if column.has_missing:
+        present = ~column.missing[rows]
+        sequence = np.repeat(np.arange(len(starts) - 1), side.order.lengths)[present]
+        rows, starts = rows[present], np.append(np.flatnonzero(np.diff(sequence, prepend=-1)), len(sequence))
+    values = column.values[rows]
     if column.kind == "M":
         # instants are averaged as floats and cut to whole units
         own = per_sequence(values.view(np.int64), starts, statistic)

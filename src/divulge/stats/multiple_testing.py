@@ -1,7 +1,7 @@
 """Many tests on the same people: their labels are permuted jointly, and all tests share one resampling."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -260,17 +260,23 @@ def _critical(largest: Floats, level: float, n_tests: int) -> float:
 
 def _permuted_maxima(scaled: _Scaled, seen: Floats, rng: np.random.Generator, draws: int) -> tuple[Floats, Ints]:
     """Largest |z| of each permutation, and for each live test how many |z| reach the observed one."""
+    largest, beyond = [], np.zeros(seen.size, dtype=np.int64)
+    for z in _permuted(scaled, rng, draws):
+        largest.append(z.max(axis=1))
+        beyond += np.count_nonzero(z >= seen - 1e-9, axis=0)
+    return np.concatenate(largest), beyond
+
+
+def _permuted(scaled: _Scaled, rng: np.random.Generator, draws: int) -> Iterator[Floats]:
+    """Blocks of permutations: |z| of each live test, shape (n_draws, n_live)."""
     n_clusters, columns = scaled.e.shape[0], np.flatnonzero(scaled.live)
     e = np.ascontiguousarray(scaled.e[:, columns])
     size = None if scaled.size is None else np.ascontiguousarray(scaled.size[:, columns])
-    largest, beyond = [], np.zeros(columns.size, dtype=np.int64)
     for labels in _labels(rng, scaled.n_drawn, n_clusters, draws):
         z = np.abs(labels @ e)
         if size is not None:
             z *= _size_factor(labels @ size, size.sum(axis=0), scaled.n_drawn, n_clusters)
-        largest.append(z.max(axis=1))
-        beyond += np.count_nonzero(z >= seen - 1e-9, axis=0)
-    return np.concatenate(largest), beyond
+        yield z
 
 
 def _size_factor(rows: Floats, all_rows: Floats, n_drawn: int, n_clusters: int) -> Floats:
@@ -283,15 +289,19 @@ def _size_factor(rows: Floats, all_rows: Floats, n_drawn: int, n_clusters: int) 
 
 def _normal_maxima(scaled: _Scaled, rng: np.random.Generator) -> Floats:
     """Largest |z| in each draw from the normal limit of the permutation distribution."""
+    return np.concatenate([z.max(axis=1) for z in _normal(scaled, rng)])
+
+
+def _normal(scaled: _Scaled, rng: np.random.Generator) -> Iterator[Floats]:
+    """Blocks of draws from the normal limit of the permutations: |z| of each live test, shape (n_draws, n_live)."""
     n_clusters = scaled.e.shape[0]
     share = scaled.n_drawn * (n_clusters - scaled.n_drawn) / (n_clusters * (n_clusters - 1))
     correlation = share * (scaled.e.T @ scaled.e)[np.ix_(scaled.live, scaled.live)]
     eigenvalues, vectors = np.linalg.eigh(correlation)
     # The symmetric root: eigenvectors come with any sign.
     root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T
-    blocks = _blocks(_NORMAL_DRAWS, root.shape[0])
-    draws = (rng.standard_normal((b.stop - b.start, root.shape[0])) @ root for b in blocks)
-    return np.concatenate([np.abs(block).max(axis=1) for block in draws])
+    for block in _blocks(_NORMAL_DRAWS, root.shape[0]):
+        yield np.abs(rng.standard_normal((block.stop - block.start, root.shape[0])) @ root)
 
 
 def _standardise(total: Floats, size: Floats | None, is_member: NDArray[np.bool_]) -> _Scaled:

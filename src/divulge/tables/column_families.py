@@ -8,7 +8,16 @@ from typing import Literal
 
 import polars as pl
 
-from divulge.tables.canonical_values import _NUMBERS, _float_text, _numbers_in, _zero_led
+from divulge.tables.canonical_values import (
+    _NUMBERS,
+    DISTINCT,
+    FEW_ROWS,
+    VALUES,
+    _float_text,
+    _numbers_in,
+    _zero_led,
+    evaluated,
+)
 from divulge.tables.written_forms import ISO_DATE, PLAIN_NUMBER, form_of, is_date_like, read_as, undecided
 
 __all__ = ["Family", "Settled", "as_family", "family_of", "is_whole", "needs_int64", "settle", "written"]
@@ -36,15 +45,20 @@ class Settled:
         return self.forms[which] if self.forms else _PLAIN.get(self.family, "")
 
 
+_BOOLEANS = VALUES.str.to_lowercase().cast(pl.Enum(["false", "true"]), strict=False).to_physical().cast(pl.Boolean)
+_WHOLE = VALUES.str.strip_chars().cast(pl.Int64, strict=False)
+
+
 def _booleans_in(text: pl.Series) -> pl.Series:
     """Return "true" and "false" in any case as booleans, null for anything else."""
-    lower = text.str.to_lowercase()
-    return (lower == "true").set(~lower.is_in(["true", "false"]), None)
+    return evaluated(text, _BOOLEANS)
 
 
 def _each_distinct(text: pl.Series, function: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """Return `function` of a text column; only its distinct values are passed to it."""
-    distinct = text.unique().drop_nulls()
+    """Return `function` of a text column; of many rows only the distinct values are passed to it."""
+    if text.len() < FEW_ROWS:
+        return function(text)
+    distinct = evaluated(text, DISTINCT)
     if distinct.len() * 2 > text.len():
         return function(text)
     return function(distinct).gather(text.cast(pl.Enum(distinct)).to_physical())
@@ -61,41 +75,49 @@ def family_of(series: pl.Series) -> Family | None:
     return "datetime" if isinstance(series.dtype, pl.Datetime) else "text"
 
 
-def _readings(series: pl.Series) -> set[Family]:
-    """Return the families, without text, that every value of a plain column can be read as."""
+def _readings(series: pl.Series) -> dict[Family, str]:
+    """Return the families, without text, that every value of a plain column can be read as, and the form of dates."""
     native = family_of(series)
     if native == "boolean":
-        return {"boolean", "number"}
+        return {"boolean": "", "number": ""}
     if native == "number":
-        return {"number", "boolean"} if ((series == 0) | (series == 1)).all() else {"number"}
+        return {"number": "", "boolean": ""} if ((series == 0) | (series == 1)).all() else {"number": ""}
     if native == "datetime":
-        return {"datetime"}
-    if not _may_be_read(next(v for v in series if v is not None)):
-        return set()  # one value settles it, without a pass over the column
-    values = series.unique().drop_nulls()
-    found: set[Family] = set()
-    if not _booleans_in(values).has_nulls():
-        found.add("boolean")
+        return {"datetime": ""}
+    first = next(v for v in series if v is not None).strip()
+    may_be = {
+        "boolean": first.lower() in ("true", "false"),
+        "number": _is_number(first),
+        "datetime": is_date_like(first),
+    }
+    found: dict[Family, str] = {}
+    if not any(may_be.values()):
+        return found  # one value settles it, without a pass over the column
+    values = evaluated(series, DISTINCT)
+    if may_be["boolean"] and not _booleans_in(values).has_nulls():
+        found["boolean"] = ""
     if (
-        not _numbers_in(values.head(50), keep_nan=True).has_nulls()
+        may_be["number"]
+        and not _numbers_in(values.head(50), keep_nan=True).has_nulls()
         and not _numbers_in(values, keep_nan=True).has_nulls()
+        and not _loses_zeros(values)
     ):
-        found |= set() if _loses_zeros(values) else {"number"}
-    if is_date_like(next(iter(values))) and _is_dates(values):
-        found.add("datetime")
+        found["number"] = ""
+    if may_be["datetime"] and is_date_like(next(iter(values))) and (form := _form_of_dates(values)):
+        found["datetime"] = form
     return found
 
 
-def _is_dates(values: pl.Series) -> bool:
-    """Return whether each text is a date, all in one form, be it one of two between which no value decides."""
-    return any(not read_as(values, "datetime", form).has_nulls() for form in form_of(values, "datetime").split(" or "))
+def _form_of_dates(values: pl.Series) -> str:
+    """Return the form in which each text is a date, be it two between which no value decides; "" if there is none."""
+    if not read_as(values, "datetime", ISO_DATE).has_nulls():
+        return ISO_DATE
+    form = form_of(values, "datetime")
+    return form if any(not read_as(values, "datetime", one).has_nulls() for one in form.split(" or ")) else ""
 
 
-def _may_be_read(text: str) -> bool:
-    """Return whether Python reads a text as a number, boolean or date; it accepts more than polars does."""
-    text = text.strip()
-    if text.lower() in ("true", "false") or is_date_like(text):
-        return True
+def _is_number(text: str) -> bool:
+    """Return whether Python reads a text as a number; it accepts more than polars does."""
     try:
         float(text)
     except ValueError:
@@ -121,9 +143,11 @@ def settle(columns: Sequence[pl.Series]) -> Settled:
     declared = frozenset(family for s in present if (family := family_of(s)))
     if len(declared) == 1 and "text" not in declared:
         return Settled(next(iter(declared)), declared)
-    common = set.intersection(*map(_readings, present)) if present else set()
+    readings = [_readings(s) for s in present]
+    common = set.intersection(*map(set, readings)) if present else set()
     if "datetime" in common:
-        forms = _forms(columns, "datetime")
+        read = iter(readings)
+        forms = _forms(columns, "datetime", [next(read)["datetime"] if family_of(s) else "" for s in columns])
         if not any(map(undecided, forms)):
             return Settled("datetime", declared, "", forms)
     if "boolean" in common and ("number" not in common or "boolean" in declared):
@@ -147,9 +171,12 @@ def _padded(columns: Sequence[pl.Series]) -> str:
     return ""
 
 
-def _forms(columns: Sequence[pl.Series], family: Family) -> tuple[str, ...]:
-    """Return the form of each table's text; where its values leave two, one that another table decides for."""
-    forms = [form_of(s, family) if family_of(s) == "text" else "" for s in columns]
+def _forms(columns: Sequence[pl.Series], family: Family, found: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the form of each table's text; where its values leave two, one that another table decides for.
+
+    `found` are the forms where they are known.
+    """
+    forms = list(found) or [form_of(s, family) if family_of(s) == "text" else "" for s in columns]
     known = [f for f in dict.fromkeys(forms) if f not in ("", "text") and not undecided(f)]
     return tuple(form_of(s, family, known) if undecided(form) else form for form, s in zip(forms, columns, strict=True))
 
@@ -178,7 +205,7 @@ def as_family(
         if family == "boolean":
             return _each_distinct(series, _booleans_in)
         if as_integer and form in ("", PLAIN_NUMBER):
-            return _each_distinct(series, lambda t: t.str.strip_chars().cast(pl.Int64, strict=False))
+            return _each_distinct(series, lambda t: evaluated(t, _WHOLE))
         found = _each_distinct(series, lambda t: read_as(t, family, form or _PLAIN[family]))
         return found.cast(pl.Int64) if as_integer else found
     if family == "text":
@@ -227,7 +254,7 @@ def needs_int64(columns: Sequence[pl.Series]) -> bool:
 def _is_large(series: pl.Series) -> bool:
     if series.dtype != pl.Int64 or series.null_count() == series.len():
         return False
-    return bool((series > _EXACT).any() or (series < -_EXACT).any())
+    return bool(series.max() > _EXACT or series.min() < -_EXACT)
 
 
 def is_whole(series: pl.Series) -> bool:
@@ -235,6 +262,6 @@ def is_whole(series: pl.Series) -> bool:
     if series.dtype == pl.Float64:
         return bool(((series == series.round()) & (series.abs() < 2**63)).all())
     if series.dtype == pl.String:
-        values = series.unique().drop_nulls()
-        return not values.str.strip_chars().cast(pl.Int64, strict=False).has_nulls()
+        values = evaluated(series, DISTINCT)
+        return not evaluated(values, _WHOLE).has_nulls()
     return True

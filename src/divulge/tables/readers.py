@@ -35,6 +35,7 @@ from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingEr
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.canonical_values import may_be_numbers, numbers_of
 from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
 
 __all__ = ["columns_in", "is_table_file", "opened", "read", "read_relational_schema", "read_schema"]
@@ -360,7 +361,7 @@ def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[
     frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above, where)
-    typed = [_typed(s, separator == ";", missing) for s in frame.get_columns()]
+    typed = _all_typed(frame.get_columns(), separator == ";", missing)
     return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would name the nameless
 
 
@@ -539,9 +540,17 @@ def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where
     )
 
 
+def _all_typed(columns: Sequence[pl.Series], decimal_comma: bool, missing: Sequence[str]) -> list[pl.Series]:
+    """Return columns of text as numbers where all values are numbers, otherwise as text."""
+    plains = [plain(s) for s in columns]
+    if decimal_comma or missing:
+        return [_typed(s, decimal_comma, missing) for s in plains]
+    read = (numbers_of(s) if may_be else None for s, may_be in zip(plains, may_be_numbers(plains), strict=True))
+    return [text if numbers is None else numbers for text, numbers in zip(plains, read, strict=True)]
+
+
 def _typed(text: pl.Series, decimal_comma: bool, missing: Sequence[str]) -> pl.Series:
-    """Return a column of text as numbers if all values are numbers, otherwise as text."""
-    text = without_codes(plain(text), missing)
+    text = without_codes(text, missing)
     if text.dtype != pl.String:
         return without_codes(text, missing)
     if text.null_count() == text.len():

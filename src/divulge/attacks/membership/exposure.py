@@ -11,6 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.entry import Coarse, Exact, Withheld, Words, per_table
+from divulge.attacks.membership.other_people import (
+    DIGITS,
+    MOST_OWN,
+    UNIT_NOTE,
+    half_the_smallest,
+    others_near,
+    pooled_units,
+)
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns, distances_of
@@ -24,8 +32,6 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DIGITS = 12  # distances are at most 1; further digits are float64 noise, and ties must not depend on units of measure
-_MOST_OWN = 64  # rows of one unit that the search for another person skips
 _SHARES = np.linspace(0.0, 1.0, 101)
 _QUANTILES = {"median": 0.5, "90% quantile": 0.9, "99% quantile": 0.99, "largest": 1.0}
 
@@ -130,8 +136,7 @@ _EXPOSURE_WORDS = Words(
         "this holdout cannot name fewer than # people: fewer who are hit stay unflagged; a larger holdout names fewer",
         "this holdout cannot name fewer than # units: fewer who are hit stay unflagged; a larger holdout names fewer",
         "this holdout is too small to name anybody at a false discovery rate of #",
-        "unit '…': rows of one unit are one person here; a unit scores as its highest record does, and units are "
-        "counted and compared",
+        UNIT_NOTE.format("'…'"),
     ),
 )
 def exposure(
@@ -211,9 +216,9 @@ def people_of(
 
 def _people(case: Case, distances: Distances, k: int, fdr: float, neighbour: int) -> People:
     roles = ("real", "holdout") if case.has_holdout else ("real",)
-    units = _pooled_units(case, roles)
+    units = pooled_units(case, roles)
     parts = [_distances_of_side(distances, role, units, k, neighbour) for role in roles]
-    floor = _floor([d for p in parts for d in (p[2], p[3])])
+    floor = half_the_smallest([d for p in parts for d in (p[2], p[3])])
     sides = [Side(*p, hit_scores(p[2], p[3], floor)) for p in parts]
     real, holdout = sides[0], sides[1] if case.has_holdout else None
     notes = _unit_notes(case, units)
@@ -237,12 +242,12 @@ def _distances_of_side(
     distances: Distances, role: str, units: dict[str, Ints] | None, k: int, neighbour: int
 ) -> tuple[Floats, Floats, Floats, Floats, Ints]:
     """Return V_k; distances to the nearest and `neighbour`-th other person and to a synthetic row; and that row."""
-    near = _others(distances, role, "real", units, k)
+    near = others_near(distances, role, "real", units, k)
     known = np.isfinite(near)
     n_known = known.sum(axis=1)
     total = np.where(known, near, 0.0).sum(axis=1)
     outlierness = np.divide(total, n_known, out=np.full(len(near), np.nan), where=n_known > 0)
-    people = _others(distances, role, "people", units, neighbour)
+    people = others_near(distances, role, "people", units, neighbour)
     # if there are fewer other people, the farthest of them is used
     n_people = np.isfinite(people).sum(axis=1)
     chosen = people[np.arange(len(people)), np.maximum(n_people, 1) - 1]
@@ -251,59 +256,23 @@ def _distances_of_side(
         outlierness,
         np.where(np.isfinite(people[:, 0]), people[:, 0], np.nan),
         np.where(n_people > 0, chosen, np.nan),
-        synthetic.distances[:, 0].round(_DIGITS),
+        synthetic.distances[:, 0].round(DIGITS),
         synthetic.rows[:, 0],
     )
-
-
-def _others(distances: Distances, role: str, reference: str, units: dict[str, Ints] | None, k: int) -> Floats:
-    """Return the distances to the k nearest rows of other people, shape (n, k); infinite where there are fewer."""
-    if units is None:
-        return distances.nearest(role, reference, k).distances.round(_DIGITS)
-    of = units["people"] if reference == "people" else units[reference]
-    own = np.bincount(np.unique(of, return_inverse=True)[1]).max()
-    found = distances.nearest(role, reference, k + min(int(own), _MOST_OWN))
-    other = (found.rows >= 0) & (of[found.rows] != units[role][:, None])
-    place = np.cumsum(other, axis=1) - 1
-    out = np.full((len(other), k), np.inf)
-    query, slot = np.nonzero(other & (place < k))
-    out[query, place[query, slot]] = found.distances[query, slot].round(_DIGITS)
-    return out
-
-
-def _pooled_units(case: Case, roles: Sequence[str]) -> dict[str, Ints] | None:
-    """Return the units of each table and of all people; each row with a missing unit is a unit of its own."""
-    found = {role: case.units(role) for role in roles}
-    if found["real"] is None:
-        return None
-    units = {role: u for role, u in found.items() if u is not None}
-    if "holdout" in units:
-        units["holdout"] = np.where(units["holdout"] < 0, units["holdout"] - len(units["real"]), units["holdout"])
-    units["people"] = np.concatenate([units[role] for role in roles])
-    return units
 
 
 def _unit_notes(case: Case, units: dict[str, Ints] | None) -> list[str]:
     if units is None:
         return []
-    notes = [
-        f"unit {case.unit!r}: rows of one unit are one person here; a unit scores as its highest record does, and "
-        "units are counted and compared"
-    ]
-    if np.bincount(np.unique(units["people"], return_inverse=True)[1]).max() > _MOST_OWN:
+    notes = [UNIT_NOTE.format(repr(case.unit))]
+    if np.bincount(np.unique(units["people"], return_inverse=True)[1]).max() > MOST_OWN:
         notes.append(
-            f"some units have more than {_MOST_OWN} rows: where so many of them lie together, no other person was found"
+            f"some units have more than {MOST_OWN} rows: where so many of them lie together, no other person was found"
         )
     return notes
 
 
 # ---------------------------------------------------------------- scores
-
-
-def _floor(distances: Sequence[Floats]) -> float:
-    """Return half the smallest positive distance; 1 if no distance is positive."""
-    positive = [d[d > 0].min() for d in distances if (d > 0).any()]
-    return float(min(positive)) / 2 if positive else 1.0
 
 
 def hit_scores(to_person: Floats, to_synthetic: Floats, floor: float) -> Floats:

@@ -56,7 +56,7 @@ def fit_binning(column: Column, numbers: NDArray[np.float64], counts: NDArray[np
     code[1:][~is_number] = len(edges) + 2 + np.arange(n_others)
     how = f"{len(edges) + 1} {column.bins.how} bins of real and holdout, right-closed"
     if n_others:
-        how += f", and {n_others} value(s) that are no number"
+        how += f", and values that are no number: {n_others}"
     return Binning(code, len(edges) + 2 + n_others, how, edges)
 
 

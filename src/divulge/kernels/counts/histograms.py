@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels.runtime import COMPILE_FROM, compiled, side_by_side
+from divulge.kernels.runtime import compiled, side_by_side, worth_compiling
 
 __all__ = ["Histograms", "column_histograms", "pair_histograms"]
 
-_ROWS_AT_ONCE = 16_384  # rows of all columns stay in the processor's cache while the pairs are counted
+_CELLS_OF_PARTS = 2**12  # cells of which four counts stay in the processor's fastest cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,10 +116,10 @@ def _histograms(
     start = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)], dtype=np.int64)
     n_rows = len(codes[0]) if len(codes) else 0
     counts = np.zeros((n_blocks, int(start[-1])), dtype=np.int64)
-    if n_rows * len(units) < COMPILE_FROM:
-        count_plainly(codes, units, shapes, start, blocks, counts)
-    else:
+    if worth_compiling(n_rows * len(units)):
         _count_compiled(codes, sizes, units, start, blocks, counts, threads or os.cpu_count() or 1)
+    else:
+        count_plainly(codes, units, shapes, start, blocks, counts)
     return Histograms(counts, start, shapes)
 
 
@@ -165,7 +165,7 @@ def _count_compiled(
     loop = compiled(_count)
 
     def work(low: int, high: int) -> None:
-        loop(rows, first, second, width, start, block, low, high, _ROWS_AT_ONCE, counts)
+        loop(rows, first, second, width, start, block, low, high, counts)
 
     side_by_side(work, len(units), threads)
 
@@ -179,26 +179,39 @@ def _count(
     block: Any,
     low: int,
     high: int,
-    at_once: int,
     counts: Any,
 ) -> None:
     """Add all rows to the counts of the units from low to high - 1 (compiled)."""
     n = rows.shape[1]
-    for begin in range(0, n, at_once):
-        end = min(begin + at_once, n)
-        for u in range(low, high):
-            a = rows[first[u]]
-            base, size = start[u], width[u]
-            if second[u] < 0:
-                for r in range(begin, end):
-                    where = 0 if len(block) == 0 else block[r]
-                    counts[where, base + a[r]] += 1
-                continue
-            b = rows[second[u]]
-            if len(block) == 0:
-                cells = counts[0, base : start[u + 1]]
-                for r in range(begin, end):
-                    cells[np.int64(a[r]) * size + np.int64(b[r])] += 1
-            else:
-                for r in range(begin, end):
-                    counts[block[r], base + np.int64(a[r]) * size + np.int64(b[r])] += 1
+    parts = np.zeros((4, _CELLS_OF_PARTS), dtype=np.uint32)
+    for u in range(low, high):
+        a = rows[first[u]]
+        base, cells, size = start[u], start[u + 1] - start[u], np.uint64(width[u])
+        if second[u] < 0:
+            for r in range(n):
+                where = 0 if len(block) == 0 else block[r]
+                counts[where, base + a[r]] += 1
+            continue
+        b = rows[second[u]]
+        if len(block) > 0:
+            for r in range(n):
+                counts[block[r], base + np.int64(a[r]) * width[u] + np.int64(b[r])] += 1
+        elif cells > _CELLS_OF_PARTS or 4 * cells > n:
+            own = counts[0, base : start[u + 1]]
+            for r in range(n):  # without a sign, so that no index is looked at for being negative
+                own[np.uint64(a[r]) * size + np.uint64(b[r])] += 1
+        else:
+            # Rows next to each other often have one cell, and each addition would wait for the one before: so every
+            # fourth row has counts of its own.
+            p, q, s, t = parts[0], parts[1], parts[2], parts[3]
+            whole = n - n % 4
+            for r in range(0, whole, 4):
+                p[np.uint64(a[r]) * size + np.uint64(b[r])] += np.uint32(1)
+                q[np.uint64(a[r + 1]) * size + np.uint64(b[r + 1])] += np.uint32(1)
+                s[np.uint64(a[r + 2]) * size + np.uint64(b[r + 2])] += np.uint32(1)
+                t[np.uint64(a[r + 3]) * size + np.uint64(b[r + 3])] += np.uint32(1)
+            for r in range(whole, n):
+                p[np.uint64(a[r]) * size + np.uint64(b[r])] += np.uint32(1)
+            for c in range(cells):
+                counts[0, base + c] += np.int64(p[c]) + np.int64(q[c]) + np.int64(s[c]) + np.int64(t[c])
+                p[c] = q[c] = s[c] = t[c] = 0

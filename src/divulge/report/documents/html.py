@@ -18,11 +18,13 @@ from markupsafe import Markup
 
 from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
-from divulge.report.content import settings_of
-from divulge.report.documents import html_charts, html_figures
+from divulge.report.content import assessment_text, settings_of
+from divulge.report.documents import html_charts, html_figures, html_front, html_matrix
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
+from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
+from divulge.report.prose.decision import decision
 
 __all__ = ["page"]
 
@@ -30,11 +32,8 @@ _TABLE_ROWS = 1000
 _MEASURE_ROWS = 600
 _KEY_SET_ROWS = 200
 _NOTE_ROWS = 60
-_RANKS = 4
 _FOLDED = 100
 _OF_STRANGERS = re.compile(r"\bleak|excess|members and")
-_SMALL_N = 100
-_SHADES = (0.0, 0.02, 0.05, 0.1, 0.25)
 _CLASS = {
     "excess found": "excess",
     "deficit found": "deficit",
@@ -44,7 +43,7 @@ _CLASS = {
 }
 
 
-def page(data: Assessment, worst_records: list[dict[str, Any]]) -> str:
+def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool = False) -> str:
     """Return the report as one HTML page.
 
     Parameters
@@ -54,93 +53,129 @@ def page(data: Assessment, worst_records: list[dict[str, Any]]) -> str:
     worst_records
         The most exposed real records, by row number, as in `Report.records`; empty for a page that others than
         the custodian may read.
+    annex
+        Whether the annex is unfolded, and printed with the page.
     """
-    script, style = asset("report.js"), asset("report.css")
-    groups = _questions(data)
-    context = {
+    script = asset("report.js")
+    fingerprint = sha256(assessment_text(data).encode()).hexdigest()
+    style = asset("report.css") + _margins(data, fingerprint)
+    scale = html_figures.common_scale(data)
+    context = (
+        _whole(data)
+        | _first_pages(data, scale)
+        | _annex(data, scale)
+        | {
+            "annex": annex,
+            "fingerprint": fingerprint,
+            "worst": worst_records,
+            "script": Markup(script),  # our own files
+            "style": Markup(style),
+            "policy": Markup(content_policy(script, style)),
+        }
+    )
+    context["folds"] = [(name, title(context)) for name, title, when in _ANNEX if when(context)]
+    return str(template().render(context))
+
+
+def _whole(data: Assessment) -> dict[str, Any]:
+    """Return what every part of the page uses."""
+    return {
+        "data": data,
         "external": data.edition == "external",
+        "holdout": order.has_holdout(data),
         "not_tested": data.not_tested,
+        "settings": settings_of(data),
+        "tables": [*data.tables.by_role().items()],
+        "level": _level(data),
+        "acceptable": f"{data.settings.acceptable:g}",
+    }
+
+
+def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
+    """Return what the pages that are always printed show."""
+    told = decision(data)
+    return {
+        "d": told,
+        "banner": _banner(data),
+        "tiles": html_front.front(told),
+        "drawn": html_front.questions_drawn(data, told.tiles),
+        "primaries": html_front.primaries(data, scale),
+        "scale_axis": html_figures.axis("px", scale, data),
+        "map": html_front.mapped(data),
+        "sets": html_front.risky_sets(data),
+        "near": html_figures.few_distances(data),
         "data_card": _data_card(data),
         "provenance": statement.provenance(data),
-        "membership": _membership(data),
-        "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
-        "sight": _sight(data),
-        "changes": html_figures.changes(data),
-        "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
-        "data": data,
-        "settings": settings_of(data),
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
-        "holdout": order.has_holdout(data),
-        "banner": _banner(data),
-        "tables": [*data.tables.by_role().items()],
         "kinds": Counter(c.kind for c in data.schema).most_common(),
         "attacker": statement.knowledge(data),
+        "flags": formatting.flags(data.records),
+        "sight": _sight(data),
+        "control": distances.control_tables(data),
+        "control_sentence": distances.control_sentence(data),
+        "decided": statement.decided(data),
+        "certificate": statement.CERTIFICATE,
+        "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],
+        "limits": words.LIMITS,
+    }
+
+
+def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
+    """Return what the annex shows."""
+    groups = _questions(data, scale)
+    return {
+        "membership": _membership(data),
+        "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
+        "changes": html_figures.changes(data),
+        "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "attack_rows": order.by_attack(data),
-        "forest": html_figures.forest(data),
+        "forest": html_figures.forest(data, scale),
         "judged": html_figures.cut(order.judged(data.results), _TABLE_ROWS),
         "questions": groups,
         "threat_model": statement.threat_model(data),
         "processing": statement.PROCESSING,
-        "decided": statement.decided(data),
         "evidence": statement.evidence(data),
-        "certificate": statement.CERTIFICATE,
-        "matrix": _matrix(data),
+        "matrix": html_matrix.matrix(data),
         "cap_curves": html_figures.cap_curves(data),
         "uniqueness": _uniqueness(data),
         "baselines": _baselines(data),
         "distances": html_figures.distance_figures(data),
-        "control": distances.control_tables(data),
-        "control_sentence": distances.control_sentence(data),
         "control_method": formatting.CONTROL,
         "measures": html_figures.cut(_measures(data), _MEASURE_ROWS),
         "minimal": html_figures.cut(sorted(data.minimal_key_sets, key=lambda m: -(m.n_disclosed or 0)), _KEY_SET_ROWS),
-        "worst": worst_records,
-        "flags": formatting.flags(data.records),
         "notes": html_figures.cut(_notes(data), _NOTE_ROWS),
-        "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],
-        "limits": words.LIMITS,
         "rows_risk": words.ROWS_RISK,
         "methods": formatting.methods(data),
-        "level": _level(data),
-        "acceptable": f"{data.settings.acceptable:g}",
     }
-    shown = [(name, title) for name, title, when in _SECTIONS if when(context)]
-    context["sections"] = ["banner", *(name for name, _ in shown)]
-    context["contents"] = [("verdict", "Verdict"), *((name, title(context)) for name, title in shown)]
-    return str(template().render(context))
 
 
 def _always(_: dict[str, Any]) -> bool:
     return True
 
 
-_SECTIONS: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, Any]], bool]], ...] = (
-    ("overview", lambda c: "Attacker and data", _always),
-    ("risks", lambda c: "Risks" if c["holdout"] else "Rates", lambda c: c["forest"]["n"] > 0),
-    ("questions", lambda c: "The three questions", _always),
-    ("attribution", lambda c: "Attribution", lambda c: bool(c["matrix"])),
-    ("cap", lambda c: "CAP", lambda c: bool(c["cap_curves"])),
-    ("distances", lambda c: "Distances", lambda c: c["distances"]["any"]),
-    ("uniqueness", lambda c: "Copies, uniqueness", _always),
+_ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, Any]], bool]], ...] = (
+    ("risks", lambda c: "All risks and comparisons" if c["holdout"] else "All rates", lambda c: c["forest"]["n"] > 0),
+    ("questions", lambda c: "The three questions in full, and membership", _always),
+    ("attribution", lambda c: "Attribution: who knows this can tell that", lambda c: bool(c["matrix"])),
+    ("cap", lambda c: "CAP, person by person", lambda c: bool(c["cap_curves"])),
+    ("distances", lambda c: "Distances in full", lambda c: c["distances"]["any"]),
+    ("uniqueness", lambda c: "Copies and uniqueness in full", _always),
     ("minimal", lambda c: "Minimal key sets", lambda c: c["minimal"]["n"] > 0),
     ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"])),
-    ("exposed", lambda c: "Exposed people", lambda c: bool(c["data"].records)),
-    ("calibration", lambda c: "What could be seen", _always),
-    ("utility", lambda c: "Utility", lambda c: bool(c["data"].utility)),
-    ("change", lambda c: "Change", lambda c: bool(c["data"].change)),
+    ("exposed", lambda c: "The list of exposed people", lambda c: bool(c["data"].records)),
+    ("calibration", lambda c: "What this run could have seen", _always),
+    ("utility", lambda c: "Utility in full", lambda c: bool(c["data"].utility)),
+    ("change", lambda c: "Change since the previous run", lambda c: bool(c["data"].change)),
     ("policy", lambda c: "Policy", lambda c: bool(c["data"].policy)),
-    ("threat", lambda c: "Threat model", _always),
-    ("decision", lambda c: "Decision", _always),
-    ("preconditions", lambda c: "Preconditions", _always),
+    ("threat", lambda c: "Threat model and release", _always),
+    ("decision", lambda c: "Evidence for the decision, in full", _always),
+    ("preconditions", lambda c: "Preconditions in full", _always),
     ("reproduce", lambda c: "Reproduce", _always),
-    ("method", lambda c: "Method", _always),
-    ("limits", lambda c: "Limits", _always),
+    ("method", lambda c: "Method in full, and how each column was read", _always),
+    ("not_run", lambda c: "Attacks that this run did not make", lambda c: bool(c["data"].not_run)),
     ("glossary", lambda c: "Glossary", _always),
     ("references", lambda c: "References", lambda c: bool(c["data"].attacks)),
 )
-"""The sections in the order of the page: template, title in the contents, condition for showing it."""
+"""The sections of the annex in the order of the page: template, title, condition for showing it."""
 
 
 def asset(name: str) -> str:
@@ -185,6 +220,7 @@ def template() -> Any:
         "name": formatting.name,
         "of": _fact,
         "number": number,
+        "several": formatting.several,
         "of_rows": counts_rows,
         "p_text": formatting.p_text,
         "percent": percent,
@@ -194,6 +230,7 @@ def template() -> Any:
         "side": formatting.side,
         "standing_out": formatting.standing_out,
         "telling_notes": formatting.telling_notes,
+        "two": lambda value: "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00"),
     }
     environment.filters.update(helpers)
     return environment.get_template("page.html.j2")
@@ -203,6 +240,24 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return formatting.tidy(value)
     return value
+
+
+def _margins(data: Assessment, fingerprint: str) -> str:
+    """Return the rules for the margins of printed pages: title, edition, hash, number of the page.
+
+    They are part of the style sheet, so that the policy of the page covers them; nothing in them is untrusted text.
+    """
+    edition = "external edition" if data.edition == "external" else "custodian's edition"
+    left = f"divulge report of {data.started[:10]}, {edition}" if _DATE.fullmatch(data.started[:10]) else edition
+    return (
+        "\n@media print { @page {"
+        f' @bottom-left {{ content: "{left}"; }}'
+        f' @bottom-center {{ content: "assessment {fingerprint[:16]}"; }}'
+        ' @bottom-right { content: "page " counter(page) " of " counter(pages); } } }\n'
+    )
+
+
+_DATE = re.compile(r"[0-9-]{10}", re.ASCII)
 
 
 def _level(data: Assessment) -> str:
@@ -217,8 +272,7 @@ def _banner(data: Assessment) -> dict[str, Any]:
         "meaning": formatting.meaning(data),
         "counts": [c for c in order.verdict_counts(data.results) if c[0] != "no holdout"],
         "facts": people.facts_in_words(data),
-        "single": formatting.unchanged_verdicts(data),
-        "warnings": [c for c in data.preconditions if not c.ok],
+        "warnings": [(c.check, why_mended(c.check) or c.detail) for c in data.preconditions if not c.ok],
     }
 
 
@@ -282,7 +336,7 @@ def _sight(data: Assessment) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- the three questions
 
 
-def _answered(a: Answer, i: int, acceptable: float | None) -> dict[str, Any]:
+def _answered(a: Answer, i: int, scale: html_charts.Scale, acceptable: float | None) -> dict[str, Any]:
     """Return the answer to one question with its rows in cells and its charts drawn."""
     rows = [
         {"r": r, "first": wp216.first_cell(r), "needed": wp216.few(r) or wp216.needed(r),
@@ -292,14 +346,14 @@ def _answered(a: Answer, i: int, acceptable: float | None) -> dict[str, Any]:
     return {f.name: getattr(a, f.name) for f in fields(a)} | {
         "rows": rows,
         "part_risks": any(p.risk for p in a.parts),
-        "charts": [html_figures.ladder(f"q{i}{j}", c, acceptable) for j, c in enumerate(a.charts)],
+        "charts": [html_figures.ladder(f"q{i}{j}", c, scale, acceptable) for j, c in enumerate(a.charts)],
     }
 
 
-def _questions(data: Assessment) -> dict[str, Any]:
+def _questions(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     """Return the three questions with their tables and drawings."""
     acceptable = data.settings.acceptable if order.has_holdout(data) else None
-    answers = [_answered(a, i, acceptable) for i, a in enumerate(wp216.answers(data))]
+    answers = [_answered(a, i, scale, acceptable) for i, a in enumerate(wp216.answers(data))]
     return {
         "answers": answers,
         "caveats": wp216.CAVEATS,
@@ -308,69 +362,6 @@ def _questions(data: Assessment) -> dict[str, Any]:
         "part_limits": wp216.PART_LIMITS,
         "blurred": wp216.BLURRED,
     }
-
-
-# ---------------------------------------------------------------- matrix
-
-
-def _matrix(data: Assessment) -> dict[str, Any] | None:
-    """Return targets by key sets, or targets by attacks where no key sets were searched; None without targets."""
-    attributed = [r for r in data.results if r.target and r.verdict is not None and not order.in_question(r)]
-    if not attributed:
-        return None
-    if data.key_sets:
-        return _ranked_matrix(data, [r for r in attributed if r.attack == "cap"])
-    columns = list(dict.fromkeys((r.attack, r.variant) for r in attributed))
-    rows = [
-        {"target": target, "cells": [_cell(_find(attributed, keys, target, c), with_keys=False) for c in columns]}
-        for keys, target in dict.fromkeys((tuple(r.keys), r.target) for r in attributed)
-    ]
-    heads = [f"{a} ({v})" if v else a for a, v in columns]
-    keys = list(dict.fromkeys(tuple(r.keys) for r in attributed))
-    return {"kind": "attacks", "heads": heads, "rows": rows, "keys": keys}
-
-
-def _find(
-    results: Sequence[ResultRecord], keys: Sequence[str], target: str | None, column: tuple[str, str]
-) -> ResultRecord | None:
-    for r in results:
-        if (r.attack, r.variant) == column and r.target == target and tuple(r.keys) == tuple(keys):
-            return r
-    return None
-
-
-def _ranked_matrix(data: Assessment, caps: Sequence[ResultRecord]) -> dict[str, Any]:
-    by_pair = {(tuple(r.keys), r.target): r for r in caps}
-    rows = []
-    for target in dict.fromkeys(k.target for k in data.key_sets):
-        pairs = [k for k in data.key_sets if k.target == target]
-        own = [r for k in pairs if (r := by_pair.get((tuple(k.keys), target))) is not None]
-        best = max(own, key=_shade_value, default=None)
-        cells = [_cell(r, with_keys=True) for r in own[:_RANKS]]
-        cells += [None] * (_RANKS - len(cells))
-        rows.append({"target": target, "n": len(own), "cells": [*cells, _cell(best, with_keys=True)]})
-    ordinals = ["1st", "2nd", "3rd", *(f"{i}th" for i in range(4, _RANKS + 1))]
-    return {"kind": "ranks", "heads": [*(f"{o} key set" for o in ordinals), "worst tested"], "rows": rows, "keys": []}
-
-
-def _shade_value(r: ResultRecord) -> float:
-    value = formatting.risk_value(r)
-    if value is None:
-        value = formatting.rate_of(r.real)
-    return -1.0 if value is None else float(value)
-
-
-def _cell(r: ResultRecord | None, *, with_keys: bool) -> dict[str, Any] | None:
-    if r is None:
-        return None
-    risk = formatting.risk_value(r)
-    sizes = [part.n for part in (r.real, r.holdout) if part and part.n is not None]
-    few = bool(sizes) and min(sizes) < _SMALL_N
-    shade = 0 if risk is None else sum(risk > s for s in _SHADES)
-    return {
-        "r": r, "shade": 0 if few else shade, "few": few, "least": min(sizes, default=None),
-        "keys": r.keys if with_keys else [],
-    }  # fmt: skip
 
 
 # ---------------------------------------------------------------- distances

@@ -199,16 +199,25 @@ def _dotted(scale: Scale, y: float, rate: float | None, baseline: float | None) 
 _LABELS, _STEP, _LETTERS = 122, 20, 16
 
 
-def ladder(uid: str, title: str, description: str, rungs: Sequence[Rung], acceptable: float | None) -> Markup:
-    """Return a chart with risks and intervals in rows, or with rates and baselines when `acceptable` is None."""
+def ladder(
+    uid: str,
+    title: str,
+    description: str,
+    rungs: Sequence[Rung],
+    acceptable: float | None,
+    common: Scale | None = None,
+) -> Markup:
+    """Return a chart with risks and intervals in rows, or with rates and baselines when `acceptable` is None.
+
+    `common` is the scale of the page; without it the chart has one that shows its own intervals.
+    """
     width = _W - _LABELS - 8
     bottom = 40 + _STEP * len(rungs)
-    if acceptable is None:
-        scale = Scale(0.0, 1.0, width)
-        lines = ""
-    else:
-        found = risk_scale([r.outer for r in rungs], acceptable)
-        scale = Scale(found.low, found.high, width)
+    if common is None:
+        common = Scale(0.0, 1.0) if acceptable is None else risk_scale([r.outer for r in rungs], acceptable)
+    scale = Scale(common.low, common.high, width)
+    lines = ""
+    if acceptable is not None:
         lines = "".join(
             line(scale.x(a), 34, scale.x(a), bottom, css) for a, css in ((0.0, "zero"), (acceptable, "accept"))
         )

@@ -16,12 +16,16 @@ from divulge.report.prose.answer import Chart
 
 __all__ = [
     "PARTS",
+    "axis",
     "cap_curves",
     "changes",
     "class_curve",
+    "common_scale",
     "cut",
     "distance_figures",
+    "few_distances",
     "forest",
+    "interval",
     "ladder",
 ]
 
@@ -42,35 +46,42 @@ def cut(rows: Sequence[Any], most: int) -> dict[str, Any]:
 # ---------------------------------------------------------------- forest plot
 
 
-def forest(data: Assessment) -> dict[str, Any]:
+def common_scale(data: Assessment) -> html_charts.Scale:
+    """Return the one scale of all forests and charts of risk on a page, so that they can be compared by eye."""
+    if not order.has_holdout(data):
+        return html_charts.Scale(0.0, 1.0)
+    limits = [
+        (formatting.risk_value(r, "low_simultaneous"), formatting.risk_value(r, "high_simultaneous"))
+        for r in _drawn(order.judged(data.results))
+    ]
+    return html_charts.risk_scale(limits, data.settings.acceptable)
+
+
+def _drawn(everything: Sequence[ResultRecord]) -> list[ResultRecord]:
+    """Return the results of the forest: the worst few of each question, and the worst of the others."""
+    others = [r for r in everything if not order.in_question(r)]
+    asked = [r for q in order.QUESTIONS for r in [r for r in everything if r.attack == q][:_ASKED]]
+    return order.worst_first([*asked, *_worst_of_each(order.few_parts(others, PARTS), _FOREST_ROWS)])
+
+
+def forest(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     """Return the worst comparisons, grouped by attack, each with its drawing."""
     everything = order.judged(data.results)
     strangers = order.has_holdout(data)
-    others = [r for r in everything if not order.in_question(r)]
-    asked = [r for q in order.QUESTIONS for r in [r for r in everything if r.attack == q][:_ASKED]]
-    shown = order.worst_first([*asked, *_worst_of_each(order.few_parts(others, PARTS), _FOREST_ROWS)])
-    acceptable = data.settings.acceptable
-    limits = [
-        (formatting.risk_value(r, "low_simultaneous"), formatting.risk_value(r, "high_simultaneous")) for r in shown
-    ]
-    scale = html_charts.risk_scale(limits, acceptable) if strangers else html_charts.Scale(0.0, 1.0)
+    shown = _drawn(everything)
     groups: dict[str, list[dict[str, Any]]] = {}
     for i, r in enumerate(shown):
-        svg = _interval(f"f{i}", r, scale, acceptable) if strangers else _rate(f"f{i}", r)
+        svg = interval(f"f{i}", r, scale, data) if strangers else _rate(f"f{i}", r)
         groups.setdefault(r.attack, []).append({"r": r, "svg": svg})
     return {
         "n": len(everything),
         "drawable": len(everything),
         "shown": len(shown),
         "shared": order.shared_keys(r for r in everything if not order.in_question(r)),
+        "axis": axis("x", scale, data),
         "groups": [
-            {
-                "attack": attack,
-                "question": order.question_of(data, attack),
-                "axis": html_charts.axis(f"x{j}", scale, acceptable if strangers else None, percent=not strangers),
-                "rows": rows,
-            }
-            for j, (attack, rows) in enumerate(groups.items())
+            {"attack": attack, "question": order.question_of(data, attack), "rows": rows}
+            for attack, rows in groups.items()
         ],
     }
 
@@ -91,14 +102,22 @@ def _worst_of_each(results: Sequence[ResultRecord], most: int) -> list[ResultRec
     return order.worst_first(list(chosen.values())[:most])
 
 
-def _interval(uid: str, r: ResultRecord, scale: html_charts.Scale, acceptable: float) -> Markup:
+def axis(uid: str, scale: html_charts.Scale, data: Assessment) -> Markup:
+    """Return the axis of the forests."""
+    strangers = order.has_holdout(data)
+    return html_charts.axis(uid, scale, data.settings.acceptable if strangers else None, percent=not strangers)
+
+
+def interval(uid: str, r: ResultRecord, scale: html_charts.Scale, data: Assessment) -> Markup:
+    """Return one row of a forest: the risk of a result with its intervals."""
     risk = r.risk
     title = f"Risk {number(formatting.risk_value(r))}, simultaneous interval {formatting.interval(risk)}"
     inner = (formatting.risk_value(r, "low"), formatting.risk_value(r, "high"))
     outer = (formatting.risk_value(r, "low_simultaneous"), formatting.risk_value(r, "high_simultaneous"))
     return html_charts.interval_row(
-        uid, title, scale, acceptable, formatting.risk_value(r), inner, outer, str(r.verdict), formatting.leak_free(r)
-    )
+        uid, title, scale, data.settings.acceptable, formatting.risk_value(r), inner, outer, str(r.verdict),
+        formatting.leak_free(r),
+    )  # fmt: skip
 
 
 def _rate(uid: str, r: ResultRecord) -> Markup:
@@ -139,14 +158,14 @@ def changes(data: Assessment) -> dict[str, Any]:
     return part | {"rows": rows, "axis": html_charts.axis("nx", scale, None)}
 
 
-def ladder(uid: str, chart: Chart, acceptable: float | None) -> dict[str, Any]:
+def ladder(uid: str, chart: Chart, scale: html_charts.Scale, acceptable: float | None) -> dict[str, Any]:
     """Return one chart of a question, with its drawing."""
     rungs = [html_charts.rung(label, r, acceptable is not None) for label, r in chart.rows]
     what = "rate beside that without the synthetic table" if acceptable is None else "risk with its intervals"
     told = f"Each line is one {what}. The numbers stand in the table below the chart."
     title = f"{'Rate' if acceptable is None else 'Risk'}. {chart.title}"
     return {
-        "svg": html_charts.ladder(uid, title, told, rungs, acceptable), "title": chart.title, "rows": chart.rows,
+        "svg": html_charts.ladder(uid, title, told, rungs, acceptable, scale), "title": chart.title, "rows": chart.rows,
         "left_out": chart.left_out,
     }  # fmt: skip
 
@@ -200,6 +219,16 @@ def distance_figures(data: Assessment) -> dict[str, Any]:
         "values": distances.values(data),
         "figures": [f for f in figures if f is not None],
     }
+
+
+_FEW = (("dcr", "people"), ("exposure", "hit"))
+
+
+def few_distances(data: Assessment) -> list[dict[str, Any]]:
+    """Return the two drawings of distances that say most about people."""
+    first = {(r.attack, r.variant): r for r in reversed(data.results)}
+    figures = [_figure(f"e{i}", first[name]) for i, name in enumerate(_FEW) if name in first]
+    return [f for f in figures if f is not None]
 
 
 def _first_of_each(results: Sequence[ResultRecord]) -> list[ResultRecord]:

@@ -11,6 +11,7 @@ from divulge.report.content import settings_of
 from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.answer import Answer
+from divulge.report.prose.decision import Decision, decision
 
 __all__ = ["markdown"]
 
@@ -79,17 +80,44 @@ def _head(data: Assessment) -> str:
     verdict = data.verdict.verdict
     counts = [f"{n:,} {v}" for v, n in order.verdict_counts(data.results) if v != "no holdout"]
     started = escaped(str(data.started).replace("T", " "))
+    told = decision(data)
     lines = [
         "# What the synthetic table divulges",
         _edition(data),
-        f"**{_sign(verdict)}.** {escaped(formatting.sentence(data))}",
-        escaped(formatting.meaning(data)),
+        f"**{_sign(verdict)}.** {escaped(told.headline)}",
+        escaped(f"{told.release} {told.at_risk}".strip()),
+        _tiles(told),
+        _scope(told),
+        _todo(told),
+        f"**In full.** {escaped(formatting.sentence(data))} {escaped(formatting.meaning(data))}",
         *map(escaped, people.facts_in_words(data)),
         f"Comparisons: {', '.join(counts)}." if counts else "",
-        escaped(formatting.unchanged_verdicts(data)),
         f"Assessed {started}, divulge {escaped(data.divulge)}.",
     ]
     return "\n\n".join(line for line in lines if line)
+
+
+def _tiles(told: Decision) -> str:
+    """Return one row for each question: its state and what was found, members beside strangers."""
+    rows = [(escaped(t.name), _sign(t.state), escaped(t.sentence)) for t in told.tiles]
+    return table_of(("question", "state", "members are people in the real table, strangers were never in it"), rows)
+
+
+def _scope(told: Decision) -> str:
+    lines = (
+        ("Preconditions", told.preconditions), ("Bounded", told.bounded), ("Only screened", told.screened),
+        ("Not tested", told.not_tested),
+    )  # fmt: skip
+    return "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines)
+
+
+def _todo(told: Decision) -> str:
+    lines = [
+        f"{i}. **{escaped(a.do)}** {escaped(f'{a.changes} {a.warning}'.strip())}" for i, a in enumerate(told.advice, 1)
+    ]
+    odd = [f"- {escaped(c)}" for c in told.contradictions]
+    parts = ["**What to do now**", "\n".join(lines), told.again, "\n".join(odd)]
+    return "\n\n".join(p for p in parts if p)
 
 
 def _edition(data: Assessment) -> str:

@@ -1,7 +1,20 @@
 "use strict";
-// Sorting and filtering. Without this script every table is shown whole.
+// Sorting, filtering, unfolding what a link points to. Without this script every table is shown whole.
 (() => {
   const wanted = new URLSearchParams(location.hash.slice(1));
+
+  const unfold = (element) => {
+    for (let fold = element && element.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      fold.open = true;
+    }
+  };
+  const follow = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    unfold(target);
+    if (target) target.scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+  if (document.getElementById(location.hash.slice(1))) follow();
 
   const value = (cell) => {
     const text = cell.textContent.trim();
@@ -64,6 +77,7 @@
   tools.addEventListener("submit", (event) => event.preventDefault());
   input.addEventListener("input", filter);
   if (select) select.addEventListener("change", filter);
+  if (["filter", "verdict", "sort"].some((key) => wanted.get(key))) unfold(table);
   // a link can carry a view: #filter=income&verdict=cannot tell&sort=risk&order=ascending
   if (wanted.has("filter")) input.value = wanted.get("filter");
   if (select && wanted.has("verdict")) select.value = wanted.get("verdict");

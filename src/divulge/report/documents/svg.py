@@ -9,15 +9,30 @@ from markupsafe import Markup, escape
 from divulge.report.formatting import tidy
 
 
-def drawing(uid: str, width: int, height: int, title: str, body: str, css: str, description: str = "") -> Markup:
-    """Return a drawing with a title and a description for screen readers; `body` is markup and not escaped."""
+def drawing(
+    uid: str,
+    width: int,
+    height: int,
+    title: str,
+    body: str,
+    css: str,
+    description: str = "",
+    *,
+    stretched: bool = False,
+) -> Markup:
+    """Return a drawing with a title and a description for screen readers; `body` is markup and not escaped.
+
+    A stretched one fills its place, whatever the ratio of its sides.
+    """
     words = f'<title id="{uid}t">{escape(tidy(title))}</title>'
     names = f"{uid}t"
     if description:
         words += f'<desc id="{uid}d">{escape(tidy(description))}</desc>'
         names += f" {uid}d"
+    fit = ' preserveAspectRatio="none"' if stretched else ""
     return Markup(  # every text above is escaped, the rest are numbers
-        f'<svg class="{css}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{names}">{words}{body}</svg>'
+        f'<svg class="{css}" viewBox="0 0 {width} {height}"{fit} role="img" aria-labelledby="{names}">'
+        f"{words}{body}</svg>"
     )
 
 

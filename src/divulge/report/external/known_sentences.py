@@ -139,11 +139,11 @@ _CHECKS = (
     "a classifier tells real from holdout with AUC # (# is chance, p = #): they are no random split; every excess "
     "below is suspect",
     "all tables have the same # columns",
-    "holdout: # column(s) that not all tables have are left out: '…'",
+    "holdout: columns that not all tables have are left out, # in all: '…'",
     "no '…' is in both real and holdout",
     "no holdout: inference and disclosure are not separated; rates of members alone say nothing about disclosure",
-    "real: # column(s) that not all tables have are left out: '…'",
-    "synthetic: # column(s) that not all tables have are left out: '…'",
+    "real: columns that not all tables have are left out, # in all: '…'",
+    "synthetic: columns that not all tables have are left out, # in all: '…'",
 )
 _REACH = tuple(
     f"with # and # {who} {text}"
@@ -224,9 +224,9 @@ PUBLIC = frozenset(
         "# columns are shared; real has # more, left out",
         "# columns are shared; synthetic has # more, left out",
         "all tables have the same # columns",
-        "holdout: # column(s) that not all tables have are left out: '…'",
-        "real: # column(s) that not all tables have are left out: '…'",
-        "synthetic: # column(s) that not all tables have are left out: '…'",
+        "holdout: columns that not all tables have are left out, # in all: '…'",
+        "real: columns that not all tables have are left out, # in all: '…'",
+        "synthetic: columns that not all tables have are left out, # in all: '…'",
         *_SEARCHED,
         "inference: # targets are many, and the first # by name were attacked; name others as targets",
         "key sets of # columns: the # that extend the best smaller ones were looked at",

@@ -28,7 +28,7 @@ _WHY = re.compile(
     r"(?:every value is missing|every row has the same value|true and false|dates or times, # distinct"
     r"|numbers with decimals, # distinct|# whole numbers that all differ.*|whole numbers with # distinct values, .*"
     r"|# texts of # characters on average.*|# distinct values in # rows: nearly all differ"
-    r"|text that reads as numbers throughout, # distinct|numbers beside # other value\(s\), .*"
+    r"|text that reads as numbers throughout, # distinct|numbers beside other values \(#\), .*"
     r"|# distinct texts in # rows|text with # distinct values|sdtype \w+ of the SDV metadata"
     r"|primary key of the SDV metadata)(?:, though not in every table)?(?:; # of # values missing)?"
 )

@@ -83,7 +83,7 @@ def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:
     r, e = max(found, key=lambda p: sign * (formatting.risk_value(p[1], end) or 0.0))
     same = max(1, sum(p[0].attack == r.attack for p in pairs))
     level = e.risk.level if e.risk else 0.0
-    how = f"{100 * level:.0f}% simultaneous over the {same} comparison(s) of this attack"
+    how = f"{100 * level:.0f}% simultaneous over the {formatting.several(same, 'comparison')} of this attack"
     bound, risk = formatting.risk_value(e, end), formatting.risk_value(e)
     value = "" if risk is None else f"{number(risk)}, "
     beyond = bound is not None and sign * bound > 0

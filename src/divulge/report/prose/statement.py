@@ -180,7 +180,7 @@ def _comparisons(data: Assessment) -> str:
     attacks = len({r.attack for r in judged})
     if not order.has_holdout(data):
         return f"{len(judged):,} rates by {attacks} attacks; none is compared with strangers."
-    failed = f" {len(data.failed)} attack(s) failed and are missing." if data.failed else ""
+    failed = f" {formatting.several(len(data.failed), 'attack')} failed and left a gap." if data.failed else ""
     return (
         f"{len(judged):,} by {attacks} attacks. Limits and p-values are corrected for the number of comparisons of an "
         f"attack, the verdict of the whole for the number of attacks too.{failed}"

@@ -28,6 +28,7 @@ __all__ = [
     "first_cell",
     "line",
     "listed",
+    "nearest_rows",
     "needed",
     "shown",
 ]
@@ -124,7 +125,8 @@ def _columns_of(r: ResultRecord) -> int:
     return int(found[1]) if found else 0
 
 
-def _k_of(r: ResultRecord) -> int:
+def nearest_rows(r: ResultRecord) -> int:
+    """Return k, the number of nearest synthetic rows by which linkability links; 0 for other attacks."""
     k = r.settings.get("k")
     if isinstance(k, int):
         return k
@@ -149,7 +151,7 @@ def _in_order(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord
         return _split_of(r) if attack == "linkability" else (r.target, tuple(r.keys))
 
     places = {g: i for i, g in enumerate(dict.fromkeys(map(group, results)))}
-    within = _k_of if attack == "linkability" else _way_of
+    within = nearest_rows if attack == "linkability" else _way_of
     return sorted(results, key=lambda r: (places[group(r)], within(r)))
 
 
@@ -166,7 +168,7 @@ def listed(attack: str, rows: Sequence[ResultRecord], most: int) -> list[ResultR
 
 _HEADLINE: dict[str, Callable[[ResultRecord], bool]] = {
     "singling_out": lambda r: _columns_of(r) == 3,
-    "linkability": lambda r: _k_of(r) == 1,
+    "linkability": lambda r: nearest_rows(r) == 1,
     "inference": lambda r: r.variant == "nearest record",
 }
 """Fixed beforehand, so that the variant is not chosen by its outcome; of several splits or targets the worst counts."""
@@ -260,7 +262,7 @@ def _first(r: ResultRecord) -> str:
         variant = formatting.prose(r.variant, 60) or "some"
         return f"With {variant}" if _columns_of(r) else f"By {variant} guesses"
     if r.attack == "linkability":
-        return f"By {formatting.prose(_split_of(r), 90)}, with k = {_k_of(r)}"
+        return f"By {formatting.prose(_split_of(r), 90)}, with k = {nearest_rows(r)}"
     way = formatting.capitalized(formatting.prose(r.variant, 60)) or "Some way"
     return f"{way}, {formatting.name(r.target)}" if r.target else way
 
@@ -318,7 +320,7 @@ def first_cell(r: ResultRecord) -> tuple[str, ...]:
     if r.attack == "singling_out":
         return (formatting.prose(r.variant, 80) or "-",)
     if r.attack == "linkability":
-        return formatting.prose(_split_of(r), 80) or "-", str(_k_of(r))
+        return formatting.prose(_split_of(r), 80) or "-", str(nearest_rows(r))
     knowing = " + ".join(map(formatting.name, r.keys[:_NAMES]))
     more = f" and {len(r.keys) - _NAMES} more" if len(r.keys) > _NAMES else ""
     way = (formatting.prose(r.variant, 80) or "-") + (f", knowing {knowing}{more}" if knowing else "")
@@ -342,7 +344,7 @@ def _charts(attack: str, rows: Sequence[ResultRecord]) -> list[Chart]:
     out = []
     for title, own in groups.items():
         if attack == "linkability":
-            drawn, by = [(f"k = {_k_of(r)}", r) for r in own[:_DRAWN]], "By k"
+            drawn, by = [(f"k = {nearest_rows(r)}", r) for r in own[:_DRAWN]], "By k"
         else:
             worst = order.worst_first(own)[:_DRAWN] if len(own) > _DRAWN else own
             drawn, by = [(str(r.target or "-"), r) for r in worst], "By target"
@@ -421,7 +423,7 @@ def _limits_of(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> l
             f"other ways to share the columns between two lists than the {splits} listed here"
             if splits > 1
             else "other ways to share the columns between two lists than the one here",
-            f"more than {max(map(_k_of, rows))} nearest rows",
+            f"more than {max(map(nearest_rows, rows))} nearest rows",
         ]
     tested = {r.target for r in rows}
     others = [formatting.name(c.name) for c in data.schema if c.name not in tested]

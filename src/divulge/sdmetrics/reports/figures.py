@@ -54,11 +54,9 @@ def picture_of(name: str, rows: Sequence[Row], *, table: str | None = None) -> P
         )
     if name == "Data Structure" and table is not None:
         raise VisualizationUnavailableError(
-            "The visualization of Data Structure is of all tables. hint: leave the table name out."
+            "There is no visualization of Data Structure for a single table. hint: leave the name of the table out."
         )
-    average = mean_score(rows)
-    shown = f"{round(average, 2):g}" if isfinite(average) else "nan"
-    title = f"{_TITLES.get(name, f'Data Quality: {name}')} (Average Score={shown})"
+    title = f"{_TITLES.get(name, f'Data Quality: {name}')} (Average Score={round(mean_score(rows), 2)})"
     if name == "Column Pair Trends":
         return _pairs(title, rows)
     if name == "Intertable Trends":

@@ -14,7 +14,7 @@ from divulge.sdmetrics.reports.details import Row, mean_score
 from divulge.sdmetrics.reports.parameters import without_values
 from divulge.sdmetrics.reports.saving_parquet import MAGIC, content_of, parquet_of
 
-__all__ = ["LIMIT", "Saved", "read", "write"]
+__all__ = ["LIMIT", "Saved", "read", "report_type", "write"]
 
 LIMIT = 2**28
 """Bytes of the largest file that is read."""
@@ -22,6 +22,7 @@ _FORMAT = "divulge.sdmetrics.reports/1"
 _TEXT = ("Table", "Column", "Column 1", "Column 2", "Metric", "Child Table", "Parent Table", "Constraint", "Error")
 _FLAG = "Meets Threshold?"
 _PARAMETERS = "Parameters"
+_HEAD = 64  # bytes in which a JSON file names its format
 _PARQUET = (".parquet", ".pq")
 
 
@@ -119,6 +120,18 @@ def read(path: str | Path, columns: Mapping[str, Sequence[str]], report: str) ->
         return _checked(found, columns)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(f"{path.name}: the saved report was changed. hint: generate it anew.") from None
+
+
+def report_type(path: str | Path) -> str | None:
+    """Return which report a file of `save` holds, None where it holds none or cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_HEAD)
+            content = head + file.read(LIMIT) if head.startswith(MAGIC) or _FORMAT.encode() in head else b""
+        found = content_of(content, {}) if head.startswith(MAGIC) else json.loads(content)
+        return str(found["info"]["report_type"])
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
 
 
 def _checked(found: dict[str, Any], columns: Mapping[str, Sequence[str]]) -> Saved:

@@ -54,7 +54,8 @@ class TableData:
         """Return the table of two frames."""
         sides = ((real, "real_data"), (synthetic, "synthetic_data"))
         columns, other = (columns_from(data, role) for data, role in sides)
-        first, second = (dtypes_of(data, role) for data, role in sides)
+        first = dtypes_of(real, "real_data", columns)
+        second = dtypes_of(synthetic, "synthetic_data", other)
         return cls(metadata, columns, other, (first, second))
 
     def _convert_dates(self) -> None:
@@ -83,7 +84,8 @@ class TableData:
         """Return the codes of a column, equal where Python says that the values are equal."""
         if name not in self._codes:
             codes, size = known_codes(list(self.pair(name)))
-            self._codes[name] = (list(codes), size + 1)
+            smallest = np.min_scalar_type(size)
+            self._codes[name] = ([c.astype(smallest, copy=False) for c in codes], size + 1)
         return self._codes[name]
 
     def counts(self, name: Hashable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

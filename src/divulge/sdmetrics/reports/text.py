@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.terminal import clean
 from divulge.report.formatting import brief
 from divulge.sdmetrics.plot_elements import score_text
@@ -22,26 +23,27 @@ _LABEL = 60
 
 def summary(content: Content, *, width: int = 110, colour: bool = False) -> str:
     """Return the summary of a report as text."""
-    from rich.console import Console
+    lines = as_terminal_text(_parts(content), width=width, colour=colour).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _parts(content: Content) -> Iterator[Any]:
     from rich.text import Text
 
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
-    )
     name = "quality" if content.is_quality else "diagnosis"
-    tables = "1 table" if len(content.tables) == 1 else f"{len(content.tables):,} tables"
-    console.print(Text(f"divulge: {name} {score_text(content.score)}", style="bold"))
-    console.print(
-        Text(f"{tables}; {content.n_rows('real'):,} real rows, {content.n_rows('synthetic'):,} synthetic rows.")
-    )
-    console.print(_properties(content))
+    yield Text(f"divulge: {name} {score_text(content.score)}", style="bold")
+    sizes = [_counted(content.n_rows(side.split()[0]), side) for side in ("real row", "synthetic row")]
+    yield Text(f"{_counted(len(content.tables), 'table')}; {', '.join(sizes)}.")
+    yield _properties(content)
     lowest = _lowest(content)
     if lowest.row_count:
-        console.print(lowest)
+        yield lowest
     for error, n in content.errors()[:_ERRORS]:
-        console.print(Text(f"! {n:,} without a score: {clean(brief(error, 200))}", style="yellow"))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
+        yield Text(f"! {n:,} without a score: {clean(brief(error, 200))}", style="yellow")
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _table(*heads: str) -> Any:
@@ -68,10 +70,13 @@ def _properties(content: Content) -> Any:
 
 def _lowest(content: Content) -> Any:
     """Return the lowest scores below 1."""
+    from rich.text import Text
+
     table = _table("lowest", "of", "metric", "score")
     found = [(row, p) for p in content.properties for row in p.ranked() if isfinite(row["Score"]) and row["Score"] < 1]
     for row, p in sorted(found, key=lambda f: f[0]["Score"])[:_SHOWN]:
-        table.add_row(*map(clean, (_where(row, p, content), p.name, str(row["Metric"]), score_text(row["Score"]))))
+        cells = (_where(row, p, content), p.name, str(row["Metric"]), score_text(row["Score"]))
+        table.add_row(*(Text(clean(cell)) for cell in cells))  # a name is no markup of rich
     return table
 
 

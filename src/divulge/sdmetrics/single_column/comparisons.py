@@ -177,7 +177,7 @@ def category_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
 
 
 def _with_unused(column: Column) -> Column:
-    return Column("O", column.categories) if isinstance(column, Category) else column
+    return Column("O", column.levels) if isinstance(column, Category) else column
 
 
 def range_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:

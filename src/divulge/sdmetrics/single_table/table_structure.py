@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from divulge.sdmetrics.base import SingleTableMetric
-from divulge.sdmetrics.columns import frame_of
+from divulge.sdmetrics.columns import Column, frame_of
 from divulge.sdmetrics.computed import computed_by
 
 __all__ = ["TableStructure", "dtypes_of", "structure_score"]
@@ -25,11 +26,20 @@ def structure_score(real: Dtypes, synthetic: Dtypes) -> float:
     return len(real & synthetic) / len(real | synthetic)
 
 
-def dtypes_of(data: Any, role: str) -> Dtypes:
-    """Return the name of each column with the text of its dtype, as its own library writes it."""
+def dtypes_of(data: Any, role: str, columns: Mapping[Hashable, Column] | None = None) -> Dtypes:
+    """Return the name of each column with the text of its dtype, as its own library writes it.
+
+    Parameters
+    ----------
+    data, role
+        A frame, and its name for errors.
+    columns
+        The columns of the frame, where they are made already.
+    """
     if type(data).__module__.split(".")[0] in ("pandas", "polars") and hasattr(data, "dtypes"):
         return set(zip(data.columns, map(str, data.dtypes), strict=True))
-    return {(name, str(column.values.dtype)) for name, column in frame_of(data, role).columns.items()}
+    columns = frame_of(data, role).columns if columns is None else columns
+    return {(name, str(column.dtype)) for name, column in columns.items()}
 
 
 @computed_by(structure, min_value=0, max_value=1)

@@ -1,0 +1,98 @@
+"""The blind check: can members be told from strangers without the synthetic table?
+
+What tells them apart without it is a difference between the two tables of people, and no leak. It would carry any score
+that looks at the whole of the data, and permuting labels within strata of it does not repair the comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.attacks.membership.other_people import units_by_content
+from divulge.case.case import Case
+from divulge.case.comparable.check import data_hash
+from divulge.case.comparable.exchangeable import exchangeable
+from divulge.case.comparable.overlap import overlap
+from divulge.case.features import features_of
+from divulge.stats.cross_fitting import FOLDS, cross_fitted
+from divulge.stats.roc import auc
+
+__all__ = ["Blind", "blind_check"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_PENALTY = 40.0
+_DRAWS = 399
+_MOST = 10_000  # units of either table that the check looks at: a limit on the time
+_LEVEL = 0.025
+"""One random split in forty fails: the lower limit of a 95% interval is then above 1/2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """What a classifier that never sees the synthetic table tells about who is a member."""
+
+    auc: float | None
+    """Cross-fitted; None with fewer than ten people in either table."""
+    p_value: float | None
+    """By permutation of the labels, the classifier fitted again."""
+    why: str = ""
+    """Why members and strangers are no fair comparison; "" where nothing was found against it."""
+
+
+def blind_check(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> Blind:
+    """Return whether members and strangers can be told apart, or are partly the same, whatever the synthetic table."""
+    shared = overlap(case)
+    if shared is not None and not shared.ok:
+        return Blind(None, None, _OVERLAP)
+    of_people, is_member = _sample(case, columns, units)
+    sizes = int(is_member.sum()), int((~is_member).sum())
+    if min(sizes) < 2 * FOLDS:
+        return Blind(None, None)
+    rng = case.rng(f"membership blind {data_hash(case)}")
+    found = cross_fitted(of_people, is_member, penalty=_PENALTY, rng=rng, draws=_DRAWS)
+    area = auc(found.score[is_member], found.score[~is_member]).value
+    if found.p_value <= _LEVEL:
+        return Blind(area, found.p_value, _TOLD.format(area, found.p_value))
+    check = exchangeable(case)
+    return Blind(area, found.p_value, "" if check is None or check.ok else _EXCHANGEABLE)
+
+
+_TOLD = (
+    "a classifier that never sees the synthetic table tells members from strangers (AUC {:.3f}, p = {:.2g}), so that "
+    "no score says anything about the synthetic table"
+)
+_EXCHANGEABLE = "real and holdout are no random split of the same people, so that no score says anything"
+_OVERLAP = "more people stand in both real and holdout than a random split gives; remove those who are in both"
+NOTES = tuple(
+    f"cannot tell: {text}" for text in (_TOLD.replace("{:.3f}", "#").replace("{:.2g}", "#"), _EXCHANGEABLE, _OVERLAP)
+)
+
+
+def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the mean of the rows of each unit, of at most 10,000 units of either table, and which are members."""
+    features, n = features_of(case, columns), case.n_rows("real")
+    rng = case.rng(f"membership blind sample {data_hash(case)}")
+    unit = units_by_content(features.same(), None if units is None else units["people"])
+    parts, labels = [], []
+    for rows, label in ((np.arange(n), True), (np.arange(n, len(unit)), False)):
+        numbers = np.unique(unit[rows])
+        if len(numbers) > _MOST:
+            numbers = np.sort(rng.choice(numbers, _MOST, replace=False))
+            rows = rows[np.isin(unit[rows], numbers)]
+        which = np.searchsorted(numbers, unit[rows])
+        total = _summed(features.indicators(features.people[rows]), which)
+        # rounded: the order of the rows of a unit changes the last digits of their mean
+        parts.append((total / np.bincount(which, minlength=len(numbers))[:, None]).round(9))
+        labels.append(np.full(len(numbers), label))
+    return np.vstack(parts), np.concatenate(labels)
+
+
+def _summed(values: Floats, which: Ints) -> Floats:
+    total = np.zeros((int(which.max()) + 1, values.shape[1]))
+    np.add.at(total, which, values)
+    return total

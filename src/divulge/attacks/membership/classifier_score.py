@@ -1,0 +1,89 @@
+"""The classifier's membership score: how surely does a forest take a person for a synthetic row?
+
+The forest tells synthetic rows from people, real and holdout as one class. A person is scored by the trees whose sample
+lacks the person's unit, so that out-of-bag is leave-one-out without a second fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.attacks.membership.other_people import pooled_units, units_by_content
+from divulge.case.case import Case
+from divulge.case.features import features_of
+
+__all__ = ["NAME", "classifier_score"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NAME = "classifier"
+TREES = 150
+_SAMPLE = 10_000  # units, and synthetic rows, in the sample of a tree at most: a limit on the time
+_MOST_ROWS = 100_000  # people above which trees are fewer: a limit on the time
+_FEWER_TREES = 60
+_THREADS_FROM = 5_000
+
+
+def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
+    """Return the out-of-bag share of "synthetic" of each person (real rows, then holdout rows).
+
+    150 trees as in a random forest, grown fully, each fitted on a bootstrap sample of units and one of synthetic rows,
+    both classes with the same weight. Equal records have the mean of their scores. A sample has at most 10,000 units
+    and as many rows. Above 100,000 people there are 60 trees.
+    """
+    features = features_of(case, columns)
+    units = pooled_units(case, ("real", "holdout"))
+    order = features.order("people")
+    same = features.same()
+    unit = units_by_content(same, None if units is None else units["people"])[order]
+    x = np.vstack([features.people[order], features.synthetic[features.order("synthetic")]]).astype(np.float32)
+    n = len(order)
+    total, times = np.zeros(n), np.zeros(n)
+    for outside, share in _trees(x, unit, case.rng("membership classifier")):
+        total[outside] += share
+        times[outside] += 1
+    score = np.divide(total, times, out=np.full(n, 0.5), where=times > 0)
+    out = np.empty(n)
+    out[order] = _mean_of_equals(score, same[order])
+    return out
+
+
+def _trees(x: NDArray[np.float32], unit: Ints, rng: np.random.Generator) -> Iterator[tuple[Ints, Floats]]:
+    """Yield for each tree the people outside its sample and the share of "synthetic" in their leaves."""
+    n, m, n_units = len(unit), len(x) - len(unit), int(unit.max()) + 1
+    y = np.repeat([0.0, 1.0], [n, m])
+
+    def grown(seed: int) -> tuple[Ints, Floats]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        draw = np.random.default_rng(seed)
+        units = np.bincount(draw.integers(0, n_units, min(n_units, _SAMPLE)), minlength=n_units)
+        rows = np.bincount(draw.integers(0, m, min(m, _SAMPLE)), minlength=m)
+        people = units[unit]
+        weight = np.concatenate([people / people.sum(), rows / rows.sum()]) * people.sum()
+        tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
+        tree.fit(x, y, sample_weight=weight, check_input=False)
+        outside = np.flatnonzero(people == 0)
+        value = tree.tree_.value[tree.tree_.apply(x[outside]), 0]
+        return outside, value[:, 1] / value.sum(axis=1)
+
+    seeds = [int(s) for s in rng.integers(2**31, size=TREES if n <= _MOST_ROWS else _FEWER_TREES)]
+    if len(x) < _THREADS_FROM:
+        yield from map(grown, seeds)
+        return
+    with ThreadPoolExecutor() as pool:
+        yield from pool.map(grown, seeds)
+
+
+def _mean_of_equals(score: Floats, same: Ints) -> Floats:
+    """Return the mean score of equal records, so that their order says nothing; `same` ascends."""
+    rounded = score.round(12)
+    first = np.flatnonzero(np.r_[True, np.diff(same) > 0])
+    by_size = rounded[np.lexsort((rounded, same))]
+    mean = np.add.reduceat(by_size, first) / np.diff(np.r_[first, len(same)])
+    return np.asarray(np.repeat(mean, np.diff(np.r_[first, len(same)])).round(12))

@@ -1,0 +1,208 @@
+"""Membership: is a person, whose record the attacker holds, one of those the synthesizer was trained on?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.entry import Exact, Withheld, Words, on_demand
+from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
+from divulge.attacks.membership.blind import blind_check
+from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
+from divulge.attacks.membership.other_people import UNIT_NOTE, pooled_units
+from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, Judgement, Scored, judgements, shown, three
+from divulge.attacks.membership.scores import STACKED, checked_scores, person_scores
+from divulge.attacks.registry import MIXED, attack
+from divulge.case.case import Case
+from divulge.case.distances import distance_columns
+from divulge.core.result import Individual, Result
+from divulge.stats.roc import auc, auc_gain
+from divulge.stats.score_tests import score_tests
+
+__all__ = ["membership"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NO_HOLDOUT = "no holdout: members cannot be compared with anybody; give people that the synthesizer never saw"
+_BEST = "the best single score is chosen on these people, which makes the gain over it smaller, not larger"
+
+_BEST_AUC = "AUC of the best single score"
+_LEAST_P = "smallest p-value of the permutations"
+
+_WORDS = Words(
+    says="I know this person's record, and I say that the person was in the training data.",
+    knows="The record of the person, the whole synthetic table, and records of other people of the population; for "
+    '"known members" also who of these people are members.',
+    data=(
+        "Columns of numbers, dates or categories, every row in memory, and a holdout. Distances: "
+        + MIXED
+        + " Margins: "
+        "numbers and dates are put into bins. The classifier takes numbers by rank and categories by frequency."
+    ),
+    formula=(
+        "W = real and holdout without the person (or the person's unit), S = synthetic table\n"
+        "d_k = distance to the k-th nearest row; a person scores the higher, the more like a member\n"
+        "ratio: log d_1(x, W) - log d_1(x, S)      hit: log d_5(x, W) - log d_1(x, S)\n"
+        "ratio of 5, of 20: mean over k = 1 to 5, to 20 of log d_k(x, W) - log d_k(x, S)\n"
+        "dpi: share of S over shares of S and W within the distance of the 20th neighbour of both\n"
+        "classifier: share of synthetic rows in the leaves of trees grown without the person\n"
+        "k-way margins: mean over sets of k columns of log share in S - log share in W of x's values\n"
+        "rare 4-way margins: the sum over those sets of 4 on which at most 2 others equal x\n"
+        "mean rank: mean of the ranks of ratio, hit, classifier and 3-way margins\n"
+        "known members: ridge regression on ranks of the scores, fitted on four fifths of the people\n"
+        "dcr: -d_1(x, S)      dcr difference: d_1(x, W) - d_1(x, S)\n"
+        "monte carlo: number of rows of S within the median of d_1(x, S)\n"
+        "domias: log density of S at x - log density of W at x\n"
+        "gen-lra: gain in log density of W at the 200 nearest rows of S if x is added\n"
+        "AUC = P(member scores higher than stranger)\n"
+        "TPR = share of members claimed where the share FPR of strangers is\n"
+        "risk = (TPR - FPR) / (1 - FPR) at FPR = 10%\n"
+        "p = max-T over the scores and, of each, AUC and members among the highest 10% and 1%\n"
+        "    of all people; the labels are permuted."
+    ),
+    reading=(
+        "Rates are the share of members claimed where one stranger in ten is claimed. Risk 0 means that members are "
+        "claimed as often as strangers, which is the baseline; 1 means that every member is claimed. It estimates the "
+        "share of members that were copied, if copies score highest. A negative risk means that members are claimed "
+        "less often. An AUC of 0.5 is chance. The context has the rates at 10, 1 and 0.1%; their intervals allow for "
+        "the error of the threshold too. Where a classifier tells members from strangers without the synthetic table, "
+        "the verdict is that nobody can tell."
+    ),
+    silent=(
+        "An attacker with the generator's code, or with several synthetic tables, may do better.",
+        "It is an average over people: single people may be recognised surely where few are.",
+        "No single score sees every leak: distances miss what margins keep, and the reverse.",
+    ),
+)
+
+
+@attack(
+    family="membership",
+    question="Was this person in the training data?",
+    needs="a holdout, and columns of numbers or categories",
+    reference="Houssiau et al. 2022, TAPAS; Ward et al. 2025, Synth-MIA (scores side by side). ratio, dcr, dcr "
+    "difference: Chen et al. 2020, GAN-Leaks. monte carlo: Hilprecht et al. 2019, Monte Carlo and reconstruction "
+    "membership inference attacks. domias: van Breugel et al. 2023. dpi: Ward et al. 2024, Data plagiarism index. "
+    "gen-lra: Ward et al. 2025, Gen-LRA. margins: Golob et al. 2024, MAMA-MIA. classifier: Stadler et al. 2022. "
+    "Blind check: Das et al. 2024, Blind baselines. max-T: Westfall and Young 1993.",
+    words=_WORDS,
+    plan=on_demand("it is new and asked for by name; runs will make it when its bounds are part of the verdict"),
+    hit={"": "claimed as members at a price of 10% of strangers:"},
+    context={
+        **dict.fromkeys(CONTEXT, Withheld()),
+        _BEST_AUC: Withheld(),
+        _LEAST_P: Exact(),
+    },
+    notes=(*NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), _NO_HOLDOUT, _BEST),
+)
+def membership(
+    case: Case,
+    *,
+    columns: Sequence[str] | None = None,
+    scores: Sequence[str] | str | None = None,
+    known_members: bool = False,
+) -> tuple[Result, ...]:
+    """Return how well members are told from strangers by membership scores, one result for each score.
+
+    Every score compares a person with the synthetic table and with all other people, real and holdout together. So it
+    looks at no label, and a permutation of the labels is an exact test of any number of scores. The p-values are
+    corrected over all scores of the call; "mean rank" is the headline, fixed in advance, and the family says whether
+    any other score does better than chance.
+
+    Parameters
+    ----------
+    columns
+        Compare only these columns; None takes all that a distance can compare.
+    scores
+        Names of the scores. None takes nine: mean rank, ratio, hit, dpi, classifier, 2-way, 3-way, 4-way margins and
+        rare 4-way margins. On request also: ratio of 5, ratio of 20, dcr, dcr difference, monte carlo, domias, gen-lra.
+    known_members
+        Whether to add the attacker who knows who most members and strangers are, and learns from them which scores to
+        trust. Needs 100 of each.
+
+    Raises
+    ------
+    SettingError
+        A score is unknown, the rows are not in memory, there is no column to compare, or too few members or strangers
+        are known.
+
+    Notes
+    -----
+    With units (`unit`), a unit is scored as its highest record, no record of it is a reference for another one, and
+    labels are permuted by unit. Without a holdout nothing is compared.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> draw = np.random.default_rng(0).normal
+    >>> people = pl.DataFrame({c: draw(size=240) for c in "abc"})
+    >>> real, holdout = people[:120], people[120:]
+    >>> synthetic = pl.concat([real[:40], pl.DataFrame({c: draw(size=80) for c in "abc"})])
+    >>> (found,) = membership(real, synthetic, holdout=holdout, scores=["ratio"])
+    >>> found.real.hits, found.real.n, found.verdict
+    (46.0, 120, 'excess found')
+    """
+    wanted = checked_scores(scores)
+    compared, left_out = distance_columns(case, columns)
+    keys = () if columns is None else compared
+    if not case.has_holdout:
+        none = Result(attack="membership", variant=wanted[0], keys=keys, verdict="no holdout", notes=(_NO_HOLDOUT,))
+        return (none,)
+    units = pooled_units(case, ("real", "holdout"))
+    if known_members:
+        check_known(case, units)
+    blind = blind_check(case, compared, units)
+    every = person_scores(case, compared, (*wanted, *(STACKED if known_members else ())))
+    settings = {"columns": len(compared), "reference": "real and holdout without the person"}
+    notes = [*left_out, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
+    n = case.n_rows("real")
+    sides = {name: _by_unit(score, n, units) for name, score in every.items()}
+    scored = [
+        Scored(name, *sides[name], settings, keys, blind, case.level, Individual(real=s[:n], holdout=s[n:]))
+        for name, s in every.items()
+        if name in wanted
+    ]
+    tests = score_tests(
+        np.column_stack([s.members for s in scored]), np.column_stack([s.strangers for s in scored]),
+        level=case.level, rng=case.rng("membership labels"),
+    )  # fmt: skip
+    out = [shown(s, test, notes) for s, test in zip(scored, judgements(tests), strict=True)]
+    if known_members:
+        out.append(_known(case, scored, [sides[name] for name in STACKED], notes))
+    return tuple(out)
+
+
+def _by_unit(score: Floats, n_members: int, units: dict[str, Ints] | None) -> tuple[Floats, Floats]:
+    """Return the score of each unit of members and of strangers: that of its highest record."""
+    sides = score[:n_members], score[n_members:]
+    if units is None:
+        return sides
+    out = []
+    for values, of in zip(sides, (units["real"], units["holdout"]), strict=True):
+        which = np.unique(of, return_inverse=True)[1].ravel()
+        highest = np.full(int(which.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(highest, which, values)
+        out.append(highest)
+    return out[0], out[1]
+
+
+def _known(
+    case: Case, scored: Sequence[Scored], parts: Sequence[tuple[Floats, Floats]], notes: Sequence[str]
+) -> Result:
+    """Return the result of the attacker who knows who most of the people are, a family of its own."""
+    first = scored[0]
+    n = len(first.members)
+    together = [np.concatenate(part) for part in parts]
+    fitted = stacked(together, np.arange(len(together[0])) < n, case.rng("membership known members"))
+    mine = Scored(KNOWN, fitted.score[:n], fitted.score[n:], first.settings, first.keys, first.blind, case.level)
+    test = Judgement(fitted.p_value, fitted.p_value, 1, case.level, fitted.spread)
+    areas = [auc(s.members, s.strangers).value for s in scored]
+    best = scored[int(np.argmax(areas))]
+    gain = auc_gain((mine.members, mine.strangers), (best.members, best.strangers), case.level, fitted.spread)
+    result = shown(mine, test, [*notes, _BEST])
+    more = three(GAIN, gain) | {_BEST_AUC: max(areas), _LEAST_P: fitted.least_p}
+    return replace(result, context=result.context | more)

@@ -1,0 +1,235 @@
+"""Results of membership scores: who is claimed at a price in strangers, and the verdict on each score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite, sqrt
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import ABSENT, ACCEPTABLE, finite, hold_back, score_of
+from divulge.attacks.membership.blind import Blind
+from divulge.core.result import Difference, Individual, Rate, Result, Risk, Verdict
+from divulge.stats.intervals import Interval, normal_quantile
+from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
+from divulge.stats.score_tests import ScoreTests
+
+__all__ = ["CONTEXT", "GAIN", "NOTES", "RATES", "Judgement", "Scored", "judgements", "shown", "three"]
+
+Floats = NDArray[np.float64]
+
+RATES = (0.1, 0.01, 0.001)
+"""False positive rates at which true positive rates are given; the first is that of the rates and of the risk."""
+_METHOD = "threshold from the strangers, the errors of members and of the threshold added in square"
+_POWER = 0.8
+_GRID = np.unique(np.round(np.geomspace(0.001, 1.0, 60), 6))
+_NAMES = {rate: f"{100 * rate:g}%" for rate in RATES}
+
+_LEAST = "a lower limit of the rate at a false positive rate of {} needs {:,} strangers; there are {:,}"
+_TRACES = (
+    "members and strangers are told apart by many small traces, as exact statistics leave them: at a false positive "
+    "rate of 10% no more members are claimed than chance allows"
+)
+_CONSTANT = "the score is the same for everybody"
+_FEW = "{:,} strangers are too few for a lower limit at a false positive rate of 10%; {:,} would do"
+_WIDE = (
+    "the interval is too wide; about {:,} real and {:,} holdout records that the attack reaches would bring the upper "
+    "limit to {:g} where there is no excess"
+)
+_SMALL_RATE = "an excess at a false positive rate of 1% cannot be excluded: its upper limit is above {:g}"
+NOTES = (
+    _LEAST.format("#%", 0, 0).replace("0", "#"),
+    _TRACES.replace("10", "#"),
+    _CONSTANT,
+    ABSENT,
+    "cannot tell: " + _FEW.format(0, 0).replace("10%", "#%").replace("0", "#"),
+    "cannot tell: " + _SMALL_RATE.format(0).replace("0", "#").replace("1%", "#%"),
+)
+"""Notes for the entry; "#" stands for a number."""
+_LIMITS = ("", ", lower limit", ", upper limit")
+GAIN = "gain over the best single score"
+_MEASURED = ("AUC", "TPR at FPR #%", "TPR at FPR #.#%", "membership advantage", GAIN)
+CONTEXT = (
+    *(f"{name}{limit}" for name in _MEASURED for limit in _LIMITS),
+    "AUC without the synthetic table",
+    "p-value without the synthetic table",
+)
+"""Further numbers, by name; "#" stands for digits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """A test of a score, already corrected for the other scores of the call."""
+
+    p_value: float
+    p_adjusted: float
+    towards: int
+    """1 where members score higher, -1 where lower, by the statistic that decides."""
+    level_each: float
+    """Level of each interval such that the intervals of the call hold together."""
+    spread: float = 1.0
+    """Standard error of the AUC over DeLong's."""
+    corrected = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """A score of all units, and what is common to the scores of a call."""
+
+    variant: str
+    members: Floats
+    strangers: Floats
+    settings: Mapping[str, Any]
+    keys: tuple[str, ...]
+    blind: Blind
+    level: float
+    individual: Individual | None = None
+
+
+def judgements(tests: ScoreTests) -> list[Judgement]:
+    """Return the test of each score of a family."""
+    return [
+        Judgement(float(p), float(q), int(t), tests.level_each)
+        for p, q, t in zip(tests.p_value, tests.p_adjusted, tests.towards, strict=True)
+    ]
+
+
+def shown(scored: Scored, test: Judgement, notes: Sequence[str] = (), acceptable: float = ACCEPTABLE) -> Result:
+    """Return the result of one score: rates at a false positive rate of 10%, risk, AUC and verdict."""
+    members, strangers = scored.members, scored.strangers
+    n, m = len(members), len(strangers)
+    claims = [claims_at(members, strangers, rate, scored.level) for rate in RATES]
+    together = [claims_at(members, strangers, rate, test.level_each) for rate in RATES[:2]]
+    first = claims[0]
+    told = list(notes)
+    if len(np.unique(np.concatenate([members, strangers]))) == 1:
+        told.append(_CONSTANT)
+    told += [
+        _LEAST.format(_NAMES[c.fpr], least_strangers(c.fpr, scored.level), m)
+        for c in claims
+        if m < least_strangers(c.fpr, scored.level)
+    ]
+    result = Result(
+        attack="membership",
+        variant=scored.variant,
+        keys=scored.keys,
+        settings={"fpr": RATES[0], **scored.settings},
+        p_value=test.p_value,
+        p_adjusted=test.p_adjusted,
+        context=_context(scored, test, claims),
+        curves=_curve(members, strangers),
+        notes=tuple(told),
+        individual=scored.individual,
+        comparison=test,
+    )
+    if first.k:
+        result = _with_rates(result, first, together[0], scored.level, test.level_each)
+    return _judged(result, scored, test, together, acceptable, (n, m))
+
+
+def _with_rates(result: Result, claims: Claims, together: Claims, level: float, level_each: float) -> Result:
+    n, m, a = claims.n_members, claims.n_strangers, claims.fpr
+    own, wide, spread = claims.residual, together.residual, _spread(n, m, a)
+    band = normal_quantile(level_each) * spread
+    detectable = (normal_quantile(level_each) + normal_quantile(2 * _POWER - 1)) * spread
+    rate = claims.k / m
+    return replace(
+        result,
+        real=Rate(hits=float(claims.hits), n=n, rate=claims.hits / n),
+        holdout=Rate(hits=float(claims.k), n=m, rate=rate),
+        difference=Difference(
+            value=claims.tpr.value - rate,
+            low=claims.tpr.low - a,
+            high=claims.tpr.high - a,
+            low_simultaneous=together.tpr.low - a,
+            high_simultaneous=together.tpr.high - a,
+        ),
+        risk=Risk(
+            value=own.value, low=own.low, high=own.high, low_simultaneous=wide.low, high_simultaneous=wide.high,
+            level=level, method=_METHOD, leak_free_low=-band, leak_free_high=band,
+        ),
+        smallest_detectable=finite(min(1.0, detectable)),
+    )  # fmt: skip
+
+
+def _spread(n: int, m: int, fpr: float) -> float:
+    """Return the standard deviation of the risk without a leak."""
+    return sqrt(fpr * (1 - fpr) * (1 / n + 1 / m)) / (1 - fpr)
+
+
+def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[str, float | None]:
+    members, strangers, level = scored.members, scored.strangers, scored.level
+    out: dict[str, float | None] = three("AUC", auc(members, strangers, level, test.spread))
+    for c in claims:
+        out |= three(f"TPR at FPR {_NAMES[c.fpr]}", c.tpr)
+    out |= three("membership advantage", advantage(members, strangers, level))
+    return out | {
+        "AUC without the synthetic table": scored.blind.auc,
+        "p-value without the synthetic table": scored.blind.p_value,
+    }
+
+
+def three(name: str, found: Interval) -> dict[str, float | None]:
+    """Return a number and its limits, by name."""
+    values = (found.value, found.low, found.high)
+    return {name + limit: finite(value) for limit, value in zip(_LIMITS, values, strict=True)}
+
+
+def _curve(members: Floats, strangers: Floats) -> dict[str, list[float]]:
+    """Return true positive rates at false positive rates that the strangers support, without interpolation."""
+    n, m = len(members), len(strangers)
+    ordered, mine = np.sort(strangers)[::-1], np.sort(members)
+    k = np.unique(np.floor(_GRID * (m + 1) + 1e-9).astype(int))
+    k = k[(k >= 1) & (k <= m)]
+    if not n or not len(k):
+        return {}
+    above = n - np.searchsorted(mine, ordered[k - 1], side="right")
+    return {"fpr": (k / m).tolist(), "tpr": (above / n).tolist()}
+
+
+# ---------------------------------------------------------------- verdict
+
+
+def _judged(
+    result: Result,
+    scored: Scored,
+    test: Judgement,
+    together: Sequence[Claims],
+    acceptable: float,
+    sizes: tuple[int, int],
+) -> Result:
+    """Return the result with its verdict and score, held back where members and strangers are no fair comparison."""
+    verdict, notes = _verdict(result, test, together, acceptable, scored.level, sizes)
+    result = replace(result, verdict=verdict, notes=(*result.notes, *notes))
+    if result.risk is not None:
+        result = replace(result, score=score_of(result.risk, 1.0, verdict)[0])
+    return hold_back(replace(result, score=None), scored.blind.why) if scored.blind.why else result
+
+
+def _verdict(
+    result: Result,
+    test: Judgement,
+    together: Sequence[Claims],
+    acceptable: float,
+    level: float,
+    sizes: tuple[int, int],
+) -> tuple[Verdict, list[str]]:
+    least = least_strangers(RATES[0], level)
+    if sizes[1] < least or result.risk is None:
+        return "cannot tell", ["cannot tell: " + _FEW.format(sizes[1], least)]
+    if test.p_adjusted <= 1 - level:
+        if test.towards < 0:
+            return "deficit found", [ABSENT]
+        low = result.risk.low
+        return "excess found", [_TRACES] if low is not None and low <= 0 else []
+    high = [c.residual.high for c in together]
+    if all(isfinite(h) and h <= acceptable for h in high):
+        return "none found", []
+    if high[0] <= acceptable:
+        return "cannot tell", ["cannot tell: " + _SMALL_RATE.format(acceptable)]
+    more = max(1.1, ((high[0] - together[0].residual.value) / acceptable) ** 2)
+    return "cannot tell", ["cannot tell: " + _WIDE.format(*(ceil(more * x) for x in sizes), acceptable)]

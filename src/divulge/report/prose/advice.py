@@ -1,0 +1,219 @@
+"""What to do now: rules from the findings. Each says what it changes, and that the result must be measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from divulge.core.result import FOUND
+from divulge.report import order
+from divulge.report.model import Assessment, ResultRecord
+from divulge.report.prose.bounds import undecided
+from divulge.report.prose.compared import quoted
+
+__all__ = ["AGAIN", "COARSER", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
+
+AGAIN = "Then make the table anew and measure it again."
+"""What every change asks for."""
+COARSER = "Coarser values can make more records equal, and so more copies: look at the copies again above all else."
+"""What coarsening may do."""
+_HOLE = "Do not delete the rows near people. The hole they leave tells who is in the real table."
+_MOST = 6
+_COPYING = ("copying", "distance", "exposure", "membership")  # families of attacks that copies of people set off
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to do: what, what it changes, and a warning where it may do harm."""
+
+    do: str
+    changes: str
+    warning: str = ""
+
+
+def advice(data: Assessment) -> list[Advice]:
+    """Return what to do now, most urgent first; never empty."""
+    told = [a for rule in _RULES for a in rule(data)]
+    return told[:_MOST] or [_NOTHING]
+
+
+_NOTHING = Advice(
+    "Nothing here asks for a change.",
+    "A new table, a further release or new knowledge of attackers makes this test due again.",
+)
+
+
+def _found(data: Assessment, verdict: str = "excess found") -> list[ResultRecord]:
+    return [r for r in data.results if r.verdict == verdict]
+
+
+def _family(data: Assessment, r: ResultRecord) -> str:
+    return data.attacks[r.attack].family if r.attack in data.attacks else ""
+
+
+# ---------------------------------------------------------------- columns
+
+
+def carriers(data: Assessment) -> list[str]:
+    """Return the columns that carry the copies that were found, those that do so most often first.
+
+    Near copies of part of a row name their columns, and so do copies of single columns.
+    """
+    times: dict[str, int] = {}
+    for r in _found(data):
+        if r.attack == "copies":
+            for c in r.keys:
+                times[c] = times.get(c, 0) + 1
+    place = {c.name: i for i, c in enumerate(data.schema)}
+    return sorted(times, key=lambda c: (-times[c], place.get(c, len(place))))
+
+
+def leaking_targets(data: Assessment) -> list[str]:
+    """Return the columns that are guessed right more often about members, in the order of the schema."""
+    found = {r.target for r in _found(data) if r.target is not None}
+    known = [c.name for c in data.schema if c.name in found]
+    return known + sorted(found.difference(known))
+
+
+# ---------------------------------------------------------------- the rules
+
+
+def _mend(data: Assessment) -> Iterator[Advice]:
+    """What fails before any attack is mended first."""
+    for check in order.in_doubt(data):
+        do, changes = _MENDED.get(
+            check, (f"Mend what the check “{check}” found.", "Without it nothing can be compared.")
+        )
+        yield Advice(do, changes)
+
+
+def why_mended(check: str) -> str:
+    """Return why a failing precondition matters, in plain words; "" for one that does not hold back the verdict."""
+    return _MENDED[check][1] if check in _MENDED else ""
+
+
+_MENDED = {
+    "exchangeable": (
+        "Split the people into real and holdout by chance (divulge split), and train again.",
+        "Now the two groups differ by themselves, so that a difference says nothing about the table.",
+    ),
+    "holdout unseen": (
+        "Take as strangers people who were never given to the synthesizer.",
+        "It seems to have seen them, so that members and strangers are treated alike and a leak cannot show.",
+    ),
+    "rows belong together": (
+        "Name the column that tells people apart (--unit), or make one row of each person.",
+        "Several rows seem to belong to one person, so that the counts look surer than they are.",
+    ),
+    "no overlap": (
+        "Take people out of the holdout who are in the real table too.",
+        "Whoever is in both tables is no stranger, and hides what the table tells.",
+    ),
+    "units apart": (
+        "Put all rows of a person into one of the two tables.",
+        "Whoever is in both tables is no stranger, and hides what the table tells.",
+    ),
+    "different tables": ("Check that no file was given twice or in another's place.", "Two of the tables are equal."),
+}
+
+
+def _strangers(data: Assessment) -> Iterator[Advice]:
+    if not order.has_holdout(data):
+        yield Advice(
+            "Hold people back before training (divulge split), train again, and give them as the holdout.",
+            "Only people whom it never saw tell what chance alone gives.",
+        )
+
+
+def _copies(data: Assessment) -> Iterator[Advice]:
+    copied = [r for r in _found(data) if _family(data, r) in _COPYING]
+    if not copied and not _some_person(data):
+        return
+    yield Advice(
+        "Train with less capacity (fewer rounds, larger leaves, more smoothing) or with differential privacy.",
+        "The synthesizer then keeps less of single records.",
+        _HOLE,
+    )
+
+
+def _some_person(data: Assessment) -> bool:
+    """Return whether the record of one person is repeated, or copied though chance can hardly make it."""
+    return data.facts is not None and (data.facts.repeated.found or data.facts.verbatim.telling > 0)
+
+
+def _columns(data: Assessment) -> Iterator[Advice]:
+    """Columns that carry copies and columns that can be guessed: fewer of them, or broader values."""
+    copied, guessed = carriers(data), leaking_targets(data)
+    which = [f"those that carry the copies ({quoted(copied)})"] * bool(copied)
+    which += [f"those that can be guessed ({quoted(guessed)})"] * bool(guessed)
+    if which:
+        yield Advice(
+            f"Leave out or coarsen columns: {' and '.join(which)}.",
+            "What is not in the table, or only in broad classes, gives nobody away by it.",
+            COARSER,
+        )
+
+
+def _joined(data: Assessment) -> Iterator[Advice]:
+    found = {r.attack for r in _found(data)} & {"linkability", "singling_out"}
+    copied = any(_family(data, r) in _COPYING for r in _found(data))
+    if found and not copied:
+        what = " and ".join({"linkability": "links", "singling_out": "descriptions"}[a] for a in sorted(found))
+        yield Advice(
+            "Train with less capacity or with differential privacy, or leave out columns that few people share.",
+            f"The {what} come from rows that follow one person too closely.",
+            _HOLE,
+        )
+
+
+def _holes(data: Assessment) -> Iterator[Advice]:
+    if _found(data, "deficit found"):
+        yield Advice(
+            "Undo what took the rows near people away, such as a filter after training, and make such rows less likely "
+            "in training instead.",
+            "A filter hides copies from a count, and tells by the gaps who is in the real table.",
+            _HOLE,
+        )
+
+
+def _people(data: Assessment) -> Iterator[Advice]:
+    """More people, where only their number keeps the main comparisons from deciding."""
+    if data.verdict.verdict != "cannot tell" or order.in_doubt(data):
+        return
+    wide = undecided(data.verdict.bounds)
+    least = max((b.people or 0 for b in wide), default=0)
+    n = data.tables.real.rows
+    if wide and least:
+        now = "" if n is None else f", not {n:,}"
+        yield Advice(
+            f"Test with more people: about {least:,} in the real table{now}, and a holdout as large in proportion.",
+            "The intervals shrink, and the main comparisons can then decide if nothing leaks.",
+        )
+    elif wide:
+        yield Advice(
+            "Test with more people, in the real table and in the holdout.",
+            "The intervals shrink, and the main comparisons can then decide if nothing leaks.",
+        )
+
+
+def _gaps(data: Assessment) -> Iterator[Advice]:
+    if data.failed or data.left_out:
+        which = list(dict.fromkeys([f.attack for f in data.failed] + [o.attack for o in data.left_out]))
+        names = ", ".join(a.replace("_", " ") for a in which[:_MOST])
+        yield Advice(
+            f"Run the tests that are missing: {names}.",
+            "An attack that was not made has found nothing because nobody looked.",
+        )
+
+
+def _policy(data: Assessment) -> Iterator[Advice]:
+    if data.policy is not None and not data.policy.kept and data.verdict.verdict not in FOUND:
+        yield Advice(
+            "Settle the broken conditions of the policy with whoever set them.",
+            "They are the organisation's own limits, and stricter than the verdict here.",
+        )
+
+
+_RULES: Sequence[Callable[[Assessment], Iterator[Advice]]] = (
+    _mend, _strangers, _copies, _columns, _joined, _holes, _people, _gaps, _policy,
+)  # fmt: skip

@@ -1,0 +1,270 @@
+"""One comparison of members with strangers in a plain sentence: how many people are hit, beside how many strangers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import floor, log10, sqrt
+
+from divulge.core.result import TOWARDS, counts_rows
+from divulge.report import formatting
+from divulge.report.model import Rate, ResultRecord
+
+__all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "plain_share", "quoted", "seen", "short"]
+
+_NAMED = 4  # columns that a sentence names at most
+_ALIKE = 1.1  # groups of people up to this ratio of sizes are compared by their counts alone
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a picture: whose it is, how long, and what is written beside it."""
+
+    who: str
+    """members, strangers or chance."""
+    name: str
+    share: float | None
+    told: str
+
+
+# ---------------------------------------------------------------- numbers and names
+
+
+def plain_share(rate: float | None, n: float | None = None) -> str:
+    """Return a share in percent with the digits that n people carry; "-" for None.
+
+    Examples
+    --------
+    >>> plain_share(0.0523, 300), plain_share(0.0523, 20_000), plain_share(0.0013, 2000), plain_share(0.0, 80)
+    ('5%', '5.2%', '0.1%', '0%')
+    """
+    if rate is None:
+        return "-"
+    if rate <= 0 or rate >= 1 or n is None or n < 1:
+        return f"{100 * rate:.0f}%"
+    error = 100 * sqrt(rate * (1 - rate) / n)  # the last digit shown is not finer than a third of it
+    digits = min(2, max(0, floor(-log10(error / 3))))
+    shown = f"{100 * rate:.{digits}f}"
+    return f"less than {10.0**-digits:.{digits}f}%" if float(shown) == 0 else f"{shown}%"
+
+
+def how_many(hits: float | None, n: float | None = None) -> str:
+    """Return a number of people out of n, rounded where it is a sum of chances.
+
+    Examples
+    --------
+    >>> how_many(0), how_many(3.0), how_many(1041.7), how_many(0.3), how_many(80, 80)
+    ('none', '3', 'about 1,042', 'fewer than 1', 'all 80')
+    """
+    if hits is None:
+        return "a withheld number"
+    if hits == 0:
+        return "none"
+    if hits == n and n > 1:
+        return f"all {n:,.0f}"
+    if hits < 0.5:
+        return "fewer than 1"
+    return f"{hits:,.0f}" if float(hits).is_integer() else f"about {hits:,.0f}"
+
+
+def quoted(columns: tuple[str, ...] | list[str], most: int = _NAMED) -> str:
+    """Return column names in quotation marks, the first few by name.
+
+    Examples
+    --------
+    >>> quoted(["age", "zip"]), quoted(["a", "b", "c"], most=1)
+    ('“age” and “zip”', '“a” and 2 more')
+    """
+    shown = [f"“{formatting.name(c)}”" for c in columns[:most]]
+    if len(columns) > most:
+        return f"{', '.join(shown)} and {len(columns) - most} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+# ---------------------------------------------------------------- what was seen
+
+
+def _columns(r: ResultRecord) -> str:
+    return "in all columns" if not r.keys else f"in {quoted(r.keys)}"
+
+
+def _value(r: ResultRecord) -> str:
+    return f"have their {quoted(r.keys)} in the synthetic table"
+
+
+_COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
+    ("exact", lambda r: "stand in the synthetic table word for word"),
+    ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
+    ("near on", lambda r: f"have a near copy there, {_columns(r)}"),
+    ("near", lambda r: "have a near copy in the synthetic table"),
+    ("all but one", lambda r: "stand there word for word, or with one column changed"),
+    ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
+    ("one column", _value),
+)
+
+
+def seen(r: ResultRecord) -> str:
+    """Return what happens to the people who are hit, as the end of "of 300 people, 12 ..."."""
+    if r.attack == "copies":
+        return next((say(r) for start, say in _COPIES if r.variant.startswith(start)), "are copied")
+    if r.attack == "linkability":
+        k = r.settings.get("k")
+        among = f", among {k} candidates" if isinstance(k, int) and k > 1 else ""
+        return f"can be found in two lists by way of the synthetic table{among}"
+    if r.target is not None:
+        known = f" by somebody who knows {quoted(r.keys)}" if r.keys else " from their other columns"
+        return f"have their {quoted([r.target])} guessed right{known}"
+    return _OTHERS.get((r.attack, r.variant), "are hit")
+
+
+_OTHERS = {
+    ("dcr", "hole"): "are among the people nearest to synthetic rows",
+    ("hitting_rate", ""): "have a synthetic row that agrees with them in nearly every column",
+    ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",
+    ("exposure", "hit"): "have a synthetic row that lies much too near",
+    ("replicated_uniques", "repU pooled"): "are alone with their key and have one synthetic twin",
+    ("membership", ""): "are taken for people of the real table",
+}
+
+
+def _one(words: str) -> str:
+    """Return the end of a sentence about several people for one person."""
+    for many, one in (("stand ", "stands "), ("have ", "has "), ("are ", "is "), ("can ", "can ")):
+        if words.startswith(many):
+            return one + words.removeprefix(many)
+    return words
+
+
+def _verb(hits: float | None, words: str) -> str:
+    return _one(words) if hits == 1 else words
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def lead(r: ResultRecord) -> str:
+    """Return a comparison in one sentence that begins with the people of the real table."""
+    real, holdout = r.real, r.holdout
+    if formatting.withheld(real) or formatting.withheld(holdout):
+        return _withheld(r)
+    if real is None or real.rate is None or real.n is None:
+        return ""
+    if counts_rows(r):
+        return _of_rows(r, real, holdout)
+    if formatting.of_guesses(r.attack):
+        return _of_guesses(r, real, holdout)
+    if is_mean(r):
+        return _of_values(r, "people in the real table", "people who were never in the training data")
+    return _of_people(r, real, holdout, "people in the real table", "people who were never in the training data")
+
+
+def short(r: ResultRecord) -> str:
+    """Return a comparison in one sentence about members and strangers, words that stand explained beside it."""
+    real, holdout = r.real, r.holdout
+    if formatting.withheld(real) or formatting.withheld(holdout):
+        return _withheld(r)
+    if real is None or real.rate is None or real.n is None:
+        return "Nobody could be attacked in this way."
+    if counts_rows(r):
+        return _of_rows(r, real, holdout)
+    if formatting.of_guesses(r.attack):
+        return _of_guesses(r, real, holdout)
+    if is_mean(r):
+        return _of_values(r, "members", "strangers")
+    return _of_people(r, real, holdout, "members", "strangers")
+
+
+def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
+    hit = f"{_verb(real.hits, seen(r))}"
+    if holdout is None or holdout.rate is None or not holdout.n or not real.n:
+        return f"Of {real.n or 0:,} {members}, {how_many(real.hits, real.n)} {hit}."
+    shares = ["", ""]
+    if max(real.n, holdout.n) > _ALIKE * min(real.n, holdout.n):  # counts of groups of other sizes do not compare
+        n = max(real.n, holdout.n)
+        shares = [f" ({plain_share(side.rate, n)})" if side.hits else "" for side in (real, holdout)]
+    return (
+        f"Of {real.n:,} {members}, {how_many(real.hits, real.n)}{shares[0]} {hit}; of {holdout.n:,} {strangers}, "
+        f"{how_many(holdout.hits, holdout.n)}{shares[1]}."
+    )
+
+
+def is_mean(r: ResultRecord) -> bool:
+    """Return whether a result is a mean over the targets of an attack, so that its rates are of guesses."""
+    return r.attack == "inference" and r.target is None
+
+
+def _of_values(r: ResultRecord, members: str, strangers: str) -> str:
+    real, holdout = r.real, r.holdout
+    told = f"An attacker guesses {plain_share(formatting.rate_of(real), real.n if real else None)} of the values of "
+    if holdout is None or holdout.rate is None:
+        return f"{told}{members} right, column by column."
+    return f"{told}{members} right, and {plain_share(holdout.rate, holdout.n)} of those of {strangers}."
+
+
+def _withheld(r: ResultRecord) -> str:
+    what = {
+        "excess found": "Members are hit more often than strangers",
+        "deficit found": "Members are hit less often than strangers",
+    }.get(r.verdict or "", "Members and strangers were compared")
+    return f"{what}; this edition withholds the counts."
+
+
+def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
+    found = re.match(r"(\d+) columns?", r.variant)
+    of = f" of {found[1]} column{'s' * (found[1] != '1')}" if found else ""
+    told = (
+        f"Of {real.n:,} descriptions{of} that the synthetic table suggests, {how_many(real.hits)} "
+        f"{'fits' if real.hits == 1 else 'fit'} one member and nobody else"
+    )
+    if holdout is None or holdout.rate is None:
+        return f"{told}."
+    return f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger."
+
+
+def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
+    members, strangers = real.hits or 0.0, (holdout.hits if holdout else 0.0) or 0.0
+    n = members + strangers
+    if not n:
+        return "No synthetic row lies near to anybody in this way."
+    free = r.context.get(TOWARDS) if holdout is not None else None
+    expected = "" if free is None else f"; without a leak it would be about {n * free:,.0f}"
+    what = {"identical_match_share": " that equal a person"}.get(r.attack, "")
+    which = "equal" if what else "lie nearest to"
+    return f"Of {n:,.0f} synthetic rows{what}, {how_many(members)} {which} a member{expected}."
+
+
+# ---------------------------------------------------------------- bars
+
+
+def bars(r: ResultRecord) -> tuple[Bar, ...]:
+    """Return the bars of a comparison: members, strangers and, where nobody else is there, guessing without the table.
+
+    Where synthetic rows are counted, the second bar is what tables without a leak give.
+    """
+    real, holdout = r.real, r.holdout
+    if counts_rows(r) and real is not None:
+        members, strangers = real.hits or 0.0, (holdout.hits if holdout else 0.0) or 0.0
+        n, free = members + strangers, r.context.get(TOWARDS)
+        if not n or real.hits is None:
+            return ()
+        first = Bar(
+            "members", "members", members / n, f"{members:,.0f} of {n:,.0f} rows ({plain_share(members / n, n)})"
+        )
+        return (first,) if holdout is None else (first, Bar("chance", "no leak", free, plain_share(free, n)))
+    sides = [(side, name) for side, name in ((real, "members"), (holdout, "strangers")) if side is not None]
+    most = max((side.n or 0 for side, _ in sides), default=0)
+    out = [_bar(side, name, r, most) for side, name in sides]
+    if holdout is None and r.baseline is not None and r.baseline.rate is not None:
+        out.append(Bar("chance", "guessing", r.baseline.rate, plain_share(r.baseline.rate, real.n if real else None)))
+    return tuple(out)
+
+
+def _bar(side: Rate, name: str, r: ResultRecord, n: int) -> Bar:
+    """Return the bar of one side; its share has the digits that n people carry."""
+    if side.rate is None or side.hits is None:
+        return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
+    if is_mean(r):
+        return Bar(name, name, side.rate, plain_share(side.rate, n))
+    hits = f"{side.hits:,.0f}"
+    return Bar(name, name, side.rate, f"{hits} of {side.n:,} ({plain_share(side.rate, n)})")

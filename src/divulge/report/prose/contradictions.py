@@ -1,0 +1,143 @@
+"""Sentences for pairs of statements that seem to contradict each other, and do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from divulge.core.result import FOUND, counts_rows
+from divulge.report import formatting, order
+from divulge.report.model import Assessment
+from divulge.report.prose.tiles import repeated_person
+
+__all__ = ["contradictions"]
+
+
+def contradictions(data: Assessment) -> list[str]:
+    """Return one sentence for each pair on the page that seems to contradict itself; [] where none does."""
+    if not order.has_holdout(data):
+        return []  # nothing is found, and nothing is said to be a leak
+    return [told for rule in _RULES if (told := rule(data))]
+
+
+def _excess_and_nobody_flagged(data: Assessment) -> str:
+    s = data.records
+    if data.verdict.verdict != "excess found" or s is None or s.flagged != 0 or repeated_person(data):
+        return ""
+    least = "" if not s.smallest_flaggable or s.smallest_flaggable < 2 else (
+        f" With this many strangers, fewer than {s.smallest_flaggable:,} people cannot be told one by one."
+    )  # fmt: skip
+    return f"A leak is found, and nobody is flagged: the leak shows in the sum over people, not in one alone.{least}"
+
+
+def _flagged_and_no_excess(data: Assessment) -> str:
+    s = data.records
+    if data.verdict.verdict in FOUND or s is None or not s.flagged:
+        return ""
+    return (
+        f"{s.flagged:,} people are flagged, and no leak is found: a list of flags has some by luck, and so few people "
+        "move no average. Look at them one by one."
+    )
+
+
+def _copied_and_none_found(data: Assessment) -> str:
+    if data.facts is None or not order.has_holdout(data):
+        return ""
+    members, strangers = data.facts.verbatim.members, data.facts.verbatim.strangers or 0
+    exact = [r for r in data.results if (r.attack, r.variant) == ("copies", "exact")]
+    if not members or any(r.verdict in FOUND for r in exact) or not exact:
+        return ""
+    telling = data.facts.verbatim.telling
+    if telling:
+        records = formatting.several(telling, "copied record")
+        return (
+            f"{records} can hardly come from chance, and the copies of all people together "
+            "are no finding: one person moves no average. Look at each of them."
+        )
+    if strangers:
+        return (
+            f"{members:,} people stand in the table word for word, and that alone is no finding: so do {strangers:,} "
+            "strangers, whom nobody could have copied. Common records recur by chance."
+        )
+    return (
+        f"{members:,} {'people stand' if members > 1 else 'person stands'} in the table word for word and no stranger "
+        "does, and that alone is no finding: so few can be luck."
+    )
+
+
+def _few_questions_find(data: Assessment) -> str:
+    """A verdict that comes from no question with a name of its own."""
+    found = {r.attack for r in data.results if r.verdict in FOUND}
+    if data.verdict.verdict not in FOUND or not found or found & {*order.QUESTIONS, "copies", "membership"}:
+        return ""
+    rows = all(counts_rows(r) for r in data.results if r.attack in found and r.verdict in FOUND)
+    what = "synthetic rows lie too near to members" if rows else "a further attack finds a leak"
+    return f"A leak is found, and no question above finds one alone: {what}, which each of them sees in part only."
+
+
+def _one_person(data: Assessment) -> str:
+    if not repeated_person(data) or any(r.verdict in FOUND for r in data.results):
+        return ""
+    return "A leak is found, and the bars show none: it is about one person, and one person moves no bar."
+
+
+def _found_and_does_not_hold(data: Assessment) -> str:
+    n = sum(r.verdict in FOUND for r in data.results)
+    if not n or data.verdict.verdict in FOUND:
+        return ""
+    if order.in_doubt(data):
+        return (
+            f"{n:,} comparisons differ between members and strangers, and no leak is said to be found: the two groups "
+            "differ by themselves."
+        )
+    return formatting.unchanged_verdicts(data)
+
+
+def _right_and_no_leak(data: Assessment) -> str:
+    """A target that is guessed right most of the time, of strangers too."""
+    if data.verdict.verdict != "none found":
+        return ""
+    of = [r for r in data.results if r.attack == "inference" and r.target is not None]
+    often = [r for r in of if (formatting.rate_of(r.real) or 0) > 0.5 and (formatting.rate_of(r.holdout) or 0) > 0.5]
+    if not often:
+        return ""
+    return (
+        "Some secrets are guessed right about most people, and no leak is found: they are guessed as often about "
+        "strangers, from patterns of the population. That is no disclosure by this table, and it can still do harm."
+    )
+
+
+def _signs_and_no_excess(data: Assessment) -> str:
+    s = data.records
+    if s is None or data.verdict.verdict in FOUND or not s.exposed or s.exposed_share_strangers is None:
+        return ""
+    return (
+        f"{formatting.compact(s.exposed)} records stand out by a sign, and that is no finding: of strangers "
+        f"{100 * s.exposed_share_strangers:.0f}% do, against {100 * s.exposed_share:.0f}% of members."
+    )
+
+
+def _kept_and_found(data: Assessment) -> str:
+    if data.policy is None:
+        return ""
+    if data.policy.kept and data.verdict.verdict in FOUND:
+        return "The policy is kept, and a leak is found: no condition of the policy asks about it."
+    if not data.policy.kept and data.verdict.verdict == "none found":
+        return "No leak is found, and the policy is broken: its conditions ask for more than the verdict."
+    return ""
+
+
+def _unseen_plant(data: Assessment) -> str:
+    done = [c for c in data.positive_control if c.verdict is not None]
+    unseen = [c.kind for c in done if c.verdict != "excess found"]
+    if data.verdict.verdict != "none found" or not unseen:
+        return ""
+    return (
+        f"No leak is found, and planted copies ({', '.join(unseen)}) were not seen either: a leak of that kind and "
+        "size would not show here."
+    )
+
+
+_RULES: Sequence[Callable[[Assessment], str]] = (
+    _excess_and_nobody_flagged, _flagged_and_no_excess, _copied_and_none_found, _few_questions_find, _one_person,
+    _found_and_does_not_hold, _right_and_no_leak, _signs_and_no_excess, _kept_and_found, _unseen_plant,
+)  # fmt: skip

@@ -1,0 +1,207 @@
+"""One tile a question: its state, members beside strangers, one sentence, and the small print behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from divulge.core.result import FOUND, Verdict, is_compared
+from divulge.report import formatting, order
+from divulge.report.model import Assessment, ResultRecord, Utility
+from divulge.report.prose import wp216
+from divulge.report.prose.compared import Bar, bars, is_mean, short
+
+__all__ = ["Asked", "State", "Tile", "asked", "clearest", "repeated_person", "state_of", "tiles"]
+
+State = Verdict | Literal["not tested", "measured"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """What the first screen says about one question."""
+
+    id: str
+    name: str
+    question: str
+    state: State
+    bars: tuple[Bar, ...]
+    sentence: str
+    clean: str
+    """What a table without a leak would look like."""
+    small: str
+    """The comparison behind the tile, with its risk and interval; "" where there is none."""
+    r: ResultRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of the first screen: the attacks that answer it, and its words."""
+
+    id: str
+    name: str
+    question: str
+    attacks: Callable[[Assessment], tuple[str, ...]]
+    clean: str
+    untested: str
+
+
+def _copying(data: Assessment) -> tuple[str, ...]:
+    near = [a for a, about in data.attacks.items() if about.family == "distance"]
+    return ("copies", *near)
+
+
+def _only(attack: str) -> Callable[[Assessment], tuple[str, ...]]:
+    return lambda data: (attack,)
+
+
+def asked() -> tuple[Asked, ...]:
+    """Return the questions about people, in the order of the tiles."""
+    return _ASKED
+
+
+_ASKED = (
+    Asked(
+        "copies", "Copies", "Do records of people stand in the table?", _copying,
+        "In a clean table members are copied no more often than strangers, whom nobody could have copied.",
+        "No attack of this run looked for copies.",
+    ),
+    Asked(
+        "singling_out", "Singling out", "Does a description fit one person alone?", _only("singling_out"),
+        "In a clean table as many descriptions fit one stranger as fit one member: both are luck.",
+        "No attack of this run tried to single somebody out.",
+    ),
+    Asked(
+        "linkability", "Linkability", "Can two lists about the same people be joined?", _only("linkability"),
+        "In a clean table the two bars are of one length, give or take luck.",
+        "No attack of this run tried to join two lists.",
+    ),
+    Asked(
+        "inference", "Inference", "Can a secret be guessed from what is known?", _only("inference"),
+        "In a clean table guesses are right as often about strangers: what is guessed is a pattern of the population.",
+        "No attack of this run guessed a secret.",
+    ),
+    Asked(
+        "membership", "Membership", "Can it be told who is in the real table?", _only("membership"),
+        "In a clean table members cannot be told from strangers.",
+        "No attack of this run asks who is in the real table.",
+    ),
+)  # fmt: skip
+
+
+def tiles(data: Assessment) -> tuple[Tile, ...]:
+    """Return one tile for each question and, where it was measured, one for the use of the table."""
+    told = [_tile(q, data) for q in _ASKED]
+    use = _use(data.utility)
+    return (*told, use) if use else tuple(told)
+
+
+def _tile(q: Asked, data: Assessment) -> Tile:
+    r = _representative(q, data)
+    if r is None:
+        failed = any(f.attack == q.id for f in data.failed)
+        why = "Not tested: the attack failed." if failed else f"Not tested. {q.untested}"
+        return Tile(q.id, q.name, q.question, "not tested", (), why, q.clean, "", None)
+    state, told = state_of(r, data), short(r)
+    if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
+        state, told = "excess found", f"{person} {told}"
+    return Tile(q.id, q.name, q.question, state, bars(r), told, q.clean, _small(r), r)
+
+
+def repeated_person(data: Assessment) -> str:
+    """Return the finding about one person whose record is repeated; "" where there is none."""
+    if data.facts is None or not data.facts.repeated.found:
+        return ""
+    r = data.facts.repeated
+    return (
+        f"The record of one person in the real table stands {r.times:,} times in the synthetic table; a row that is "
+        f"nobody's stands there {_times(r.elsewhere)} at most."
+    )
+
+
+def _times(n: int) -> str:
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def _representative(q: Asked, data: Assessment) -> ResultRecord | None:
+    """Return the comparison that speaks for a question: the clearest finding, else the one fixed before the run."""
+    names = q.attacks(data)
+    own = [r for r in data.results if r.attack in names and r.verdict is not None and r.real is not None]
+    if not own:
+        return None
+    found = [r for r in own if r.verdict in FOUND]
+    if found:
+        return clearest(found, data)
+    headline = next((a.headline for a in wp216.answers(data) if a.attack == q.id), None)
+    if headline is not None:
+        return headline.r
+    first = [r for r in own if r.attack == q.id]
+    return next((r for r in first if r.variant == "exact"), (first or own)[0])
+
+
+def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
+    """Return the finding that says most plainly what happens to people.
+
+    One whose counts are shown comes before one whose counts are withheld. Whole records come first, then comparisons of
+    people, then those of guesses and rows; within these primary ones, links by the fewest nearest rows, and the one
+    whose limit lies furthest from 0.
+    """
+    primary = {(b.attack, b.variant, b.keys, b.target) for b in data.verdict.bounds if b.primary}
+
+    def rank(r: ResultRecord) -> tuple[bool, bool, int, bool, bool, int, float]:
+        excess = r.verdict == "excess found"
+        silent = formatting.withheld(r.real) or formatting.withheld(r.holdout)
+        limit = formatting.risk_value(r, "low_simultaneous" if excess else "high_simultaneous") or 0.0
+        whole = _WHOLE.get((r.attack, r.variant), 2 if r.holdout else 3)
+        of_people = formatting.of_people(r) and not is_mean(r)
+        named = (r.attack, r.variant, r.keys, r.target) in primary
+        return not excess, silent, whole, not of_people, not named, wp216.nearest_rows(r), -abs(limit)
+
+    return min(found, key=rank)
+
+
+_WHOLE = {("copies", "exact"): 0, ("copies", "near"): 1}
+
+
+def state_of(r: ResultRecord, data: Assessment) -> State:
+    """Return the state of a comparison: its verdict, or "none found" where the run's own bound holds for it."""
+    verdict: Verdict = r.verdict or "cannot tell"
+    if verdict != "cannot tell" or not is_compared(r) or order.in_doubt(data):
+        return verdict
+    same = (r.attack, r.variant, r.keys, r.target)
+    bounded = any(b.bounded and (b.attack, b.variant, b.keys, b.target) == same for b in data.verdict.bounds)
+    return "none found" if bounded else verdict
+
+
+def _small(r: ResultRecord) -> str:
+    """Return the comparison by its name, its risk and both intervals."""
+    told = formatting.label(r, "->")
+    value = formatting.risk_value(r)
+    if value is None and formatting.risk_value(r, "high_simultaneous") is None:
+        return told
+    shown = "withheld" if value is None else formatting.limit(value)
+    return f"{told}: risk {shown}, {formatting.interval(r.risk)} together with all comparisons of this attack"
+
+
+# ---------------------------------------------------------------- use
+
+_USE = "train on synthetic, test on real"
+
+
+def _use(utility: Sequence[Utility]) -> Tile | None:
+    """Return the tile of what the table keeps, by the measure that is easiest to read."""
+    known = [u for u in utility if u.value is not None]
+    chosen = next((u for u in known if u.measure == _USE), known[0] if known else None)
+    if chosen is None or chosen.value is None:
+        return None
+    trained = chosen.measure == _USE
+    pair = [Bar("synthetic", "synthetic", min(1.0, max(0.0, chosen.value)), f"{chosen.value:.2f}")]
+    if chosen.reference is not None:
+        pair.append(Bar("strangers", "other people", min(1.0, max(0.0, chosen.reference)), f"{chosen.reference:.2f}"))
+    beside = "" if chosen.reference is None else f", against {chosen.reference:.2f} from other people"
+    what = "A model trained on the synthetic table scores" if trained else f"By {chosen.measure} the table scores"
+    return Tile(
+        "use", "Use", "How much does the table keep?", "measured", tuple(pair),
+        f"{what} {chosen.value:.2f} on real people{beside}.",
+        "A table that keeps everything scores like a sample of other people.", chosen.about, None,
+    )  # fmt: skip

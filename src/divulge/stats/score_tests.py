@@ -1,0 +1,176 @@
+"""Tests of several scores on the same people: does any of them rank members above strangers, or below?
+
+Each score is tested in three ways: by the sum of ranks (the AUC), and by how many members are among the people with the
+highest scores, a tenth and a hundredth of all. The first sees many small traces, the last a few people who are
+recognised surely. The thresholds are shares of all people, so that no statistic looks at a label before the test, and
+one permutation of the labels gives the distribution of all of them (max-T).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from divulge.stats import two_sample
+from divulge.stats.intervals import normal_quantile
+from divulge.stats.multiple_testing import _normal, _permuted, _pool, _Scaled, _standardise
+from divulge.stats.outcomes import Floats, Ints
+from divulge.stats.resampling import _PERMUTATIONS, _one_thread
+from divulge.stats.roc import mid_ranks
+
+__all__ = ["SHARES", "ScoreTests", "score_tests"]
+
+SHARES = (0.1, 0.01)
+"""Shares of all people, those with the highest scores, among whom members are counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTests:
+    """Tests of scores of the same people, corrected for all statistics of all scores."""
+
+    z: Floats
+    """Shape (n_scores, 1 + n_shares): standardised statistics, positive where members score higher."""
+    p_value: Floats
+    """Shape (n_scores,): p-value of the statistics of a score together, two-sided; 1 for a score without spread."""
+    p_adjusted: Floats
+    """Shape (n_scores,): the same over all scores."""
+    critical: float
+    """The `level` quantile of the largest |z| over all statistics of all scores."""
+    level_each: float
+    """Level of each interval such that all intervals hold together; at least `level`."""
+
+    @property
+    def decides(self) -> Ints:
+        """Shape (n_scores,): number of the statistic with the largest |z|; 0 is the sum of ranks."""
+        return np.asarray(np.argmax(np.abs(self.z), axis=1))
+
+    @property
+    def towards(self) -> Ints:
+        """Shape (n_scores,): 1 where members score higher by the statistic that decides, -1 where lower, 0 neither."""
+        return np.sign(self.z[np.arange(len(self.z)), self.decides]).astype(np.int64)
+
+
+def score_tests(
+    members: Floats,
+    strangers: Floats,
+    *,
+    shares: Sequence[float] = SHARES,
+    level: float = 0.95,
+    rng: np.random.Generator,
+    draws: int = _PERMUTATIONS,
+) -> ScoreTests:
+    """Return p-values of several scores, of each and over all, from one permutation of the labels.
+
+    Parameters
+    ----------
+    members, strangers
+        Scores, shapes (n_T, n_scores) and (n_C, n_scores): higher is more like a member. No score may look at labels.
+        Keep the scores in a fixed order.
+    shares
+        Shares of all people; a share of less than one person is not tested. Of those who tie at the threshold all
+        count or none does, whichever gives a number nearer to the share.
+    level
+        Coverage of the family's intervals together.
+    rng
+        Source of the permutations; above 20,000 people of draws from their normal limit.
+    draws
+        Permutations.
+
+    Returns
+    -------
+    ScoreTests
+        Unchanged by row order, and by any change of a score that keeps its order. With nobody on a side p is 1.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, single-step max-T.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> members, strangers = rng.normal(size=(200, 2)) + [0.5, 0.0], rng.normal(size=(200, 2))
+    >>> found = score_tests(members, strangers, rng=rng)
+    >>> found.p_adjusted[0] < 0.01 < 0.1 < found.p_adjusted[1], found.towards[0]
+    (np.True_, np.int64(1))
+    """
+    n, n_scores, n_ways = len(members), members.shape[1], 1 + len(shares)
+    normal = normal_quantile(level)
+    z = np.zeros((n_scores, n_ways))
+    if min(n, len(strangers)) == 0 or n_scores == 0:
+        return ScoreTests(z, np.ones(n_scores), np.ones(n_scores), normal, level)
+    people = np.concatenate([members, strangers])
+    columns = np.column_stack([_statistics(score, shares) for score in people.T])
+    z.ravel()[:] = np.sign(_excess(columns, n))
+    with _one_thread():
+        scaled = _standardise(*_pool(columns[:n], columns[n:], None, None))
+        if not scaled.live.any():
+            return ScoreTests(0 * z, np.ones(n_scores), np.ones(n_scores), normal, level)
+        z.ravel()[:] *= np.where(scaled.live, scaled.z, 0.0)
+        return _tested(z, scaled, normal, level, rng, draws)
+
+
+def _tested(
+    z: Floats, scaled: _Scaled, normal: float, level: float, rng: np.random.Generator, draws: int
+) -> ScoreTests:
+    n_scores, n_ways = z.shape
+    live = scaled.live.reshape(z.shape)
+    own, largest = _maxima(live, scaled, rng, draws)
+    seen = np.abs(z).max(axis=1)
+    p_value, p_adjusted = np.ones(n_scores), np.ones(n_scores)
+    limit = scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO
+    n_live = int(live.sum())
+    for s in np.flatnonzero(live.any(axis=1)):
+        p_value[s], p_adjusted[s] = _reached(own[s], seen[s]), _reached(largest, seen[s])
+        if limit:  # Bonferroni sees further than the draws
+            each = 2 * float(ndtr(-seen[s]))
+            p_value[s] = min(p_value[s], max(n_ways * each, math.ulp(0.0)))
+            p_adjusted[s] = min(p_adjusted[s], max(n_live * each, math.ulp(0.0)))
+    place = min(len(largest), math.ceil(level * (len(largest) + 1) - 1e-9))
+    critical = max(normal, float(largest[place - 1]))
+    level_each = max(level, min(1 - 2.0**-50, 1 - 2 * float(ndtr(-critical))))
+    return ScoreTests(z, p_value, np.maximum(p_value, p_adjusted), critical, level_each)
+
+
+def _maxima(
+    live: NDArray[np.bool_], scaled: _Scaled, rng: np.random.Generator, draws: int
+) -> tuple[list[Floats], Floats]:
+    """Return the largest |z| of each draw, ascending: of each score, and of all scores."""
+    limit = scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO
+    blocks = list(_normal(scaled, rng) if limit else _permuted(scaled, rng, draws))
+    drawn = np.concatenate(blocks)
+    of_score = np.repeat(np.arange(len(live)), live.sum(axis=1))
+    own = [np.sort(drawn[:, of_score == s].max(axis=1, initial=0.0)) for s in range(len(live))]
+    return own, np.sort(drawn.max(axis=1))
+
+
+def _reached(drawn: Floats, seen: float) -> float:
+    return float(1 + len(drawn) - np.searchsorted(drawn, seen - 1e-9)) / (len(drawn) + 1)
+
+
+def _statistics(score: Floats, shares: Sequence[float]) -> Floats:
+    """Return the rank of each person, and whether he is among the highest, shape (n, 1 + n_shares)."""
+    n, ordered = len(score), np.sort(score)[::-1]
+    out = np.zeros((n, 1 + len(shares)))
+    out[:, 0] = mid_ranks(score)
+    for i, share in enumerate(shares, start=1):
+        highest = math.floor(share * n + 1e-9)
+        if highest:
+            out[:, i] = _highest(score, float(ordered[highest - 1]), highest)
+    return out
+
+
+def _highest(score: Floats, threshold: float, wanted: int) -> NDArray[np.bool_]:
+    """Return who scores highest, with all ties at the threshold or none, whichever number is nearer to the wanted."""
+    with_ties, without = score >= threshold, score > threshold
+    return with_ties if with_ties.sum() - wanted <= wanted - without.sum() else without
+
+
+def _excess(columns: Floats, n_members: int) -> Floats:
+    """Return the mean of members minus that of strangers; ranks are halves, so that the sums are exact."""
+    members, strangers = columns[:n_members], columns[n_members:]
+    return np.asarray(members.sum(axis=0) * len(strangers) - strangers.sum(axis=0) * len(members))

@@ -1,0 +1,295 @@
+"""Membership: worked scores, laws of the label-blind reference, units, bad input."""
+
+import re
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.attacks.membership import classifier_score
+from divulge.attacks.membership.scores import EVERY, NINE
+from divulge.core.errors import SettingError
+
+FAST = ["ratio", "hit", "dpi", "3-way margins", "rare 4-way margins"]
+
+
+def people(rng, n, width=4):
+    """Numbers of one sample of people."""
+    return pl.DataFrame({f"x{j}": rng.normal(size=n).round(3) for j in range(width)})
+
+
+def tables(seed, n=200, copied=0.3, m=None):
+    rng = np.random.default_rng(seed)
+    real, holdout = people(rng, n), people(rng, m or n)
+    taken = round(copied * n)
+    return real, pl.concat([real[:taken], people(rng, n - taken)]), holdout
+
+
+def by_variant(found):
+    return {r.variant: r for r in found}
+
+
+# ---------------------------------------------------------------- the scores by hand
+
+
+def test_scores_of_four_people_by_hand():
+    """Real 0 and 4, holdout 6 and 10, synthetic 1 and 10 on one column of range 10."""
+    real, holdout, synthetic = (pl.DataFrame({"x": v}) for v in ([0.5, 4.5], [6.5, 10.5], [1.5, 10.5]))
+    asked = ["ratio", "hit", "dcr", "dcr difference", "monte carlo"]
+    found = by_variant(divulge.membership(real, synthetic, holdout=holdout, scores=asked))
+
+    def score(name):
+        one = found[name].individual
+        return np.r_[one.real, one.holdout]
+
+    np.testing.assert_allclose(score("dcr"), [-0.1, -0.3, -0.4, 0.0])
+    np.testing.assert_allclose(score("dcr difference"), [0.3, -0.1, -0.2, 0.4], atol=1e-12)
+    # the smallest positive distance is 0.1, so that 0 counts as 0.05; there are three other people
+    np.testing.assert_allclose(score("ratio"), np.log([4, 2 / 3, 1 / 2, 8]))
+    np.testing.assert_allclose(score("hit"), np.log([10, 2, 1.5, 20]))
+    # the median distance to the synthetic table is 0.1 (the lower of two)
+    np.testing.assert_allclose(score("monte carlo"), [1, 0, 0, 1])
+
+
+def test_the_data_plagiarism_index_divides_the_sizes_out():
+    """Of 4 people and 2 synthetic rows all lie within the 20th neighbour: shares are 1 and 1."""
+    real, holdout, synthetic = (pl.DataFrame({"x": v}) for v in ([0.5, 4.5], [6.5, 10.5], [1.5, 10.5]))
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["dpi"])
+    assert found.individual.real.tolist() == [0.5, 0.5]
+
+
+def test_margins_are_log_ratios_of_shares():
+    real = pl.DataFrame({"a": ["x", "y"], "b": ["u", "v"]})
+    holdout = pl.DataFrame({"a": ["y", "x"], "b": ["u", "v"]})
+    synthetic = pl.DataFrame({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["2-way margins"])
+    # n = 3 others of whom nobody has the person's pair; 2, 1, 0 and 0 of 3 synthetic rows have it
+    share = {s: np.log((s + 0.5) / 3.5) - np.log(0.5 / 3.5) for s in (0, 1, 2)}
+    np.testing.assert_allclose(found.individual.real, [share[2], share[1]])
+    np.testing.assert_allclose(found.individual.holdout, [share[0], share[0]])
+
+
+def test_mean_rank_is_the_mean_of_four_ranks():
+    with patch.object(classifier_score, "TREES", 10):
+        found = by_variant(divulge.membership(*tables(1, 60)[:2], holdout=tables(1, 60)[2]))
+    ranks = []
+    for name in ("ratio", "hit", "classifier", "3-way margins"):
+        scores = np.r_[found[name].individual.real, found[name].individual.holdout]
+        ranks.append([((scores < s).sum() + (scores == s).sum() / 2) / 120 for s in scores])
+    mine = found["mean rank"].individual
+    np.testing.assert_allclose(np.r_[mine.real, mine.holdout], np.mean(ranks, axis=0))
+    assert tuple(found) == NINE
+
+
+def test_planted_copies_are_the_risk():
+    """Copies have ratio ranks above all: AUC is share + (1 - share) / 2, and the risk at 10 % is the share."""
+    real, synthetic, holdout = tables(2, 600, 0.2)  # 1,200 people: the error of the AUC is 0.017
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"])
+    assert found.context["AUC"] == pytest.approx(0.6, abs=0.034)
+    assert found.risk.low < 0.2 < found.risk.high
+    assert found.verdict == "excess found"
+    assert found.real.rate == pytest.approx(0.28, abs=0.04)
+    assert (found.holdout.hits, found.holdout.n) == (60.0, 600)
+    assert found.difference.value == pytest.approx(found.real.rate - 0.1)
+    assert found.smallest_detectable < 0.08
+
+
+# ---------------------------------------------------------------- label-blind
+
+
+def test_swapping_members_and_strangers_turns_every_auc_round():
+    real, synthetic, holdout = tables(3, 60)
+    with patch.object(classifier_score, "TREES", 10):
+        here = divulge.membership(real, synthetic, holdout=holdout, scores=EVERY)
+        there = by_variant(divulge.membership(holdout, synthetic, holdout=real, scores=EVERY))
+    for r in here:
+        assert r.context["AUC"] + there[r.variant].context["AUC"] == pytest.approx(1, abs=1e-12), r.variant
+        np.testing.assert_allclose(r.individual.real, there[r.variant].individual.holdout, atol=1e-8, err_msg=r.variant)
+
+
+def test_a_synthetic_table_of_strangers_is_a_deficit():
+    real, _, holdout = tables(4, 150)
+    (found,) = divulge.membership(real, holdout, holdout=holdout, scores=["ratio"])
+    assert found.verdict == "deficit found"
+    assert found.context["AUC"] == 0.0
+
+
+def test_the_same_scores_alone_and_together():
+    real, synthetic, holdout = tables(5, 80)
+    together = by_variant(divulge.membership(real, synthetic, holdout=holdout, scores=FAST))
+    (alone,) = divulge.membership(real, synthetic, holdout=holdout, scores=["hit"])
+    assert alone.individual.real.tolist() == together["hit"].individual.real.tolist()
+    assert alone.p_value == pytest.approx(together["hit"].p_value, abs=0.03)
+    assert alone.p_adjusted <= together["hit"].p_adjusted + 0.03
+
+
+# ---------------------------------------------------------------- units
+
+
+def households(rng, homes, size=3, name="h"):
+    n = homes * size
+    centre = np.repeat(rng.normal(size=(homes, 3)), size, axis=0)
+    values = (centre + 0.05 * rng.normal(size=(n, 3))).round(4)
+    return pl.DataFrame({f"x{j}": values[:, j] for j in range(3)} | {"home": [f"{name}{i // size}" for i in range(n)]})
+
+
+def test_a_unit_is_one_person_and_no_reference_for_itself():
+    rng = np.random.default_rng(6)
+    real, holdout, fresh = households(rng, 60, name="r"), households(rng, 60, name="h"), households(rng, 60, name="s")
+    found = divulge.membership(real, fresh, holdout=holdout, unit="home", scores=["ratio", "3-way margins"])
+    for r in found:
+        assert (r.real.n, r.holdout.n) == (60, 60)
+        assert r.verdict != "excess found"
+        assert any("rows of one unit are one person" in note for note in r.notes)
+    # the nearest other person is of another home, many times as far as the housemates
+    apart = found[0].individual.real
+    without = divulge.membership(real.drop("home"), fresh.drop("home"), holdout=holdout.drop("home"), scores=["ratio"])
+    assert np.median(apart - without[0].individual.real) > 1
+
+
+def test_names_of_units_change_nothing():
+    rng = np.random.default_rng(7)
+    real, holdout, fresh = households(rng, 30, name="r"), households(rng, 30, name="h"), households(rng, 30, name="s")
+    other = [t.with_columns(home=pl.lit("z") + pl.col("home").str.reverse()) for t in (real, fresh, holdout)]
+    with patch.object(classifier_score, "TREES", 10):
+        here = divulge.membership(real, fresh, holdout=holdout, unit="home")
+        there = divulge.membership(other[0], other[1], holdout=other[2], unit="home")
+    assert [r.to_dict() | {"seconds": 0} for r in here] == [r.to_dict() | {"seconds": 0} for r in there]
+
+
+# ---------------------------------------------------------------- the blind check
+
+
+def test_tables_that_differ_without_a_leak_tell_nothing():
+    rng = np.random.default_rng(8)
+    real, synthetic, holdout = (people(rng, 400).with_columns(pl.col("x0") + shift) for shift in (1.0, 1.0, 0.0))
+    for r in divulge.membership(real, synthetic, holdout=holdout, scores=FAST):
+        assert r.verdict == "cannot tell"
+        assert r.score is None
+        assert any("never sees the synthetic table tells members from strangers" in n for n in r.notes)
+        assert r.context["AUC without the synthetic table"] > 0.7
+
+
+def test_people_in_both_tables_tell_nothing():
+    real, synthetic, holdout = tables(9, 200)
+    mixed = pl.concat([holdout[:150], real[:50]])
+    for r in divulge.membership(real, synthetic, holdout=mixed, scores=["ratio"]):
+        assert r.verdict == "cannot tell"
+        assert any("stand in both" in n for n in r.notes)
+
+
+# ---------------------------------------------------------------- known members
+
+
+@pytest.mark.slow
+def test_who_knows_members_learns_which_scores_to_trust():
+    real, synthetic, holdout = tables(10, 400, 0.4)
+    found = by_variant(divulge.membership(real, synthetic, holdout=holdout, scores=FAST, known_members=True))
+    stack = found["known members"]
+    assert stack.verdict == "excess found"
+    assert stack.p_value == stack.context["smallest p-value of the permutations"] == 0.001
+    best = max(r.context["AUC"] for v, r in found.items() if v != "known members")
+    assert stack.context["AUC of the best single score"] == best
+    gain = stack.context["gain over the best single score"]
+    assert gain == pytest.approx(stack.context["AUC"] - best)
+
+
+def test_too_few_known_members_are_refused():
+    real, synthetic, holdout = tables(11, 99)
+    with pytest.raises(SettingError, match="needs 100 members and 100 strangers, found 99 and 99"):
+        divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"], known_members=True)
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_without_a_holdout_nothing_is_compared():
+    (found,) = divulge.membership(*tables(12)[:2])
+    assert (found.verdict, found.real, found.p_value) == ("no holdout", None, None)
+    assert found.notes == (
+        "no holdout: members cannot be compared with anybody; give people that the synthesizer never saw",
+    )
+
+
+def test_five_strangers_have_an_auc_and_no_verdict():
+    real, synthetic, holdout = tables(13, 100, m=5)
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"])
+    assert (found.verdict, found.real, found.risk) == ("cannot tell", None, None)
+    assert found.context["AUC"] is not None
+    assert any("5 strangers are too few for a lower limit" in n and "36 would do" in n for n in found.notes)
+
+
+def test_what_could_be_seen_is_said():
+    real, synthetic, holdout = tables(14, 400)
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"])
+    assert found.context["TPR at FPR 0.1%"] is None
+    assert [n for n in found.notes if "needs" in n] == [
+        "a lower limit of the rate at a false positive rate of 0.1% needs 3,688 strangers; there are 400"
+    ]
+
+
+def test_equal_tables_are_found():
+    real, _, holdout = tables(15, 120)
+    (found,) = divulge.membership(real, real, holdout=holdout, scores=["ratio"])
+    assert (found.verdict, found.context["AUC"], found.real.rate) == ("excess found", 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"x": "number"},
+        {"a": "text"},
+        {"a": "text", "b": "text", "c": "text", "d": "text", "e": "text"},
+        {"x": "number", "y": "number", "z": "number"},
+    ],
+    ids=["one number", "one category", "all categories", "all numbers"],
+)
+def test_any_columns_do(columns):
+    rng = np.random.default_rng(16)
+
+    def one(n):
+        return pl.DataFrame(
+            {
+                c: rng.normal(size=n).round(2) if kind == "number" else rng.choice(list("uvwxyz"), n)
+                for c, kind in columns.items()
+            }
+        )
+
+    with patch.object(classifier_score, "TREES", 10):
+        found = divulge.membership(one(60), one(60), holdout=one(60), scores=EVERY)
+    assert len(found) == len(EVERY)
+    for r in found:
+        assert r.verdict in ("none found", "cannot tell"), r.variant
+        assert 0.2 < r.context["AUC"] < 0.8
+
+
+@pytest.mark.slow
+def test_400_columns_do():
+    rng = np.random.default_rng(17)
+    real, synthetic, holdout = (people(rng, 80, 400) for _ in range(3))
+    for r in divulge.membership(real, synthetic, holdout=holdout):
+        assert r.verdict != "excess found"
+
+
+def test_one_score_and_one_column_need_no_list():
+    real, synthetic, holdout = tables(19, 40)
+    one = divulge.membership(real, synthetic, holdout=holdout, scores="ratio", columns="x1")
+    many = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"], columns=["x1"])
+    assert [r.to_dict() | {"seconds": 0} for r in one] == [r.to_dict() | {"seconds": 0} for r in many]
+    assert one[0].keys == ("x1",)
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ([], "scores: none named"),
+        (3, "scores: '3' is no score"),
+        (["loss"], "scores: 'loss' is no score. hint: use some of: mean rank, ratio"),
+    ],
+)
+def test_scores_that_are_none_are_refused(scores, told):
+    real, synthetic, holdout = tables(18, 40)
+    with pytest.raises(SettingError, match=re.escape(told)):
+        divulge.membership(real, synthetic, holdout=holdout, scores=scores)

@@ -1,0 +1,54 @@
+"""Margins: plain counting as oracle, numpy and compiled loops alike."""
+
+import numpy as np
+import pytest
+
+from divulge.kernels.counts.margins import margin_sums
+
+
+def by_hand(people, synthetic, sets, unit):
+    n, m = len(people), len(synthetic)
+    unit = np.arange(n) if unit is None else unit
+    total, rare = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        others = unit != unit[i]
+        for chosen in sets:
+            s = (synthetic[:, chosen] == people[i, chosen]).all(axis=1).sum()
+            w = (people[others][:, chosen] == people[i, chosen]).all(axis=1).sum()
+            ratio = np.log((s + 0.5) / (m + 0.5)) - np.log((w + 0.5) / (others.sum() + 0.5))
+            total[i] += ratio
+            rare[i] += ratio if w <= 2 else 0
+    return total, rare
+
+
+def drawn(seed, sizes, n=30, m=40, units=False):
+    rng = np.random.default_rng(seed)
+    people, synthetic = (
+        np.stack([rng.integers(0, k, rows) for k in sizes], axis=1).astype(np.int32) for rows in (n, m)
+    )
+    return people, synthetic, rng.integers(0, 8, n) if units else None
+
+
+@pytest.mark.parametrize("units", [False, True])
+def test_the_plain_loop_counts(units):
+    sizes = [3, 4, 2, 500]
+    people, synthetic, unit = drawn(0, sizes, units=units)
+    sets = np.array([[0, 1], [1, 3], [2, 3]])
+    found = margin_sums(list(people.T), list(synthetic.T), sizes, sets, unit)
+    total, rare = by_hand(people, synthetic, sets, unit)
+    np.testing.assert_allclose(found.total, total)
+    np.testing.assert_allclose(found.rare, rare)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("sizes", [[3, 4, 2, 5], [3, 90_000, 70_000, 5]], ids=["counted", "hashed"])
+def test_the_compiled_loop_gives_the_same_digits(sizes, units):
+    people, synthetic, unit = drawn(1, sizes, 300, 200, units)
+    people[:100, 1:3] = synthetic[:100, 1:3]  # else hardly a wide cell is shared
+    sets = np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]] * 20)
+    plain, fast = (
+        margin_sums(list(people.T), list(synthetic.T), sizes, sets, unit, engine=e) for e in ("numpy", "compiled")
+    )
+    assert plain.total.tolist() == fast.total.tolist()
+    assert plain.rare.tolist() == fast.rare.tolist()

@@ -1,0 +1,368 @@
+"""The first page in words: a sentence that leads with people, one tile a question, scope, advice, contradictions."""
+
+import dataclasses
+import re
+
+import pytest
+from report_helpers import AVOIDED, assessment, external, plain
+
+from divulge.report.prose import compared
+from divulge.report.prose.advice import COARSER, advice, carriers
+from divulge.report.prose.contradictions import contradictions
+from divulge.report.prose.decision import decision, headline
+from divulge.report.prose.tiles import tiles
+
+
+def risk(low, value, high):
+    limits = {"low": low, "high": high, "low_simultaneous": low, "high_simultaneous": high}
+    return {"value": value, **limits, "level": 0.95, "method": "MOVER", "leak_free_low": None, "leak_free_high": None}
+
+
+def found(attack, members, strangers, verdict, *, n=2000, m=2000, variant="", keys=(), target=None, **more):
+    """One comparison, as in assessment.json; its risk has the sign of the difference."""
+    gap = members / n - strangers / m
+    return {
+        "attack": attack, "variant": variant, "keys": list(keys), "target": target,
+        "real": {"hits": members, "n": n, "rate": members / n},
+        "holdout": {"hits": strangers, "n": m, "rate": strangers / m},
+        "risk": risk(gap - 0.01, gap, gap + 0.02), "verdict": verdict, "context": {}, "settings": {}, "curves": {},
+        "notes": [], "groups": [], **more,
+    }  # fmt: skip
+
+
+EXACT = found("copies", 100, 0, "excess found", variant="exact")
+NEAR = found("copies", 140, 5, "excess found", variant="near")
+CALM = [
+    found("copies", 3, 4, "none found", variant="exact"),
+    found("singling_out", 40, 41, "none found", variant="3 columns"),
+    found("linkability", 10, 11, "cannot tell", variant="balanced halves, k = 1"),
+    found("inference", 900, 890, "none found", variant="nearest record", target="income"),
+]
+FAMILIES = {"copies": "copying", "dcr": "distance", "singling_out": "singling out", "linkability": "linkability",
+            "inference": "inference", "cap": "attribution"}  # fmt: skip
+
+
+def report(*results, verdict="excess found", holdout=True, bounds=(), checks=(), **parts):
+    table = {"rows": 2000, "columns": 4, "sha256": "0" * 64, "hashed": "file"}
+    about = {"question": "", "needs": "", "reference": ""}
+    data = {
+        "verdict": {"verdict": verdict, "sentence": "What was found.", "bounds": list(bounds), "screened": 7},
+        "edition": "custodian", "settings": {"acceptable": 0.05, "level": 0.95},
+        "tables": {"real": table, "synthetic": table, "holdout": table if holdout else None},
+        "results": list(results), "preconditions": list(checks),
+        "schema": [{"name": n, "kind": "category"} for n in ("age", "zip", "income", "job")],
+        "attacks": {a: about | {"family": FAMILIES[a]} for a in {r["attack"] for r in results}},
+        "not_tested": [{"what": "membership", "question": "is somebody in it?"}], "started": "2026-11-23T00:00:00",
+    }  # fmt: skip
+    return assessment(data | parts)
+
+
+def bound(r, *, limit=0.03, people=None):
+    name = {k: r[k] for k in ("attack", "variant", "keys", "target")}
+    return name | {"words": r["attack"], "primary": True, "limit": limit, "shown": 1.0, "bounded": limit <= 0.05,
+                   "people": people}  # fmt: skip
+
+
+def texts(data):
+    """Every text of the first page."""
+    d = decision(data)
+    said = [d.headline, d.release, d.at_risk, d.preconditions, d.bounded, d.screened, d.not_tested, d.again]
+    said += [t for x in d.tiles for t in (x.name, x.question, x.sentence, x.clean)]
+    said += [t for a in d.advice for t in (a.do, a.changes, a.warning)]
+    return [t for t in (*said, *d.contradictions) if t]
+
+
+# ---------------------------------------------------------------- the headline
+
+
+def test_copies_are_told_as_people():
+    assert headline(report(NEAR, EXACT)) == (
+        "Of 2,000 people in the real table, 100 stand in the synthetic table word for word; of 2,000 people who were "
+        "never in the training data, none."
+    )
+
+
+def test_people_come_before_guesses_and_rows():
+    guesses = found("singling_out", 400, 20, "excess found", variant="3 columns")
+    people = found("inference", 900, 700, "excess found", variant="nearest record", target="income")
+    assert headline(report(guesses, people)).startswith("Of 2,000 people in the real table, 900 have their “income”")
+    assert headline(report(guesses)).startswith("Of 2,000 descriptions of 3 columns")
+
+
+def test_a_deficit_says_what_the_gaps_tell():
+    told = headline(report(found("copies", 0, 60, "deficit found", variant="exact"), verdict="deficit found"))
+    assert told.startswith("Of 2,000 people in the real table, none stand in the synthetic table word for word")
+    assert told.endswith("Rows near people are missing, and the gaps tell who is in the real table.")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "end"),
+    [
+        ("none found", "No test found that the table says more about its own people than about others."),
+        ("cannot tell", "No test found a leak, and this run cannot exclude one: there are too few people for that."),
+    ],
+)
+def test_without_a_finding_the_copies_come_first(verdict, end):
+    wide = 0.2 if verdict == "cannot tell" else 0.01
+    data = report(*CALM, verdict=verdict, bounds=[bound(CALM[0]), bound(CALM[2], limit=wide)])
+    assert headline(data).startswith("Of 2,000 people in the real table, 3 stand")
+    assert headline(data).endswith(end)
+
+
+def test_a_repeated_person_is_the_headline_and_a_finding_of_the_tile():
+    repeated = {
+        "times": 12,
+        "of": "member",
+        "elsewhere": 1,
+        "stands_out": True,
+        "p_value": 0.0,
+        "found": True,
+        "named": 1,
+    }
+    verbatim = {"members": 1, "strangers": 0, "telling": 1, "named": 1, "why_not_named": None}
+    data = report(*CALM, facts={"repeated": repeated, "verbatim": verbatim})
+    assert headline(data).startswith("The record of one person in the real table stands 12 times")
+    assert tiles(data)[0].state == "excess found"
+    assert any("one person moves no bar" in c for c in contradictions(data))
+
+
+@pytest.mark.parametrize(("hits", "shown"), [(1, "1 stands in"), (0, "none stand in"), (2000, "all 2,000 stand in")])
+def test_numbers_of_people_are_words_of_english(hits, shown):
+    assert shown in compared.lead(report(found("copies", hits, 0, "none found", variant="exact")).results[0])
+
+
+# ---------------------------------------------------------------- tiles
+
+
+def test_each_question_has_a_tile_and_use_where_it_was_measured():
+    data = report(*CALM, verdict="cannot tell")
+    assert [t.id for t in tiles(data)] == ["copies", "singling_out", "linkability", "inference", "membership"]
+    use = {
+        "measure": "train on synthetic, test on real",
+        "value": 0.6,
+        "reference": 0.65,
+        "better": "higher",
+        "about": "a",
+    }
+    assert tiles(report(*CALM, utility=[use]))[-1].sentence == (
+        "A model trained on the synthetic table scores 0.60 on real people, against 0.65 from other people."
+    )
+
+
+def test_what_did_not_run_is_not_tested():
+    by = {t.id: t for t in tiles(report(EXACT))}
+    assert {i for i, t in by.items() if t.state == "not tested"} == {
+        "singling_out",
+        "linkability",
+        "inference",
+        "membership",
+    }
+    assert not by["membership"].bars
+
+
+def test_members_stand_beside_strangers():
+    copies = tiles(report(*CALM))[0]
+    assert [(b.name, b.told) for b in copies.bars] == [
+        ("members", "3 of 2,000 (0.1%)"),
+        ("strangers", "4 of 2,000 (0.2%)"),
+    ]
+
+
+def test_a_finding_of_any_comparison_is_the_state_of_its_question():
+    other = found("linkability", 90, 11, "excess found", variant="random halves, k = 4")
+    by = {t.id: t for t in tiles(report(*CALM, other))}
+    assert by["linkability"].state == "excess found"
+    assert "90" in by["linkability"].sentence
+
+
+def test_a_bound_of_the_run_makes_none_found_where_the_groups_can_be_compared():
+    data = {"bounds": [bound(CALM[2])], "verdict": "cannot tell"}
+    assert {t.id: t.state for t in tiles(report(*CALM, **data))}["linkability"] == "none found"
+    checks = [{"check": "exchangeable", "ok": False, "detail": "no"}]
+    assert {t.id: t.state for t in tiles(report(*CALM, **data, checks=checks))}["linkability"] == "cannot tell"
+
+
+def test_every_result_is_told_for_counts_that_are_withheld():
+    blank = {"hits": None, "n": 2000, "rate": None}
+    for r in (EXACT, *CALM):
+        told = compared.short(report(r | {"real": blank, "holdout": blank}).results[0])
+        assert told.endswith("this edition withholds the counts.")
+
+
+# ---------------------------------------------------------------- scope
+
+
+def test_the_scope_says_what_holds_what_is_bounded_and_what_is_not():
+    checks = [{"check": "exchangeable", "ok": True, "detail": ""}, {"check": "no overlap", "ok": False, "detail": ""},
+              {"check": "holdout unseen", "ok": True, "detail": "", "tested": False}]  # fmt: skip
+    d = decision(report(*CALM, verdict="cannot tell", checks=checks))
+    assert d.preconditions == (
+        "1 of 3 hold. Does not hold: nobody is both member and stranger. Not testable here: the synthesizer never saw the "
+        "strangers."
+    )
+    bounds = [bound(CALM[0], limit=0.004), bound(CALM[2], limit=0.073)]
+    d = decision(report(*CALM, verdict="cannot tell", bounds=bounds))
+    assert d.bounded == (
+        "A leak hits at most 0.4% of people through copies. Not yet tight enough: links between lists (7.3%)."
+    )
+    assert d.screened.startswith("7 further comparisons")
+    assert d.not_tested == "Membership."
+
+
+def test_a_question_with_a_finding_is_not_called_bounded():
+    other = found("linkability", 90, 11, "excess found", variant="random halves, k = 4")
+    d = decision(report(*CALM, other, bounds=[bound(CALM[0]), bound(CALM[2])]))
+    assert "copies" in d.bounded
+    assert "links" not in d.bounded
+
+
+# ---------------------------------------------------------------- what to do
+
+
+def test_columns_that_carry_copies_are_named_most_often_first():
+    parts = [found("copies", 90, 1, "excess found", variant=f"near on {len(k)} columns", keys=k)
+             for k in (("zip", "job", "age"), ("zip", "age", "income"), ("zip", "job", "income"))]  # fmt: skip
+    data = report(EXACT, *parts)
+    assert carriers(data) == ["zip", "age", "income", "job"]
+    assert any("“zip”, “age”, “income” and “job”" in a.do for a in advice(data))
+
+
+def test_secrets_that_are_guessed_are_named():
+    guessed = found("inference", 900, 700, "excess found", variant="nearest record", target="income")
+    assert any("“income”" in a.do for a in advice(report(guessed)))
+
+
+def test_coarser_columns_come_with_their_warning_and_rows_near_people_stay():
+    guessed = found("inference", 900, 700, "excess found", variant="nearest record", target="income")
+    part = found("copies", 90, 1, "excess found", variant="near on 3 columns", keys=("zip", "job", "age"))
+    told = advice(report(EXACT, guessed, part))
+    assert [a.warning == COARSER for a in told if "coarsen" in a.do] == [True]
+    assert not any(re.search(r"(delete|remove) .*rows", a.do, re.IGNORECASE) for a in told)
+    assert any("Do not delete the rows near people" in a.warning for a in told)
+
+
+def test_too_few_people_are_told_how_many_would_do():
+    data = report(*CALM, verdict="cannot tell", bounds=[bound(CALM[0]), bound(CALM[2], limit=0.2, people=6100)])
+    assert advice(data)[0].do.startswith("Test with more people: about 6,100 in the real table, not 2,000")
+
+
+@pytest.mark.parametrize(
+    "check", ["exchangeable", "holdout unseen", "rows belong together", "no overlap", "units apart"]
+)
+def test_what_fails_is_mended_first(check):
+    data = report(*CALM, verdict="cannot tell", checks=[{"check": check, "ok": False, "detail": ""}])
+    assert "split" in advice(data)[0].do or "people" in advice(data)[0].do or "person" in advice(data)[0].do
+    assert "nothing follows" in headline(data)
+
+
+def test_every_advice_says_what_it_changes_and_the_table_is_measured_again():
+    for data in (
+        report(EXACT),
+        report(*CALM, verdict="cannot tell"),
+        report(*CALM, holdout=False, verdict="no holdout"),
+    ):
+        d = decision(data)
+        assert d.advice
+        assert all(a.do and a.changes for a in d.advice)
+        assert "measure it again" in d.again
+    assert not decision(report(*CALM, verdict="none found")).again
+
+
+# ---------------------------------------------------------------- what seems to contradict itself
+
+RECORDS = {"n": 2000, "flagged": 0, "fdr": 0.1, "smallest_flaggable": 10, "exposed": 90, "exposed_share": 0.045,
+           "exposed_share_strangers": 0.044}  # fmt: skip
+VERBATIM = {
+    "verbatim": {"members": 3, "strangers": 4, "telling": 0, "named": 0, "why_not_named": None},
+    "repeated": {
+        "times": 1,
+        "of": None,
+        "elsewhere": 1,
+        "stands_out": False,
+        "p_value": None,
+        "found": False,
+        "named": 0,
+    },
+}
+POLICY = {"name": "p", "sha256": None, "kept": True, "conditions": []}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (report(EXACT, records=RECORDS), "nobody is flagged"),
+        (report(*CALM, verdict="cannot tell", records=RECORDS | {"flagged": 12}), "12 people are flagged, and no leak"),
+        (report(*CALM, verdict="none found", facts=VERBATIM), "3 people stand in the table word for word"),
+        (report(*CALM, verdict="cannot tell", records=RECORDS), "90 records stand out by a sign"),
+        (report(found("dcr", 900, 300, "excess found", variant="hole")), "no question above finds one alone"),
+        (report(EXACT, verdict="cannot tell", checks=[{"check": "exchangeable", "ok": False}]), "differ by themselves"),
+        (report(EXACT, policy=POLICY), "The policy is kept, and a leak is found"),
+        (report(*CALM, verdict="none found", policy=POLICY | {"kept": False}), "the policy is broken"),
+        (
+            report(found("inference", 1500, 1490, "none found", target="income"), verdict="none found"),
+            "guessed as often",
+        ),
+    ],
+)
+def test_pairs_that_seem_to_contradict_each_other_have_a_sentence(data, words):
+    assert any(words in c for c in contradictions(data))
+
+
+def test_a_plain_report_has_no_such_sentence():
+    assert contradictions(report(*CALM[:3], verdict="none found")) == []
+    assert contradictions(report(EXACT, records=RECORDS | {"flagged": 60})) == []
+
+
+@pytest.mark.parametrize(("strangers", "words"), [(4, "so do 4 strangers"), (0, "no stranger does")])
+def test_copies_without_a_finding_are_told_beside_strangers(strangers, words):
+    facts = VERBATIM | {"verbatim": VERBATIM["verbatim"] | {"strangers": strangers}}
+    assert words in contradictions(report(*CALM[:3], verdict="none found", facts=facts))[0]
+
+
+def test_a_copy_that_chance_can_hardly_make_is_named_and_to_be_looked_at():
+    facts = VERBATIM | {"verbatim": VERBATIM["verbatim"] | {"telling": 1, "named": 1}}
+    d = decision(report(*CALM, verdict="cannot tell", facts=facts, bounds=[bound(CALM[2], limit=0.2)]))
+    assert d.at_risk.startswith("One copied record is so rare that chance can hardly make it")
+    assert any("1 copied record can hardly come from chance" in c for c in d.contradictions)
+    assert any("less capacity" in a.do for a in d.advice)
+
+
+# ---------------------------------------------------------------- words
+
+EVERY = [
+    report(EXACT, NEAR, records=RECORDS), report(*CALM, verdict="none found", facts=VERBATIM),
+    report(*CALM, verdict="cannot tell", bounds=[bound(CALM[2], limit=0.2, people=6100)]),
+    report(found("copies", 0, 60, "deficit found", variant="near"), verdict="deficit found"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", EVERY)
+def test_the_words_are_plain(data):
+    for text in texts(data):
+        assert "(s)" not in text
+        assert "  " not in text
+        assert not AVOIDED.search(text)
+        assert not re.search(r"dcr|cap\b|p-value|Holm|simultaneous|MOVER|_", text), text
+        assert text[-1] in ".?" or len(text) < 40
+
+
+def test_without_a_holdout_nothing_is_called_a_leak():
+    alone = [r | {"holdout": None, "risk": None, "verdict": "no holdout"} for r in CALM]
+    data = report(*alone, holdout=False, verdict="no holdout")
+    said = [t for t in texts(data) if t not in {q.clean for q in tiles(data)}]
+    assert not re.search(r"\bleak", " ".join(said), re.IGNORECASE)
+
+
+def test_the_words_of_an_external_edition_follow_from_its_own_numbers():
+    data = external(plain(report(*CALM, verdict="none found", facts=VERBATIM, records=RECORDS)))
+    told = " ".join(texts(assessment(data)))
+    assert "withholds the counts" in told
+    assert not re.search(r"\b(41|890|11)\b|\b[34] (of|people|stand)", told)
+    assert dataclasses.is_dataclass(decision(assessment(data)))
+
+
+def test_a_finding_with_counts_speaks_before_one_whose_counts_are_withheld():
+    blank = {"hits": None, "n": 2000, "rate": None}
+    linked = found("linkability", 90, 11, "excess found", variant="halves, k = 1")
+    data = report(EXACT | {"real": blank, "holdout": blank}, linked)
+    assert headline(data).startswith("Of 2,000 people in the real table, 90 can be found in two lists")
