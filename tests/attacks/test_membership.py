@@ -203,8 +203,8 @@ def test_names_of_units_change_nothing():
 
 def test_tables_that_differ_without_a_leak_tell_nothing():
     rng = np.random.default_rng(8)
-    real, synthetic, holdout = (people(rng, 400).with_columns(pl.col("x0") + shift) for shift in (1.0, 1.0, 0.0))
-    for r in divulge.membership(real, synthetic, holdout=holdout, scores=FAST):
+    real, synthetic, holdout = (people(rng, 200).with_columns(pl.col("x0") + shift) for shift in (1.0, 1.0, 0.0))
+    for r in divulge.membership(real, synthetic, holdout=holdout, scores=FAST[3:]):
         assert r.verdict == "cannot tell"
         assert r.score is None
         assert any("never sees the synthetic table tells members from strangers" in n for n in r.notes)
@@ -262,7 +262,7 @@ def test_five_strangers_have_an_auc_and_no_verdict():
 
 def test_what_could_be_seen_is_said():
     real, synthetic, holdout = tables(14, 400)
-    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"])
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores="dcr")
     assert found.context["TPR at FPR 0.1%"] is None
     assert [n for n in found.notes if "needs" in n] == [
         "a lower limit of the rate at a false positive rate of 0.1% needs 3,688 strangers; there are 400"
