@@ -1,4 +1,4 @@
-"""The five reports of the gallery, made while the site is built: people of a simulated survey, and tables about them."""
+"""The five reports of the gallery, made while the site is built: simulated people, and tables about them."""
 
 import functools
 
@@ -26,7 +26,7 @@ def people(seed, n=PEOPLE):
 
 
 def filtered(fresh, real):
-    """Return the rows of a table without those that lie near to a person: a filter that hides copies, and tells members."""
+    """Return the rows of a table without those near to a person: a filter that hides copies and tells members."""
     near = divulge.nearest(fresh, real)
     return fresh.filter(pl.Series(near.distances[:, 0] > np.quantile(near.distances[:, 0], 0.5)))
 
