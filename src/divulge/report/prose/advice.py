@@ -13,11 +13,11 @@ from divulge.report.prose.compared import quoted
 
 __all__ = ["AGAIN", "COARSER", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
 
-AGAIN = "Then make the table anew and measure it again."
+AGAIN = "Then make the table anew, and measure it again."
 """What every change asks for."""
-COARSER = "Coarser values can make more records equal, and so more copies: look at the copies again above all else."
+COARSER = "Coarser values can create new copies: look at the copies first in the next report."
 """What coarsening may do."""
-_HOLE = "Do not delete the rows near people. The hole they leave tells who is in the real table."
+_HOLE = "Do not just delete the rows near people: the gaps would tell who is in the real table."
 _MOST = 6
 _COPYING = ("copying", "distance", "exposure", "membership")  # families of attacks that copies of people set off
 
@@ -149,7 +149,7 @@ def _columns(data: Assessment) -> Iterator[Advice]:
     if which:
         yield Advice(
             f"Leave out or coarsen columns: {' and '.join(which)}.",
-            "What is not in the table, or only in broad classes, gives nobody away by it.",
+            "What is left out gives nobody away; that is safer than coarsening.",
             COARSER,
         )
 
@@ -187,12 +187,12 @@ def _people(data: Assessment) -> Iterator[Advice]:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
             f"Test with more people: about {least:,} in the real table{now}, and a holdout as large in proportion.",
-            "The intervals shrink, and the main comparisons can then decide if nothing leaks.",
+            "The intervals shrink, and if nothing leaks, the main comparisons can then say so.",
         )
     elif wide:
         yield Advice(
             "Test with more people, in the real table and in the holdout.",
-            "The intervals shrink, and the main comparisons can then decide if nothing leaks.",
+            "The intervals shrink, and if nothing leaks, the main comparisons can then say so.",
         )
 
 

@@ -220,7 +220,7 @@ def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
     )
     if holdout is None or holdout.rate is None:
         return f"{told}."
-    return f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger."
+    return f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger and nobody else."
 
 
 def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
@@ -257,7 +257,9 @@ def bars(r: ResultRecord) -> tuple[Bar, ...]:
     most = max((side.n or 0 for side, _ in sides), default=0)
     out = [_bar(side, name, r, most) for side, name in sides]
     if holdout is None and r.baseline is not None and r.baseline.rate is not None:
-        out.append(Bar("chance", "guessing", r.baseline.rate, plain_share(r.baseline.rate, real.n if real else None)))
+        out.append(
+            Bar("chance", "blind guess", r.baseline.rate, plain_share(r.baseline.rate, real.n if real else None))
+        )
     return tuple(out)
 
 
@@ -267,5 +269,5 @@ def _bar(side: Rate, name: str, r: ResultRecord, n: int) -> Bar:
         return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
     if is_mean(r):
         return Bar(name, name, side.rate, plain_share(side.rate, n))
-    hits = f"{side.hits:,.0f}"
+    hits = f"{side.hits:,.0f}" if side.hits >= 10 or float(side.hits).is_integer() else f"{side.hits:.1f}"
     return Bar(name, name, side.rate, f"{hits} of {side.n:,} ({plain_share(side.rate, n)})")

@@ -22,6 +22,8 @@ _FEW = 4
 class Decision:
     """What the first page says; every document renders it."""
 
+    title: str
+    """The verdict, and what it means for a release, in a few words."""
     headline: str
     """The verdict in a sentence that leads with people."""
     release: str
@@ -33,6 +35,8 @@ class Decision:
     bounded: str
     screened: str
     not_tested: str
+    first: str
+    """What the reader does at once, before the advice; "" where nothing stands against a release."""
     advice: tuple[Advice, ...]
     again: str
     """What all advice has in common; "" where it asks for no change."""
@@ -43,15 +47,34 @@ def decision(data: Assessment) -> Decision:
     """Return what the first page says about an assessment."""
     do = tuple(advice(data))
     return Decision(
+        title=_TITLES.get(data.verdict.verdict, formatting.capitalized(data.verdict.verdict)),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
         preconditions=_preconditions(data), bounded=_bounded(data), screened=_screened(data),
-        not_tested=_not_tested(data), advice=do, again=AGAIN if _changes(data) else "",
+        not_tested=_not_tested(data), first=_FIRST.get(data.verdict.verdict, ""), advice=do, again=_again(data),
         contradictions=tuple(contradictions(data)),
     )  # fmt: skip
 
 
-def _changes(data: Assessment) -> bool:
-    return data.verdict.verdict != "none found" or any(r.verdict in FOUND for r in data.results)
+_TITLES = {
+    "excess found": "Excess found: evidence against release",
+    "deficit found": "Deficit found: evidence against release",
+    "none found": "None found: no evidence against release",
+    "cannot tell": "Cannot tell: not cleared for release",
+    "no holdout": "No holdout: not cleared for release",
+}
+_FIRST = {
+    "excess found": "Withhold the table. Pass these steps to whoever makes it:",
+    "deficit found": "Withhold the table. Pass these steps to whoever makes it:",
+    "cannot tell": "Do not release on this evidence. Pass these steps to whoever makes the table:",
+    "no holdout": "Do not release on this evidence. Pass these steps to whoever makes the table:",
+}
+
+
+def _again(data: Assessment) -> str:
+    """Return what follows the advice: a new table and a new test, or a new test alone."""
+    if any(r.verdict in FOUND for r in data.results) or data.verdict.verdict in FOUND:
+        return AGAIN
+    return "" if data.verdict.verdict == "none found" else "Then measure again."
 
 
 # ---------------------------------------------------------------- the headline
@@ -63,6 +86,8 @@ def headline(data: Assessment) -> str:
     if verdict in FOUND:
         return _found(data)
     told = _word_for_word(data)
+    if verdict in ("none found", "cannot tell") and not order.in_doubt(data):
+        told += _by_chance(data)
     if verdict == "no holdout":
         return f"{told} There were no other people to compare with, so nothing says how many chance gives.".strip()
     if order.in_doubt(data):
@@ -94,6 +119,13 @@ def _word_for_word(data: Assessment) -> str:
     return f"{n:,} people in the real table were compared with {m:,} people who were never in the training data."
 
 
+def _by_chance(data: Assessment) -> str:
+    """Return that chance explains the copies that are told; "" where none is told, or a difference was found."""
+    exact = next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+    copied = exact is not None and exact.real is not None and exact.holdout is not None and exact.real.hits
+    return " Chance explains that." if copied and exact is not None and exact.verdict not in FOUND else ""
+
+
 def _why(data: Assessment) -> str:
     """Return in a few words why a run without a finding cannot say that there is none."""
     if data.verdict.without_strangers:
@@ -102,7 +134,8 @@ def _why(data: Assessment) -> str:
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:
         return ": the values are so coarse that even a full copy would hardly show"
-    return ": there are too few people for that" if wide else ""
+    names = list(dict.fromkeys(_BOUNDED.get(b.attack, b.attack.replace("_", " ")) for b in wide))
+    return f": there are too few people for that ({', '.join(names)})" if wide else ""
 
 
 # ---------------------------------------------------------------- release, who is at risk
@@ -155,7 +188,10 @@ def _more_than_chance(r: ResultRecord) -> str:
         return ""
     more = (members - strangers) * n
     share = plain_share(more / n, n)
-    return f"At risk are about {more:,.0f} people more than chance alone would hit ({share} of all)."
+    return (
+        f"By this comparison alone, about {more:,.0f} people more are at risk than chance explains ({share} of all); "
+        "other findings may add to them."
+    )
 
 
 # ---------------------------------------------------------------- scope
@@ -186,14 +222,13 @@ def _preconditions(data: Assessment) -> str:
     unknown = [_CHECKS.get(c.check, c.check) for c in checks if c.ok and not c.tested]
     held = len(checks) - len(failing) - len(unknown)
     told = f"{held} of {len(checks)} hold."
-    told += f" Does not hold: {'; '.join(failing)}." if failing else ""
-    return told + (f" Not testable here: {'; '.join(unknown)}." if unknown else "")
+    told += f" Not met: that {'; that '.join(failing)}." if failing else ""
+    return told + (f" Not testable here: that {'; that '.join(unknown)}." if unknown else "")
 
 
 _BOUNDED = {
-    "copies": "copies", "linkability": "links between lists", "dcr": "rows that follow members",
-    "inference": "guessed secrets", "cap": "secrets read off the keys", "singling_out": "descriptions of one person",
-    "membership": "who is in the table",
+    "copies": "copies", "linkability": "linkability", "dcr": "copies by distance", "inference": "inference",
+    "cap": "inference from the keys", "singling_out": "singling out", "membership": "membership",
 }  # fmt: skip
 
 
@@ -212,14 +247,14 @@ def _bounded(data: Assessment) -> str:
         words = _BOUNDED.get(b.attack, b.attack.replace("_", " "))
         if words not in worst or _height(b) > _height(worst[words]):
             worst[words] = b
-    kept = [f"{_limit(b, data)} of people through {w}" for w, b in worst.items() if b.bounded]
-    wide = [f"{w} ({_limit(b, data)})" for w, b in worst.items() if not b.bounded]
+    kept = [f"{_limit(b, data)} of people by {w}" for w, b in worst.items() if b.bounded]
+    wide = [
+        f"{w} ({'up to ' if b.limit is not None else ''}{_limit(b, data)})" for w, b in worst.items() if not b.bounded
+    ]
     if order.in_doubt(data) or not worst:
-        return "Nothing beyond what was found." if found else "Nothing."
-    told = f"A leak hits at most {_listed(kept)}." if kept else ""
-    if not told:
-        return f"Nothing tightly: {', '.join(wide)}."
-    return told + (f" Not yet tight enough: {', '.join(wide)}." if wide else "")
+        return "Nothing."
+    told = f"That a leak hits more than {_listed(kept)}." if kept else "Nothing that is large."
+    return told + (f" Not ruled out: {', '.join(wide)}." if wide else "")
 
 
 def _listed(words: list[str]) -> str:
@@ -240,7 +275,10 @@ def _screened(data: Assessment) -> str:
     n = data.verdict.screened
     if not n or not order.has_holdout(data):
         return "Nothing."
-    return f"{n:,} further comparisons. They can find a leak and cannot exclude one."
+    primary = {(b.attack, b.variant, b.keys, b.target) for b in data.verdict.bounds if b.primary}
+    hits = sum(r.verdict in FOUND and (r.attack, r.variant, r.keys, r.target) not in primary for r in data.results)
+    found = f"{hits:,} found a leak" if hits else "none found a leak"
+    return f"{n:,} further comparisons, of which {found}. One that finds nothing rules nothing out."
 
 
 def _not_tested(data: Assessment) -> str:

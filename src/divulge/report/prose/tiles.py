@@ -101,11 +101,15 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     if r is None:
         failed = any(f.attack == q.id for f in data.failed)
         why = "Not tested: the attack failed." if failed else f"Not tested. {q.untested}"
+        if q.id == "membership" and data.verdict.verdict in FOUND:
+            why += " What was found here may already tell it."
         return Tile(q.id, q.name, q.question, "not tested", (), why, q.clean, "", None)
-    state, told = state_of(r, data), short(r)
+    state, told, question = state_of(r, data), short(r), q.question
+    if q.id == "copies" and r.attack != "copies":
+        question = "Do rows lie nearer to people, or further away, than chance allows?"
     if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
         state, told = "excess found", f"{person} {told}"
-    return Tile(q.id, q.name, q.question, state, bars(r), told, q.clean, _small(r), r)
+    return Tile(q.id, q.name, question, state, bars(r), told, q.clean, _small(r), r)
 
 
 def repeated_person(data: Assessment) -> str:
@@ -148,14 +152,15 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
     """
     primary = {(b.attack, b.variant, b.keys, b.target) for b in data.verdict.bounds if b.primary}
 
-    def rank(r: ResultRecord) -> tuple[bool, bool, int, bool, bool, int, float]:
+    def rank(r: ResultRecord) -> tuple[bool, bool, bool, int, bool, bool, int, float]:
         excess = r.verdict == "excess found"
         silent = formatting.withheld(r.real) or formatting.withheld(r.holdout)
         limit = formatting.risk_value(r, "low_simultaneous" if excess else "high_simultaneous") or 0.0
         whole = _WHOLE.get((r.attack, r.variant), 2 if r.holdout else 3)
         of_people = formatting.of_people(r) and not is_mean(r)
         named = (r.attack, r.variant, r.keys, r.target) in primary
-        return not excess, silent, whole, not of_people, not named, wp216.nearest_rows(r), -abs(limit)
+        near = excess or (r.attack in data.attacks and data.attacks[r.attack].family == "distance")  # gaps, not guesses
+        return not excess, not near, silent, whole, not of_people, not named, wp216.nearest_rows(r), -abs(limit)
 
     return min(found, key=rank)
 
@@ -202,6 +207,6 @@ def _use(utility: Sequence[Utility]) -> Tile | None:
     what = "A model trained on the synthetic table scores" if trained else f"By {chosen.measure} the table scores"
     return Tile(
         "use", "Use", "How much does the table keep?", "measured", tuple(pair),
-        f"{what} {chosen.value:.2f} on real people{beside}.",
+        f"{what} {chosen.value:.2f} on real people{beside}{'; 1 is perfect' if trained else ''}.",
         "A table that keeps everything scores like a sample of other people.", chosen.about, None,
     )  # fmt: skip
