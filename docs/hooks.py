@@ -6,6 +6,8 @@ raises, or prints something else than its docstring says, ends the build.
 
 import functools
 import itertools
+import sys
+from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
@@ -13,6 +15,9 @@ from mkdocs.structure.files import File
 from divulge.attacks import CATALOGUE
 from divulge.core.errors import DivulgeError
 from divulge.report.explain import page
+
+sys.path.insert(0, str(Path(__file__).parent))
+from gallery_reports import REPORTS, made  # beside this file, which mkdocs reads as a module of its own
 
 __all__ = ["on_config", "on_files"]
 
@@ -29,9 +34,11 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Add the page of each attack."""
+    """Add the page of each attack, and the reports of the gallery."""
     for name in CATALOGUE:
         files.append(File.generated(config, f"attacks/{name}.md", content=written(name)))
+    for name in REPORTS:
+        files.append(File.generated(config, f"gallery/{name}.html", content=made(name).to_html()))
     return files
 
 

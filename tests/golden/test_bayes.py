@@ -66,6 +66,7 @@ class Shares:
         assert algorithm == "chow-liu"
 
     def fit(self, rows):
+        assert all(set(c) == set(range(c.max() + 1)) for c in rows.T)  # each code was learnt
         self.shares = [np.bincount(c) / len(rows) for c in rows.T]
         return self
 
@@ -100,3 +101,5 @@ def test_what_the_model_is_asked(shares):
     several = multi_table.BNLikelihood.compute({"t": real}, {"t": synthetic})
     assert several == pytest.approx(np.mean(expected))
     assert np.isnan(single_table.BNLikelihood.compute(real, synthetic.head(0)))
+    whole = real.assign(a=["x", "x", "y", "y"])
+    assert single_table.BNLikelihood.compute(whole, synthetic[["a", "b", "n"]].iloc[1:2]) == 0  # None was not learnt

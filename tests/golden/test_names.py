@@ -107,6 +107,7 @@ def test_a_demo_has_the_shape_of_sdmetrics_own(modality):
         pd.testing.assert_frame_equal(real[name], load_demo(modality)[0][name])
 
 
+@pytest.mark.slow
 def test_a_demo_gives_reports_between_nothing_and_perfection():
     for modality in FILE["demos"]:
         for report, least in ((QualityReport(), 0.4), (DiagnosticReport(), 0.9)):

@@ -24,7 +24,7 @@ def loop(monkeypatch):
     return use
 
 
-def drawn(seed, n=200, sizes=(3, 1, 7, 300), n_blocks=5):
+def drawn(seed, n=203, sizes=(3, 1, 7, 300), n_blocks=5):
     rng = np.random.default_rng(seed)
     return [rng.integers(0, k, n) for k in sizes], list(sizes), rng.integers(0, n_blocks, n), n_blocks
 

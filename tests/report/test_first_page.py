@@ -39,7 +39,7 @@ CALM = [
     found("inference", 900, 890, "none found", variant="nearest record", target="income"),
 ]
 FAMILIES = {"copies": "copying", "dcr": "distance", "singling_out": "singling out", "linkability": "linkability",
-            "inference": "inference", "cap": "attribution"}  # fmt: skip
+            "inference": "inference", "cap": "attribution", "membership": "membership"}  # fmt: skip
 
 
 def report(*results, verdict="excess found", holdout=True, bounds=(), checks=(), **parts):
@@ -158,6 +158,13 @@ def test_what_did_not_run_is_not_tested():
         "membership",
     }
     assert not by["membership"].bars
+
+
+def test_membership_has_a_tile_of_its_own_once_it_ran():
+    ran = found("membership", 900, 200, "excess found", variant="mean rank")
+    by = {t.id: t for t in tiles(report(*CALM, ran))}
+    assert by["membership"].state == "excess found"
+    assert by["membership"].sentence == "Of 2,000 members, 900 are taken for members; of 2,000 strangers, 200."
 
 
 def test_members_stand_beside_strangers():

@@ -180,10 +180,10 @@ def test_a_detection_of_ones_own():
 
     rng = np.random.default_rng(1)
     real, near, far = (
-        pd.DataFrame({"x": rng.normal(loc, 1, 300), "c": rng.choice(["u", "v"], 300)}) for loc in (0, 0, 4)
+        pd.DataFrame({"x": rng.normal(loc, 1, 90), "c": rng.choice(["u", "v"], 90)}) for loc in (0, 0, 4)
     )
     for metric in (Far, Tree):
-        assert metric.compute(real, near) > 0.8 > 0.4 > metric.compute(real, far)
+        assert metric.compute(real, near) > 0.7 > 0.4 > metric.compute(real, far)
         assert metric.compute(real, far, seed=3) == metric.compute(real, far, seed=3)
         assert metric.normalize(0.5) == 0.5
     with pytest.raises(NotImplementedError, match="hint: define _fit_predict"):

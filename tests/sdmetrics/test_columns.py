@@ -166,11 +166,12 @@ def test_codes_are_the_same_by_levels_and_by_objects(make, other):
 def test_objects_that_rows_share_are_looked_at_once(shared, monkeypatch):
     values = [NAN, None, "b", 1, 1.0, True, "a", 2, float("nan")]
     rows = [values[i] for i in np.random.default_rng(1).integers(0, 9, 800)]
+    rows[7], rows[790] = "first part only", "last part only"
     rows = rows if shared else [bytes(v, "utf8").decode() if isinstance(v, str) else v for v in rows]
     parts = [Column("O", np.array([*r, None], dtype=object)[:-1]) for r in (rows[:300], [], rows[300:])]
     wanted = known_codes(parts)
     monkeypatch.setattr(inputs, "_SHARED_FROM", 0)
     found = known_codes(parts)
-    assert found[1] == wanted[1] == 4
+    assert found[1] == wanted[1] == 6
     assert [c.tolist() for c in found[0]] == [c.tolist() for c in wanted[0]]
     assert inputs._different_objects([p.values for p in parts])[1] is not None

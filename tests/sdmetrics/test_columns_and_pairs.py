@@ -102,7 +102,7 @@ def test_numbers_are_compared_without_sorting_most(kind, shift, monkeypatch):
     real, synthetic = HARD[kind](rng, 500), HARD[kind](rng, 400) + shift
     by_sorting = column_shapes.ks_complement(real, synthetic)
     monkeypatch.setattr(column_shapes, "_COUNT_FROM", 0)
-    for n_buckets in (2, 16, 2**13):
+    for n_buckets in (2, 16, 64, 256, 2**13):
         monkeypatch.setattr(column_shapes, "_BUCKETS", n_buckets)
         assert column_shapes.ks_complement(real, synthetic) == by_sorting
     assert (column_shapes._gap_by_buckets(real, synthetic) is None) == (

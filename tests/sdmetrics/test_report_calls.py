@@ -274,7 +274,7 @@ def gaps_and_all(n: int, seed: int) -> "pd.DataFrame":
         "c": np.where(rng.random(n) < 0.1, np.nan, level**2),
         "d": texts[np.clip(level + 2, 0, 3).astype(int)],
         "e": texts[np.clip(2 * level + 1, 0, 3).astype(int)],
-        "f": np.round(3 * level).astype(int),
+        "f": rng.integers(0, 3, n),
     }
     return pd.DataFrame(table)
 
@@ -297,6 +297,18 @@ def test_neither_kind_of_frame_nor_order_of_rows_changes_a_digit_of_a_count(n):
             columns = counted if "Column 1" in theirs else ["Column", "Score"]
             pd.testing.assert_frame_equal(ours[whole][columns], theirs[whole][columns], check_exact=True)
             pd.testing.assert_frame_equal(ours, theirs, rtol=1e-13, atol=0)
+
+
+def test_a_pair_that_passes_has_the_score_that_it_has_without_thresholds():
+    real, synthetic = gaps_and_all(400, 1), gaps_and_all(380, 2)
+    every = QualityReport()
+    every.real_correlation_threshold = every.real_association_threshold = 0
+    every.generate(real, synthetic, MIXED, verbose=False)
+    found = made(real=real, synthetic=synthetic, metadata=MIXED).get_details("Column Pair Trends")
+    passed = found["Meets Threshold?"].to_numpy(dtype=bool)
+    whole = every.get_details("Column Pair Trends")
+    assert not passed.all() and passed.sum() > 4 and found["Score"][~passed].isna().all()
+    assert found["Score"][passed].tolist() == whole["Score"][passed].tolist()
 
 
 def test_correlations_of_columns_with_gaps_are_those_of_pairs():

@@ -90,6 +90,15 @@ def test_dates_that_follow_their_format_are_compared_with_the_limit():
     assert found["since", "DatetimeFormatAdherence"] == 1.0
 
 
+def test_whether_a_value_may_be_missing_is_stated():
+    real, synthetic = (pd.DataFrame({"x": [1.0, 2, 3, None], "c": ["u", "v", None, "u"]}) for _ in range(2))
+    for missing, score in (("", 1.0), ("missing = true", 1.0), ("missing = false", 3 / 4)):
+        text = f'[columns.x]\nkind = "numeric"\n{missing}\n[columns.c]\nkind = "categorical"\n{missing}'
+        found = scores(made(schema_from_toml(text), real, synthetic))
+        assert found == {("x", "BoundaryAdherence"): score, ("c", "CategoryAdherence"): score}
+
+
+@pytest.mark.slow
 def test_a_file_and_the_command_line(tmp_path, monkeypatch):
     from click.testing import CliRunner
 

@@ -319,13 +319,10 @@ def _from_polars(series: Any) -> Column:
 
 
 def _coded(levels: Any, places: NDArray[np.integer[Any]]) -> CodedColumn:
-    """Return a column of texts; a level that is null stands for the missing values."""
-    lost = levels.null_count()
-    if lost:
-        kept = np.flatnonzero(levels.is_not_null().to_numpy())
-        back = np.full(levels.len(), -1, dtype=np.int32)
-        back[kept] = np.arange(len(kept), dtype=np.int32)
-        levels, places = levels.gather(kept), back.take(places)
+    """Return a column of texts; the last level is null where values are missing."""
+    if levels.null_count():
+        levels = levels.head(levels.len() - 1)
+        places = np.append(np.arange(levels.len(), dtype=np.int32), np.int32(-1)).take(places)
     return CodedColumn("O", np.array(levels.to_list(), dtype=object), places)
 
 

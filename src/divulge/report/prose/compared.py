@@ -112,6 +112,8 @@ def seen(r: ResultRecord) -> str:
         k = r.settings.get("k")
         among = f", among {k} candidates" if isinstance(k, int) and k > 1 else ""
         return f"can be found in two lists by way of the synthetic table{among}"
+    if r.attack == "membership":
+        return "are taken for members"
     if r.target is not None:
         known = f" by somebody who knows {quoted(r.keys)}" if r.keys else " from their other columns"
         return f"have their {quoted([r.target])} guessed right{known}"
@@ -124,7 +126,6 @@ _OTHERS = {
     ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",
     ("exposure", "hit"): "have a synthetic row that lies much too near",
     ("replicated_uniques", "repU pooled"): "are alone with their key and have one synthetic twin",
-    ("membership", ""): "are taken for people of the real table",
 }
 
 
