@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _PENALTY = 40.0
-_DRAWS = 399
+_DRAWS = 199
 _MOST = 10_000  # units of either table that the check looks at: a limit on the time
 _LEVEL = 0.025
 """One random split in forty fails: the lower limit of a 95% interval is then above 1/2."""

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NAME = "classifier"
-TREES = 150
+TREES = 120
 _SAMPLE = 10_000  # units, and synthetic rows, in the sample of a tree at most: a limit on the time
 _MOST_ROWS = 100_000  # people above which trees are fewer: a limit on the time
 _FEWER_TREES = 60
@@ -32,7 +32,7 @@ _THREADS_FROM = 5_000
 def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
     """Return the out-of-bag share of "synthetic" of each person (real rows, then holdout rows).
 
-    150 trees as in a random forest, grown fully, each fitted on a bootstrap sample of units and one of synthetic rows,
+    120 trees as in a random forest, grown fully, each fitted on a bootstrap sample of units and one of synthetic rows,
     both classes with the same weight. Equal records have the mean of their scores. A sample has at most 10,000 units
     and as many rows. Above 100,000 people there are 60 trees.
     """
