@@ -203,11 +203,13 @@ def four_tables():
     return real, holdout, unusual, some, fresh, case
 
 
+@pytest.mark.slow
 def test_a_fresh_sample_flags_nobody(four_tables):
     *_, case = four_tables
     assert people_of(case).n_flagged == 0
 
 
+@pytest.mark.slow
 def test_twenty_unusual_people_of_two_thousand_are_flagged(four_tables):
     real, holdout, unusual, _, fresh, _ = four_tables
     people = people_of(build_case(real, pl.concat([fresh[20:], real[unusual]]), holdout))
@@ -215,6 +217,7 @@ def test_twenty_unusual_people_of_two_thousand_are_flagged(four_tables):
     assert people.n_flagged <= 26
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_table_copied_is_flagged(four_tables):
     real, holdout, _, some, fresh, _ = four_tables
     people = people_of(build_case(real, pl.concat([fresh[200:], real[some]]), holdout))
@@ -222,6 +225,7 @@ def test_a_tenth_of_the_table_copied_is_flagged(four_tables):
     assert people.n_flagged <= 240
 
 
+@pytest.mark.slow
 def test_the_whole_table_copied_is_flagged(four_tables):
     real, holdout, *_ = four_tables
     assert people_of(build_case(real, real, holdout)).flagged.mean() >= 0.99

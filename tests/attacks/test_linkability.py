@@ -195,7 +195,7 @@ def half(rng, n, m):
     return ColumnHalf(ruler, synthetic, asked)
 
 
-@pytest.mark.first(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_the_compiled_walk_counts_as_the_matrices_do(seed, monkeypatch):
     rng = np.random.default_rng(seed)

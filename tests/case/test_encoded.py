@@ -270,7 +270,12 @@ def made(monkeypatch):
     count(
         invariant_order.Canonical,
         "__init__",
-        lambda self, case, columns, tables=None, rows=None: (tuple(columns), tuple(tables or ()), id(case.encoded)),
+        lambda self, case, columns, tables=None, rows=None, blind=False: (
+            tuple(columns),
+            tuple(tables or ()),
+            blind,
+            id(case.encoded),
+        ),
     )
     count(
         Index,

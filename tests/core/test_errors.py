@@ -4,7 +4,8 @@ import pickle
 import re
 
 import pytest
-from hypothesis import given
+from amount import tries
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.core.errors import MOST, ColumnError, SettingError, shortened
@@ -33,6 +34,7 @@ def test_many_names_are_left_out_from_the_middle():
     assert text.endswith(" and 7 more. hint: names are case-sensitive.")
 
 
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.text(max_size=300), max_size=30), st.text("ab \n", max_size=900))
 def test_any_message_is_short_and_shows_names_within_quotation_marks_only(names, hint):
     marked = [

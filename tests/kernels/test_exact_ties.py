@@ -48,7 +48,7 @@ def table(seed, name, n=60, m=8):
     return ruler, reference, queries, [[distance(i, r) for r in range(n)] for i in range(m)]
 
 
-@pytest.mark.first(6)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("engine", ["numpy", "boxes", "tiles"])
 @pytest.mark.parametrize("name", LATTICES)
 def test_exact_ties_are_ties(name, engine):

@@ -107,7 +107,7 @@ def test_votes_by_matrix_equal_plain_python(task):
     assert {name: values.tolist() for name, values in dense(*task).items()} == expected
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_compiled_votes_equal_plain_python(way):
     @settings(max_examples=tries(30), deadline=None)
@@ -170,7 +170,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.first(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["chosen", "pairs of buckets", "groups, then all pairs"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_tables_of_many_shapes(monkeypatch, shape, way):

@@ -94,6 +94,7 @@ def noisy(tables):
     return out
 
 
+@pytest.mark.slow
 def test_a_copy_keeps_everything(noisy):
     found = by_name(noisy[0])
     assert found["marginal total variation"].value == 0

@@ -99,7 +99,7 @@ def test_a_deficit_says_what_the_gaps_tell():
     ("verdict", "end"),
     [
         ("none found", "No test found that the table says more about its own people than about others."),
-        ("cannot tell", "No test found a leak, and this run cannot exclude one: there are too few people for that."),
+        ("cannot tell", "No test found a leak, and this run cannot exclude one: there are too few people for that (linkability)."),
     ],
 )
 def test_without_a_finding_the_copies_come_first(verdict, end):
@@ -145,7 +145,7 @@ def test_each_question_has_a_tile_and_use_where_it_was_measured():
         "about": "a",
     }
     assert tiles(report(*CALM, utility=[use]))[-1].sentence == (
-        "A model trained on the synthetic table scores 0.60 on real people, against 0.65 from other people."
+        "A model trained on the synthetic table scores 0.60 on real people, against 0.65 from other people; 1 is perfect."
     )
 
 
@@ -204,15 +204,15 @@ def test_the_scope_says_what_holds_what_is_bounded_and_what_is_not():
               {"check": "holdout unseen", "ok": True, "detail": "", "tested": False}]  # fmt: skip
     d = decision(report(*CALM, verdict="cannot tell", checks=checks))
     assert d.preconditions == (
-        "1 of 3 hold. Does not hold: nobody is both member and stranger. Not testable here: the synthesizer never saw the "
-        "strangers."
+        "1 of 3 hold. Not met: that nobody is both member and stranger. Not testable here: that the synthesizer never saw "
+        "the strangers."
     )
     bounds = [bound(CALM[0], limit=0.004), bound(CALM[2], limit=0.073)]
     d = decision(report(*CALM, verdict="cannot tell", bounds=bounds))
     assert d.bounded == (
-        "A leak hits at most 0.4% of people through copies. Not yet tight enough: links between lists (7.3%)."
+        "That a leak hits more than 0.4% of people by copies. Not ruled out: linkability (up to 7.3%)."
     )
-    assert d.screened.startswith("7 further comparisons")
+    assert d.screened == "7 further comparisons, of which none found a leak. One that finds nothing rules nothing out."
     assert d.not_tested == "Membership."
 
 

@@ -254,7 +254,7 @@ def test_every_attack_is_drawn(pages, searched):
 def test_an_excess_says_so_in_words_and_shape(pages, searched):
     assert searched.verdict == "excess found"
     html = pages["searched"].html
-    assert '<h2 id="verdict">Excess found</h2>' in html
+    assert '<h2 id="verdict">Excess found: evidence against release</h2>' in html
     assert "<title>divulge: excess found</title>" in html
     assert '<title id="verdict-icon-t">excess found</title>' in html
 

@@ -84,7 +84,7 @@ def _head(data: Assessment) -> str:
     lines = [
         "# What the synthetic table divulges",
         _edition(data),
-        f"**{_sign(verdict)}.** {escaped(told.headline)}",
+        f"**{told.title}.** {escaped(told.headline)}",
         escaped(f"{told.release} {told.at_risk}".strip()),
         _tiles(told),
         _scope(told),
@@ -105,7 +105,7 @@ def _tiles(told: Decision) -> str:
 
 def _scope(told: Decision) -> str:
     lines = (
-        ("Preconditions", told.preconditions), ("Bounded", told.bounded), ("Only screened", told.screened),
+        ("Preconditions", told.preconditions), ("Ruled out", told.bounded), ("Only screened", told.screened),
         ("Not tested", told.not_tested),
     )  # fmt: skip
     return "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines)
@@ -116,7 +116,7 @@ def _todo(told: Decision) -> str:
         f"{i}. **{escaped(a.do)}** {escaped(f'{a.changes} {a.warning}'.strip())}" for i, a in enumerate(told.advice, 1)
     ]
     odd = [f"- {escaped(c)}" for c in told.contradictions]
-    parts = ["**What to do now**", "\n".join(lines), told.again, "\n".join(odd)]
+    parts = ["**What to do now**", told.first, "\n".join(lines), told.again, "\n".join(odd)]
     return "\n\n".join(p for p in parts if p)
 
 

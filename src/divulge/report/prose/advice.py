@@ -17,7 +17,7 @@ AGAIN = "Then make the table anew, and measure it again."
 """What every change asks for."""
 COARSER = "Coarser values can create new copies: look at the copies first in the next report."
 """What coarsening may do."""
-_HOLE = "Do not just delete the rows near people: the gaps would tell who is in the real table."
+_HOLE = "Do not delete the rows near people: the gaps would tell who is in the real table."
 _MOST = 6
 _COPYING = ("copying", "distance", "exposure", "membership")  # families of attacks that copies of people set off
 

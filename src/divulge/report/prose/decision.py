@@ -74,7 +74,7 @@ def _again(data: Assessment) -> str:
     """Return what follows the advice: a new table and a new test, or a new test alone."""
     if any(r.verdict in FOUND for r in data.results) or data.verdict.verdict in FOUND:
         return AGAIN
-    return "" if data.verdict.verdict == "none found" else "Then measure again."
+    return "" if data.verdict.verdict == "none found" else "Then measure it again."
 
 
 # ---------------------------------------------------------------- the headline
@@ -253,7 +253,7 @@ def _bounded(data: Assessment) -> str:
     ]
     if order.in_doubt(data) or not worst:
         return "Nothing."
-    told = f"That a leak hits more than {_listed(kept)}." if kept else "Nothing that is large."
+    told = f"That a leak hits more than {_listed(kept)}." if kept else "Nothing yet."
     return told + (f" Not ruled out: {', '.join(wide)}." if wide else "")
 
 
