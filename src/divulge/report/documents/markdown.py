@@ -77,7 +77,6 @@ def _sign(verdict: str) -> str:
 
 
 def _head(data: Assessment) -> str:
-    verdict = data.verdict.verdict
     counts = [f"{n:,} {v}" for v, n in order.verdict_counts(data.results) if v != "no holdout"]
     started = escaped(str(data.started).replace("T", " "))
     told = decision(data)
