@@ -99,7 +99,10 @@ def test_a_deficit_says_what_the_gaps_tell():
     ("verdict", "end"),
     [
         ("none found", "No test found that the table says more about its own people than about others."),
-        ("cannot tell", "No test found a leak, and this run cannot exclude one: there are too few people for that (linkability)."),
+        (
+            "cannot tell",
+            "No test found a leak, and this run cannot exclude one: there are too few people for that (linkability).",
+        ),
     ],
 )
 def test_without_a_finding_the_copies_come_first(verdict, end):
