@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker("slow")
     if config.option.rest:
         done = [item for item in items if not item.get_closest_marker("slow") and not _draws_more(item)]
-        config.hook.pytest_deselected(done)
+        config.hook.pytest_deselected(items=done)
         items[:] = [item for item in items if item not in set(done)]
 
 
