@@ -146,6 +146,16 @@ def _verb(hits: float | None, words: str) -> str:
 
 def lead(r: ResultRecord) -> str:
     """Return a comparison in one sentence that begins with the people of the real table."""
+    return _sentence(r, "people in the real table", "people who were never in the training data")
+
+
+def short(r: ResultRecord) -> str:
+    """Return a comparison in one sentence about members and strangers, words that stand explained beside it."""
+    return _sentence(r, "members", "strangers") or "Nobody could be attacked in this way."
+
+
+def _sentence(r: ResultRecord, members: str, strangers: str) -> str:
+    """Return a comparison in one sentence with these words for people; "" where nobody could be attacked."""
     real, holdout = r.real, r.holdout
     if formatting.withheld(real) or formatting.withheld(holdout):
         return _withheld(r)
@@ -156,24 +166,8 @@ def lead(r: ResultRecord) -> str:
     if formatting.of_guesses(r.attack):
         return _of_guesses(r, real, holdout)
     if is_mean(r):
-        return _of_values(r, "people in the real table", "people who were never in the training data")
-    return _of_people(r, real, holdout, "people in the real table", "people who were never in the training data")
-
-
-def short(r: ResultRecord) -> str:
-    """Return a comparison in one sentence about members and strangers, words that stand explained beside it."""
-    real, holdout = r.real, r.holdout
-    if formatting.withheld(real) or formatting.withheld(holdout):
-        return _withheld(r)
-    if real is None or real.rate is None or real.n is None:
-        return "Nobody could be attacked in this way."
-    if counts_rows(r):
-        return _of_rows(r, real, holdout)
-    if formatting.of_guesses(r.attack):
-        return _of_guesses(r, real, holdout)
-    if is_mean(r):
-        return _of_values(r, "members", "strangers")
-    return _of_people(r, real, holdout, "members", "strangers")
+        return _of_values(r, members, strangers)
+    return _of_people(r, real, holdout, members, strangers)
 
 
 def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
