@@ -29,6 +29,8 @@ __all__ = [
     "counts_floor",
     "draw_labels",
     "ks_distance",
+    "leave_one_out",
+    "on_grid",
     "tv_distance",
 ]
 
@@ -36,7 +38,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Statistic = Callable[[Floats, Ints], Floats]
 """Takes differences of cells, shape (n_rows, n_cells), and the first cell of each unit; returns (n_rows, n_units). It
-must grow in proportion to the differences."""
+must grow in proportion to the differences. It may write into them."""
 
 RELABELLINGS = 999
 _BLOCKS, _FEWER_BLOCKS, _MOST_BLOCKS = 32, 16, 496
@@ -59,7 +61,7 @@ def tv_distance(differences: Floats, start: Ints) -> Floats:
     >>> tv_distance(np.array([[0.5, -0.25, -0.25]]), np.array([0])).tolist()
     [[0.5]]
     """
-    return np.asarray(np.add.reduceat(np.abs(differences), start, axis=1) / 2)
+    return np.asarray(np.add.reduceat(np.abs(differences, out=differences), start, axis=1) / 2)
 
 
 def ks_distance(differences: Floats, start: Ints) -> Floats:
@@ -248,7 +250,7 @@ class Family:
         scale = 2.0 ** (51 - math.ceil(math.log2(max(2.0, float(labels.sizes.sum())))))
         np.rint(centred * scale, out=centred)
         found = statistic(labels.first @ centred, start)
-        return np.rint(found * (labels.factor / scale)[:, None] * _GRID) / _GRID
+        return on_grid(found * (labels.factor / scale)[:, None])
 
     def add_distances(self, null: Floats, fresh: Floats, without: Floats) -> None:
         """Add units by distances that were computed elsewhere.
@@ -299,11 +301,11 @@ class Family:
         below = np.searchsorted(np.sort(smallest[1:]), of["z"] + _ALIKE, side="right")
         draws = len(largest)
         return Floors(
-            value=of["value"],
+            value=_tidy(of["value"]),
             mean=_tidy(of["mean"]),
-            fresh_low=of["fresh_low"],
-            fresh_high=of["fresh_high"],
-            low=np.maximum(0, of["value"] - of["fresh_high"]),
+            fresh_low=_tidy(of["fresh_low"]),
+            fresh_high=_tidy(of["fresh_high"]),
+            low=_tidy(np.maximum(0, of["value"] - of["fresh_high"])),
             high=_tidy(np.minimum(1, of["value"] + quantile * of["se"])),
             p=of["p"],
             p_low_tail=of["p_low_tail"],
@@ -317,6 +319,19 @@ def _weighted(statistic: Statistic, weights: Floats) -> Statistic:
     return lambda differences, start: statistic(differences, start) * weights
 
 
+def on_grid(distances: Floats) -> Floats:
+    """Return distances as multiples of 2^-34, so that their sums are the same in any order."""
+    return np.asarray(np.rint(distances * _GRID) / _GRID)
+
+
+def leave_one_out(counts: Floats, n_first: int) -> tuple[Floats, Floats]:
+    """Return the counts of both tables where one block is left out, each of shape (n_blocks, n_cells)."""
+    both = [np.repeat(part.sum(axis=0)[None, :], len(counts), axis=0) for part in (counts[:n_first], counts[n_first:])]
+    both[0][:n_first] -= counts[:n_first]
+    both[1][n_first:] -= counts[n_first:]
+    return both[0], both[1]
+
+
 def _standardised(null: Floats) -> tuple[Floats, Floats, Floats]:
     """Return distances less their mean over the relabellings, in standard deviations; 0 where they do not vary."""
     mean = null.mean(axis=0)
@@ -327,7 +342,7 @@ def _standardised(null: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _tidy(numbers: Floats) -> Floats:
     """Return numbers without the digits that may differ from machine to machine."""
-    return np.asarray(np.round(numbers, 12), dtype=np.float64)
+    return np.asarray(np.round(numbers, 10), dtype=np.float64)
 
 
 def _share(reached: NDArray[np.bool_]) -> Floats:
@@ -354,7 +369,7 @@ def _without_each_block(h: Floats, labels: Labels, start: Ints, statistic: Stati
     for sign, part, other in ((1, halves[0], shares[1]), (-1, halves[1], shares[0])):
         rest = np.maximum(sizes[part].sum() - sizes[part], 1)[:, None]
         left[part] = sign * ((h[part].sum(axis=0) - h[part]) / rest - other)
-    return np.rint(statistic(left, start) * _GRID) / _GRID
+    return on_grid(statistic(left, start))
 
 
 def _jackknife(without: Floats, n_first: int) -> Floats:
