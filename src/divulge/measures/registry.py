@@ -18,7 +18,7 @@ from divulge.core.schema import Schema, check_columns, column_names
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run
 from divulge.measures.result import FidelityResult
 
-__all__ = ["REGISTRY", "checked_tolerance", "measure", "run_measure"]
+__all__ = ["GROUP", "REGISTRY", "checked_tolerance", "measure", "run_measure"]
 
 REGISTRY: dict[str, Measure] = {}
 """The measures in the order in which a run makes them."""
