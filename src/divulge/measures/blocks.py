@@ -67,8 +67,8 @@ def compared_columns(case: Case) -> tuple[str, ...]:
 def coded(case: Case, column: str, n_bins: int) -> Coded:
     """Return codes of a column that treat all tables alike.
 
-    Numbers are put into bins of equal counts over all tables together. Bins of the real table alone would fix its
-    counts, and a fresh sample would seem farther away than it is.
+    Numbers are put into bins of equal counts over all tables together. Bins of the real table alone would hold equal
+    counts of that table, so that its rows could not be exchanged with those of another.
 
     Parameters
     ----------

@@ -42,6 +42,7 @@ must grow in proportion to the differences. It may write into them."""
 
 RELABELLINGS = 999
 _BLOCKS, _FEWER_BLOCKS, _MOST_BLOCKS = 32, 16, 496
+_DRAWN = 16
 _ALONE = 256  # rows or units of both tables up to which each is a block of its own
 _BYTES = 2**24  # of one array of relabelled counts
 _GRID = 2.0**34  # distances are whole multiples of its inverse, so that their sums are exact
@@ -98,7 +99,7 @@ def block_numbers(n: int, m: int) -> tuple[tuple[int, int], tuple[int, int]]:
     if n + m <= _ALONE:
         return (n, m), (n, m)
     small, large = min(n, m), max(n, m)
-    blocks = min(small, _BLOCKS if large <= 4 * small else _FEWER_BLOCKS)
+    blocks = small if small <= _BLOCKS else _BLOCKS if large <= 4 * small else _FEWER_BLOCKS
     if blocks == 0:
         return (0, 0), (0, 0)
     size = small / blocks
@@ -136,6 +137,9 @@ def draw_labels(
 ) -> Labels:
     """Return random relabellings of blocks.
 
+    Where blocks have unequal sizes, because persons have several rows, the relabellings are those of sixteen times as many
+    that give the first table most nearly its rows: unequal tables vary more, and a fresh sample would seem close.
+
     Parameters
     ----------
     sizes
@@ -148,12 +152,14 @@ def draw_labels(
         How many.
     """
     n = len(sizes)
-    keys = rng.random((relabellings, n))
     first = np.zeros((relabellings + 1, n))
     first[0, :n_first] = 1
     if 0 < n_first < n:
-        chosen = np.argpartition(keys, n_first - 1, axis=1)[:, :n_first]
-        np.put_along_axis(first[1:], chosen, 1.0, axis=1)
+        draws = relabellings * (_DRAWN if np.ptp(sizes) > 1 else 1)
+        chosen = np.argpartition(rng.random((draws, n)), n_first - 1, axis=1)[:, :n_first]
+        rows = np.asarray(sizes)[chosen].sum(axis=1)
+        nearest = np.argsort(np.abs(rows - np.sum(sizes[:n_first])), kind="stable")[:relabellings]
+        np.put_along_axis(first[1:], chosen[nearest], 1.0, axis=1)
     return Labels(first, np.asarray(sizes, dtype=np.float64), n_first)
 
 

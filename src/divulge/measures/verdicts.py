@@ -12,6 +12,8 @@ from divulge.measures.result import FidelityResult, FidelityVerdict
 
 __all__ = ["corrected", "judged", "verdict_of"]
 
+_ALIKE = 1e-12  # p-values that differ by less are equal
+
 
 def verdict_of(
     p_adjusted: float | None,
@@ -38,9 +40,10 @@ def verdict_of(
     >>> verdict_of(0.001, 1.0, 0.3, 0.05), verdict_of(0.4, 1.0, 0.04, 0.05), verdict_of(0.4, 1.0, 0.2, 0.05)
     ('differs', 'like a fresh sample', 'cannot tell')
     """
-    if p_adjusted is not None and p_adjusted < 1 - level:
+    rare = 1 - level - _ALIKE
+    if p_adjusted is not None and p_adjusted < rare:
         return "differs"
-    if p_low_tail_adjusted is not None and p_low_tail_adjusted < 1 - level:
+    if p_low_tail_adjusted is not None and p_low_tail_adjusted < rare:
         return "closer than a fresh sample"
     if high is not None and high <= tolerance:
         return "like a fresh sample"
@@ -84,8 +87,9 @@ def corrected(families: Sequence[Sequence[FidelityResult]], level: float = 0.95)
     level
         1 less the chance of a false finding.
     """
-    far = _stepped([[r.p_adjusted for r in family] for family in families])
-    near = _stepped([[r.p_low_tail_adjusted for r in family] for family in families])
+    measured = [[r if r.value is not None else None for r in family] for family in families]
+    far = _stepped([[r.p_adjusted if r else None for r in family] for family in measured])
+    near = _stepped([[r.p_low_tail_adjusted if r else None for r in family] for family in measured])
     return [
         tuple(
             judged(replace(r, p_adjusted=p, p_low_tail_adjusted=q), level) if r.value is not None else r
