@@ -233,13 +233,14 @@ def test_sentences_say_at_least_how_much():
 
 
 def test_p_values_are_corrected_over_measures():
-    families = [[result(p_adjusted=0.01)], [result(p_adjusted=0.03), result(p_adjusted=0.9)], [result(value=None)]]
-    found = corrected(families)
-    assert [[r.p_adjusted for r in family] for family in found[:2]] == [[0.02], [0.06, 1.0]]
-    assert [r.verdict for family in found for r in family] == ["differs", "cannot tell", "cannot tell", "not measured"]
+    unknown = [result(value=None)]
+    found = corrected([[result(p_adjusted=0.01), result(p_adjusted=0.9)], [result(p_adjusted=0.03)] * 2, unknown])
+    assert [[r.p_adjusted for r in family] for family in found[:2]] == [[0.02, 0.9], [0.06, 0.06]]
+    verdicts = [r.verdict for family in found for r in family]
+    assert verdicts == ["differs", "cannot tell", "cannot tell", "cannot tell", "not measured"]
     # a measure all of whose results are significant leaves, and the others are corrected for fewer
-    found = corrected([[result(p_adjusted=0.01)], [result(p_adjusted=0.03)]])
-    assert [family[0].p_adjusted for family in found] == [0.02, 0.03]
+    found = corrected([[result(p_adjusted=0.01)], [result(p_adjusted=0.03), result(p_adjusted=0.9)]])
+    assert [[r.p_adjusted for r in family] for family in found] == [[0.02], [0.03, 0.9]]
 
 
 def test_a_false_finding_is_as_rare_among_all_measures():

@@ -137,8 +137,8 @@ def draw_labels(
 ) -> Labels:
     """Return random relabellings of blocks.
 
-    Where blocks have unequal sizes, because persons have several rows, the relabellings are those of sixteen times as many
-    that give the first table most nearly its rows: unequal tables vary more, and a fresh sample would seem close.
+    Where blocks have unequal sizes, because persons have several rows, the relabellings are those of sixteen times as
+    many that give the first table most nearly its rows: unequal tables vary more, and a fresh sample would seem close.
 
     Parameters
     ----------
