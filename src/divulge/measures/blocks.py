@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.invariant_order import canonical_of
+from divulge.core.hashing import value_hashes
 from divulge.kernels.counts.binning import quantile_edges
 from divulge.measures.noise_floor import Labels, block_numbers, draw_labels
 
 __all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt"]
 
+Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 
 FEWEST = 3
@@ -147,19 +149,66 @@ def _dealt(case: Case, other: int) -> Dealt | None:
 
 def _units(case: Case, table: int) -> Ints:
     """Return the unit of each row, numbered by what the unit's rows say; without units each row is its own."""
-    role = case.tables[table].role
-    columns = compared_columns(case) or case.columns
-    order = canonical_of(case, columns)
-    units = case.units(role)
-    n_rows = case.tables[table].n_rows
+    said, ties = case.encoded.once(("said by rows",), lambda: _said(case))
+    units = case.units(case.tables[table].role)
     if units is None:
-        place = np.empty(n_rows, dtype=np.int64)
-        place[order.order(table)] = np.arange(n_rows)
+        order = np.lexsort((ties[table], said[table]))
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
         return place
     _, number = np.unique(units, return_inverse=True)
     n_units = int(number.max(initial=-1)) + 1
-    said = np.zeros(n_units, dtype=np.uint64)
-    np.add.at(said, number, order.rows[table])
+    of_unit = [np.zeros(n_units, dtype=np.uint64) for _ in range(2)]
+    for found, rows in zip(of_unit, (said[table], ties[table]), strict=True):
+        np.add.at(found, number, rows)
     place = np.empty(n_units, dtype=np.int64)
-    place[np.lexsort((np.bincount(number, minlength=n_units), said))] = np.arange(n_units)
+    place[np.lexsort((of_unit[1], np.bincount(number, minlength=n_units), of_unit[0]))] = np.arange(n_units)
     return np.asarray(place[number])
+
+
+def _said(case: Case) -> tuple[list[Hashes], list[Hashes]]:
+    """Return for each table one hash a row of what the row says without names of values, and one with them.
+
+    A number enters by its rank, and another value by how often it occurs in each table, and then by the rows that have
+    it. The second hash breaks ties, which rows have that are alike but for names.
+    """
+    names = compared_columns(case) or case.columns
+    n_rows = sum(t.n_rows for t in case.tables)
+    shift = np.uint64(max(32, 12 + n_rows.bit_length()))
+    said, ties = ([np.zeros(t.n_rows, dtype=np.uint64) for t in case.tables] for _ in range(2))
+    for colours in (_colours, _recoloured):
+        before = [rows.copy() for rows in said]
+        for j, name in enumerate(names):
+            codes = case.codes(name, binned=False)
+            level = value_hashes(colours(case, name, before, shift), 1_000 + j)
+            for rows, own in zip(said, codes, strict=True):
+                rows += level[own]
+    for j, name in enumerate(names):
+        level = value_hashes(np.arange(case.n_codes(name, binned=False), dtype=np.uint64), j)
+        for rows, own in zip(ties, case.codes(name, binned=False), strict=True):
+            rows += level[own]
+    return said, ties
+
+
+def _colours(case: Case, name: str, rows: Sequence[Hashes], shift: np.uint64) -> Hashes:
+    """Return a number for each code: the rank of a number, and how often any other value occurs in each table."""
+    out = np.zeros(case.n_codes(name, binned=False), dtype=np.uint64)
+    for i, counts in enumerate(case.pooled(name).counts):
+        out += value_hashes(counts.astype(np.uint64), i)
+    if case.encoded.is_number(name):
+        numbers = case.numbers(name)
+        number = ~np.isnan(numbers)
+        out[number] = np.unique(numbers[number], return_inverse=True)[1].astype(np.uint64)
+    return out
+
+
+def _recoloured(case: Case, name: str, rows: Sequence[Hashes], shift: np.uint64) -> Hashes:
+    """Return a number for each code: its rows, where it is not a number; sums are exact."""
+    if case.encoded.is_number(name):
+        return _colours(case, name, rows, shift)
+    n_codes = case.n_codes(name, binned=False)
+    out = np.zeros(n_codes, dtype=np.uint64)
+    for own, said in zip(case.codes(name, binned=False), rows, strict=True):
+        sums = np.bincount(own, weights=(said >> shift).astype(np.float64), minlength=n_codes)
+        out += value_hashes(sums.astype(np.uint64), 7)
+    return out
