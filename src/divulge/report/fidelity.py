@@ -70,7 +70,7 @@ class Fidelity:
         """Return the results as one offline HTML page, and write it when a path is given."""
         from divulge.report.documents.fidelity_page import page
 
-        return written(page(self), path)
+        return written(page(self.results, self.settings, self.warnings), path)
 
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]

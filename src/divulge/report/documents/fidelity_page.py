@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,9 +11,6 @@ from divulge.core import __version__
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult, name_of, sentence_of
 from divulge.report.documents.html import asset, content_policy, template
-
-if TYPE_CHECKING:
-    from divulge.report.fidelity import Fidelity
 
 __all__ = ["page"]
 
@@ -27,13 +24,26 @@ _CLASS = {
 }
 
 
-def page(fidelity: Fidelity) -> str:
-    """Return the results as one HTML page; every name in it is untrusted text."""
+def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str]) -> str:
+    """Return results as one HTML page; every name in it is untrusted text.
+
+    Parameters
+    ----------
+    results
+        Of each measure, the first one is about all columns together.
+    settings
+        Rows of the tables, tolerance, level and seed.
+    warnings
+        Why the verdicts may not hold.
+    """
     script, style = asset("report.js"), asset("report.css")
-    sections = [_section(head, fidelity.of(head.measure)) for head in fidelity.headlines()]
+    by_measure: dict[str, list[FidelityResult]] = {}
+    for result in results:
+        by_measure.setdefault(result.measure, []).append(result)
     context = {
-        "fidelity": fidelity,
-        "sections": sections,
+        "settings": settings,
+        "warnings": warnings,
+        "sections": [_section(found) for found in by_measure.values()],
         "script": Markup(script),  # our own files
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
@@ -42,7 +52,8 @@ def page(fidelity: Fidelity) -> str:
     return str(template().environment.get_template("fidelity.j2").render(context))
 
 
-def _section(head: FidelityResult, results: Sequence[FidelityResult]) -> dict[str, Any]:
+def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
+    head = results[0]
     entry = REGISTRY.get(head.measure)
     rows = sorted(results[1:], key=lambda r: (-(r.ruler if r.ruler is not None else -1.0), name_of(r)))
     return {
