@@ -14,7 +14,7 @@ from divulge.core.hashing import value_hashes
 from divulge.kernels.counts.binning import quantile_edges
 from divulge.measures.noise_floor import Labels, block_numbers, draw_labels
 
-__all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt"]
+__all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt", "smallest"]
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -27,7 +27,7 @@ FEWEST = 3
 class Coded:
     """The codes of one column in each table; code 0 is missing."""
 
-    codes: tuple[NDArray[np.int32], ...]
+    codes: tuple[NDArray[Any], ...]
     n_codes: int
     ordered: bool
     """Whether larger codes are larger numbers, all but 0."""
@@ -86,7 +86,7 @@ def coded(case: Case, column: str, n_bins: int) -> Coded:
 def _coded(case: Case, column: str, n_bins: int) -> Coded:
     codes, n_codes = case.codes(column, binned=False), case.n_codes(column, binned=False)
     if not case.encoded.is_number(column):
-        return Coded(codes, n_codes, ordered=False, binned=False)
+        return Coded(tuple(smallest(c, n_codes) for c in codes), n_codes, ordered=False, binned=False)
     numbers = case.numbers(column)
     counts = np.sum(case.pooled(column).counts, axis=0)
     number = ~np.isnan(numbers)
@@ -98,8 +98,14 @@ def _coded(case: Case, column: str, n_bins: int) -> Coded:
     place[number] = np.searchsorted(edges, numbers[number], side="left") + 1
     others = np.flatnonzero(~number[1:]) + 1
     place[others] = len(edges) + 2 + np.arange(len(others))
-    found = tuple(place[c] for c in codes)
-    return Coded(found, len(edges) + 2 + len(others), ordered=not len(others), binned=not few)
+    size = len(edges) + 2 + len(others)
+    found = tuple(smallest(place, size)[c] for c in codes)
+    return Coded(found, size, ordered=not len(others), binned=not few)
+
+
+def smallest(codes: NDArray[Any], n_codes: int) -> NDArray[Any]:
+    """Return codes in one byte each where there are at most 256 of them."""
+    return codes.astype(np.uint8) if n_codes <= 2**8 else codes
 
 
 def dealt(case: Case, other: int = 1) -> Dealt | None:

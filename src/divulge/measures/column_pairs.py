@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.kernels.counts.histograms import pair_histograms
 from divulge.measures._counted import Found, Unit, counted_results
-from divulge.measures.blocks import Dealt, coded, compared_columns
+from divulge.measures.blocks import Dealt, coded, compared_columns, smallest
 from divulge.measures.entry import MeasureWords
 from divulge.measures.noise_floor import Family
 from divulge.measures.registry import measure
@@ -340,13 +340,13 @@ class _Codings:
         self._case, self._names = case, names
         self._columns = [coded(case, name, _BINS) for name in names]
         self.n_rows = sum(case.n_rows(role) for role in ("real", "synthetic"))
-        self._maps: dict[_One, tuple[NDArray[np.int32] | None, int]] = {}
+        self._maps: dict[_One, tuple[NDArray[Any] | None, int]] = {}
 
     def size(self, column: int, step: int) -> int:
         """Return the number of codes of a column."""
         return self._map(column, step)[1]
 
-    def codes(self, column: int, step: int) -> tuple[NDArray[np.int32], ...]:
+    def codes(self, column: int, step: int) -> tuple[NDArray[Any], ...]:
         """Return the codes of a column in each table."""
         name, codes, place = self._names[column], self._columns[column].codes, self._map(column, step)[0]
         if place is None:
@@ -354,19 +354,20 @@ class _Codings:
         key = ("fidelity codes without rare values", name, step)
         return self._case.encoded.once(key, lambda: tuple(place[c] for c in codes))
 
-    def _map(self, column: int, step: int) -> tuple[NDArray[np.int32] | None, int]:
+    def _map(self, column: int, step: int) -> tuple[NDArray[Any] | None, int]:
         if (column, step) not in self._maps:
             self._maps[column, step] = self._made(column, step)
         return self._maps[column, step]
 
-    def _made(self, column: int, step: int) -> tuple[NDArray[np.int32] | None, int]:
+    def _made(self, column: int, step: int) -> tuple[NDArray[Any] | None, int]:
         coding = self._columns[column]
         if not step or coding.ordered:
             return None, coding.n_codes
         counts = sum(np.bincount(c, minlength=coding.n_codes) for c in coding.codes)
         rare = np.asarray(counts < _RARER[step] * np.sum(counts))
         place = np.where(rare, 0, np.cumsum(~rare)).astype(np.int32)
-        return place, int(place.max(initial=0)) + 1
+        size = int(place.max(initial=0)) + 1
+        return smallest(place, size), size
 
 
 def _chosen(case: Case, codings: _Codings, n: int) -> tuple[list[tuple[tuple[_One, _One], float]], tuple[str, ...]]:

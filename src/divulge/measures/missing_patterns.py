@@ -65,7 +65,7 @@ def _missing(case: Case, rows: Dealt) -> Found | None:
     names = [c for c in compared_columns(case) if any(counts[0] for counts in case.pooled(c).counts)]
     if not names:
         return None
-    gaps = [rows.both(tuple((c == 0).astype(np.int32) for c in case.codes(n, binned=False))) for n in names]
+    gaps = [rows.both(tuple((c == 0).astype(np.uint8) for c in case.codes(n, binned=False))) for n in names]
     patterns, n_patterns = _patterns(gaps)
     counts = column_histograms(
         [patterns, *gaps], [n_patterns, *(2 for _ in names)], blocks=rows.block, n_blocks=len(rows.labels.sizes)
