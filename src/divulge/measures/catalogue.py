@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+_ORDER = (column_shapes, column_pairs, correlations, missing_patterns, tails, coverage, validity)
+"""The order of measures; those of other packages come last."""
+
+
 def all_measures() -> tuple[Measure, ...]:
     """Return every registered measure, after the measures of other packages have registered themselves.
 
@@ -38,7 +42,8 @@ def all_measures() -> tuple[Measure, ...]:
         A package in the group `divulge.measures` cannot be imported.
     """
     _load_others()
-    return tuple(REGISTRY.values())
+    places = {module.__name__: i for i, module in enumerate(_ORDER)}
+    return tuple(sorted(REGISTRY.values(), key=lambda m: places.get(m.run.__module__, len(places))))
 
 
 @cache
