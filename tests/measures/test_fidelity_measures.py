@@ -97,6 +97,7 @@ def test_column_shapes_by_hand():
     assert mean.context == {"compared": 2, "differ": 1, "closer": 0}
 
 
+@pytest.mark.slow
 def test_merging_two_categories_never_raises_the_distance(real):
     other = DEFECTS["coverage"](people(3))
     merged = [t.with_columns(pl.col("job").replace({"j3": "j2"})) for t in (real, other)]
@@ -105,6 +106,7 @@ def test_merging_two_categories_never_raises_the_distance(real):
         assert all(b.value <= a.value + 1e-9 for a, b in pairs if "job" in a.columns)
 
 
+@pytest.mark.slow
 def test_swapping_the_tables_changes_no_distance(real):
     other = people(4, 1200)
     for name in ("column_shapes", "column_pairs", "correlations", "missing_patterns", "tails"):
@@ -134,6 +136,7 @@ def test_correlations_are_pearsons_and_spearmans(real):
         assert result.value == pytest.approx(np.tanh(abs(np.arctanh(r) - np.arctanh(s))), abs=2 * near)
 
 
+@pytest.mark.slow
 def test_the_spread_of_a_correlation_is_fishers():
     """Of normal numbers the z of a correlation has the standard error 1 / sqrt(n - 3)."""
     rng = np.random.default_rng(7)
@@ -235,12 +238,14 @@ def test_the_holdout_stands_beside(real):
     assert found.p_adjusted > 0.05
 
 
+@pytest.mark.slow
 def test_results_hold_no_value_of_the_tables(real):
     for name in COUNTED:
         text = str([r.to_dict() for r in getattr(divulge, name)(real, DEFECTS[name](people(3)))])
         assert not any(f"'j{i}'" in text or f"j{i} " in text for i in range(1, 13))
 
 
+@pytest.mark.slow
 def test_one_case_serves_all_measures(real):
     case = build_case(real, people(3))
     wanted = {m.name: m for m in all_measures()}

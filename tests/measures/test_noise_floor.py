@@ -243,6 +243,7 @@ def test_p_values_are_corrected_over_measures():
     assert [[r.p_adjusted for r in family] for family in found] == [[0.02], [0.03, 0.9]]
 
 
+@pytest.mark.slow
 def test_a_false_finding_is_as_rare_among_all_measures():
     """Twelve measures without a difference, each with p-values that are right within it."""
     rng = np.random.default_rng(10)
