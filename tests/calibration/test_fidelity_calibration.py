@@ -87,6 +87,7 @@ def false_findings(world, n, repeats, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @runs(20, 1000)
 @pytest.mark.parametrize("n", [50, 500, pytest.param(5000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("world", WORLDS)
