@@ -150,8 +150,10 @@ def test_the_order_of_rows_and_columns_changes_no_bit(tables):
 
 
 def test_the_names_of_categories_change_no_bit(tables):
-    renamed = [t.with_columns(pl.col("job").str.replace("j", "x").str.reverse()) for t in tables]
-    assert numbers(column_shapes(*renamed)) == numbers(column_shapes(*tables))
+    """Two values that occur equally often in each table are told apart by their rows."""
+    even = [t.drop("age", "pay").with_columns(even=pl.Series(["a", "b"] * (t.height // 2))) for t in tables]
+    renamed = [t.with_columns(pl.col("job").str.reverse(), pl.col("even").replace({"a": "z"})) for t in even]
+    assert numbers(column_pairs(*renamed)) == numbers(column_pairs(*even))
 
 
 def test_a_constant_column_changes_no_bit(tables):
