@@ -36,9 +36,9 @@ __all__ = ["Taught", "ml_efficacy", "skill_gap"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_ROWS = 4_000  # rows of each training table; a limit on the time
-_TEST_ROWS = 4_000
-_IMPORTANCE_ROWS = 1_000
+_ROWS = 3_000  # rows of each training table; a limit on the time
+_TEST_ROWS = 3_000
+_IMPORTANCE_ROWS = 500
 _DRAWS = 999
 _NOISE = 199  # permutations of blocks of real rows
 _PENALTY = 5.0
