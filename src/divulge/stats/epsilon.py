@@ -115,7 +115,7 @@ def game_mu(true_positives: int, n_in: int, false_positives: int, n_out: int, *,
     Examples
     --------
     >>> round(game_mu(90, 100, 10, 100), 3), game_mu(50, 100, 50, 100)
-    (1.947, 0.0)
+    (1.86, 0.0)
     """
     _check(true_positives, n_in, false_positives, n_out, 0.0, level)
     tail = (1 - level) / 2
