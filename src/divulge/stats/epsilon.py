@@ -28,6 +28,7 @@ __all__ = [
     "one_run_epsilon",
     "one_run_p",
     "one_run_power",
+    "pairs_epsilon",
 ]
 
 _MOST = 60.0
@@ -215,6 +216,25 @@ def _fewest(claim: float, m: int, guesses: int, delta: float, level: float) -> i
         middle = (low + high) // 2
         low, high = (low, middle) if one_run_p(m, guesses, middle, claim, delta) < 1 - level else (middle, high)
     return high
+
+
+def pairs_epsilon(pairs: int, right: int, *, delta: float = 0.0, level: float = 0.95) -> float:
+    """Return the lower bound of epsilon, one record being replaced, from pairs of people who exchange a secret or not.
+
+    An exchange changes two records: a generator that is (epsilon, delta) private when one is replaced is
+    (2 epsilon, (1 + e^epsilon) delta) private when two are.
+
+    Examples
+    --------
+    >>> round(pairs_epsilon(1000, 700), 3), round(one_run_epsilon(1000, 1000, 700) / 2, 3)
+    (0.366, 0.366)
+    """
+
+    def too_small(epsilon: float) -> bool:
+        both = min(1.0, (1 + math.exp(epsilon)) * delta)
+        return one_run_p(pairs, pairs, right, 2 * epsilon, both) <= 1 - level
+
+    return _root(too_small, _MOST / 2) if too_small(0.0) else 0.0
 
 
 def _mass(k: np.ndarray, n: int, rate: float) -> np.ndarray:
