@@ -115,7 +115,8 @@ class HalvesTrial:
         inside = np.array([self.inside(r) for r in done])
         ranks = np.array([[(mid_ranks(x) - 0.5) / len(x) for x in each] for each in scores])
         found = [("mean rank", mean_auc(ranks.mean(axis=0), inside, self.pool.rng("halves labels"), self.level))]
-        people, persons = None, {}
+        people: People | None = None
+        persons: dict[str, NDArray[Any]] = {}
         if len(done) >= _STACK_FROM:
             z = calibrated(scores)
             features = np.concatenate([ranks - 0.5, z])
