@@ -185,13 +185,21 @@ class Runner:
         if len(self._done) < min(FIRST, self.limits.runs):
             return False
         if not any(f.run.status == "done" for f in self._done.values()):
-            first = self._done[min(self._done)].run
-            raise NoTraining(
-                f"no training gave a table. The first one: {first.reason}. hint: what it printed is in "
-                f"{self.store.log(first.number)} (it may quote people)."
-            )
+            raise NoTraining(self._why_none())
         self.outlook(self._clock.each())
         return True
+
+    def _why_none(self) -> str:
+        first = self._done[min(self._done)].run
+        log = self.store.log(first.number)
+        if not self.store.lasting:
+            hint = "name a folder to keep what it printed (keep)"
+        elif log.exists() and log.stat().st_size:
+            hint = f"what it printed is in {log} (it may quote people)"
+        else:
+            hint = "it printed nothing; run the command by hand"
+        told = f"no training gave a table. The first one: {first.reason.rstrip('.')}."
+        return told if "hint:" in told else f"{told} hint: {hint}."
 
     def _show(self, going: int) -> None:
         done, total = len(self._done), self.limits.runs

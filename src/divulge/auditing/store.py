@@ -78,6 +78,8 @@ class Store:
         What the trainings depend on.
     resume
         Whether trainings that are in the folder are taken.
+    lasting
+        Whether the folder stays when the audit ends.
 
     Raises
     ------
@@ -85,8 +87,9 @@ class Store:
         The folder cannot be made, holds something else, or an audit with another plan or without `resume`.
     """
 
-    def __init__(self, folder: str | Path, plan: Plan, *, resume: bool) -> None:
+    def __init__(self, folder: str | Path, plan: Plan, *, resume: bool, lasting: bool = True) -> None:
         self.folder = Path(folder)
+        self.lasting = lasting
         try:
             self.folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
             self.folder.chmod(_PRIVATE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -146,7 +147,8 @@ class _ByWorker:
             return Made(ended.seconds, why=told.read_text(encoding="utf-8"))
         if ended.why:
             return Made(ended.seconds, why=ended.why)
-        return Made(ended.seconds, table_of(pl.read_ipc(given.folder / worker.ARROW, memory_map=False), "synthetic"))
+        made = io.BytesIO((given.folder / worker.ARROW).read_bytes())  # the folder is removed: nothing may be mapped
+        return Made(ended.seconds, table_of(pl.read_ipc(made), "synthetic"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,19 +28,19 @@ def with_main(generator: Any) -> bytes | None:
 
     A function that was typed into a session or a notebook cannot: no other process finds it.
     """
-    main_module = sys.modules.get("__main__")
-    own = type(generator) if not hasattr(generator, "__module__") else generator
-    if getattr(own, "__module__", "") == "__main__" and not getattr(main_module, "__file__", None):
-        return None
     try:
-        return pickle.dumps(generator)
+        pickled = pickle.dumps(generator)
     except Exception:  # whatever an object's own pickling raises
         return None
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    typed_in = script is None or not Path(script).is_file()
+    return None if typed_in and b"__main__" in pickled else pickled
 
 
 def preparation(folder: Path, generator: bytes, table: Any, seed: int, rows: int) -> None:
     """Write what the process needs into its folder."""
     prepared = spawn.get_preparation_data("divulge audit")
+    del prepared["authkey"]  # no connection between the processes
     with open(folder / _TABLE, "wb") as file:
         pickle.dump((prepared, table, seed, rows), file)
     (folder / _GENERATOR).write_bytes(generator)
