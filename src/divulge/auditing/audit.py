@@ -58,6 +58,7 @@ def audit(
     keep: str | Path | None = None,
     resume: bool = False,
     discard: bool = False,
+    dry_run: bool = False,
     level: float = 0.95,
     acceptable: float = 0.05,
     seed: int = 0,
@@ -102,6 +103,8 @@ def audit(
         Whether trainings that the folder holds are taken.
     discard
         Whether the audit that the folder holds is removed first.
+    dry_run
+        Whether only the first two trainings are made.
     level, acceptable
         Confidence level; largest upper limit of risk that counts as none found.
     seed
@@ -133,7 +136,7 @@ def audit(
         acceptable=acceptable,
     )  # fmt: skip
     chosen, usual = design_of(design, asked) if isinstance(design, str) else (design, design.n_least)
-    limits = Limits(max(runs or usual, chosen.n_least), jobs, budget, timeout, rows)
+    limits = Limits(max(runs or usual, chosen.n_least), jobs, budget, timeout, rows, dry_run)
     if runs is not None and runs < chosen.n_least:
         raise SettingError(f"--runs: the design {chosen.name!r} needs {chosen.n_least}. hint: --runs {chosen.n_least}.")
     processes = Processes()

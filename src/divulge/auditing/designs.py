@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from divulge.auditing.design import Design
+from divulge.auditing.halves import RandomHalves
+from divulge.auditing.secrets import SwappedSecrets
 from divulge.core.errors import SettingError
 
 __all__ = ["ALIASES", "Asked", "design_of", "names"]
@@ -29,7 +31,10 @@ class Asked:
 
 ALIASES = {"membership": "halves", "swapped_secrets": "secrets", "random_halves": "halves"}
 """Other names, of results and of the field."""
-_DESIGNS: dict[str, tuple[Callable[[Asked], Design], int]] = {}
+_DESIGNS: dict[str, tuple[Callable[[Asked], Design], int]] = {
+    "secrets": (lambda a: SwappedSecrets(secrets=a.secrets, share=1.0 if a.everyone else None, level=a.level), 10),
+    "halves": (lambda a: RandomHalves(level=a.level), 16),
+}
 """For each name what makes the design, and the trainings without --runs."""
 
 

@@ -57,6 +57,8 @@ class Limits:
     """Seconds of one training."""
     rows: int | None = None
     """Rows to make; None for as many as a training table has."""
+    first_only: bool = False
+    """Whether the audit ends after the dry run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,8 @@ class Runner:
             for future in ended:
                 self._take(future.result())
             told = told or self._tell_outlook()
+            if told and self.limits.first_only:
+                todo.clear()
 
     def _may_start(self, going: int) -> bool:
         """Return whether a training may start: the first two must give a table before a third one starts."""
@@ -280,7 +284,7 @@ class Runner:
 
     def _ran(self) -> Ran:
         left = [n for n in range(self.limits.runs) if n not in self._done]
-        why = "the budget was used up"
+        why = "a dry run" if self.limits.first_only else "the budget was used up"
         runs = [self._done[n].run for n in sorted(self._done)]
         runs += [Run(number=n, status="left out", seed=0, attempts=0, reason=why) for n in left]
         seconds = sum(f.run.seconds for f in self._done.values())
