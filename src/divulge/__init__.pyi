@@ -29,6 +29,8 @@ from .attacks.identity.t_closeness import t_closeness as t_closeness
 from .attacks.inference.inference import inference as inference
 from .attacks.membership.exposure import exposure as exposure
 from .attacks.membership.membership import membership as membership
+from .auditing.audit import audit as audit
+from .auditing.report import AuditReport as AuditReport
 from .case.case import infer_schema as infer_schema
 from .case.distances import Neighbours as Neighbours
 from .case.distances import nearest as nearest

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.core.result import Risk, Verdict, jsonable
 
-__all__ = ["IN_MEMORY", "AuditResult", "Epsilon", "Findable", "Interval", "People", "PerTraining", "Run"]
+__all__ = ["IN_MEMORY", "AuditRecord", "AuditResult", "Epsilon", "Findable", "Interval", "People", "PerTraining", "Run"]
 
 Status = Literal["done", "failed", "left out"]
 Counted = Literal["pairs", "people", "canaries", "columns", "trainings"]
@@ -91,8 +91,8 @@ class Findable(msgspec.Struct, frozen=True, kw_only=True):
     """How many pairs, people or canaries `none found` would need."""
 
 
-class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One test of one design."""
+class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One test of one design, as in audit.json."""
 
     test: str
     """"swapped_secrets", "random_halves", "canaries", "target" or "domain"; rules of a gate name it."""
@@ -126,6 +126,11 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
     context: dict[str, float | None] = {}
     """Further numbers that help to read the result, by name."""
     notes: tuple[str, ...] = ()
+
+
+class AuditResult(AuditRecord, frozen=True, kw_only=True):
+    """One test of one design, with what it found about each person."""
+
     persons: dict[str, NDArray[np.generic]] = {}
     """Scores by row of the pool, each as long as it; never in audit.json."""
 
@@ -133,3 +138,7 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
         """Return the result as plain dictionaries and lists, as in audit.json."""
         fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in IN_MEMORY}
         return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
+
+    def record(self) -> AuditRecord:
+        """Return the result without what it holds about persons."""
+        return msgspec.convert(self.to_dict(), AuditRecord)

@@ -1,0 +1,58 @@
+"""The designs by the names that `--design` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from divulge.auditing.design import Design
+from divulge.auditing.halves import RandomHalves
+from divulge.auditing.secrets import SwappedSecrets
+from divulge.core.errors import SettingError
+
+__all__ = ["ALIASES", "Asked", "design_of", "names"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a user may ask of a design; each design takes what it knows and refuses what it cannot use."""
+
+    secrets: tuple[str, ...] = ()
+    """Columns whose values are exchanged; with the design "secrets" at least one."""
+    everyone: bool = False
+    """Whether all people take part, not a third of them."""
+    claim: float | None = None
+    """Epsilon that the generator claims."""
+    delta: float | None = None
+    level: float = 0.95
+    acceptable: float = 0.05
+    """Largest upper limit of risk that counts as none found."""
+
+
+ALIASES = {"membership": "halves", "swapped_secrets": "secrets", "random_halves": "halves"}
+"""Other names, of results and of the field."""
+_DESIGNS: dict[str, tuple[Callable[[Asked], Design], int]] = {
+    "secrets": (lambda a: SwappedSecrets(secrets=a.secrets, share=1.0 if a.everyone else None, level=a.level), 10),
+    "halves": (lambda a: RandomHalves(level=a.level), 16),
+}
+"""For each name what makes the design, and the trainings without --runs."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the designs."""
+    return tuple(_DESIGNS)
+
+
+def design_of(name: str, asked: Asked) -> tuple[Design, int]:
+    """Return a design, and how many trainings it makes where the user names no number.
+
+    Raises
+    ------
+    SettingError
+        There is no such design, or it does not fit what is asked.
+    """
+    name = ALIASES.get(name, name)
+    if name not in _DESIGNS:
+        raise SettingError(f"--design: no {name!r}. hint: {', '.join(names())}.")
+    make, runs = _DESIGNS[name]
+    return make(asked), runs
