@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.auditing.design import Evidence
-from divulge.auditing.hits import between_trainings, counted, too_many_failed
+from divulge.auditing.hits import between_trainings, counted
 from divulge.auditing.isolated import SCORES, isolation, ranks_of, scores_of
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
@@ -213,7 +213,7 @@ class CanaryTrial:
                 if 0 < inside.sum() < len(inside):
                     by_kind.setdefault(kind, []).append(auc(values[inside], values[~inside]).value)
         context: dict[str, float | None] = {f"AUC of {kind}": math.fsum(v) / len(v) for kind, v in by_kind.items()}
-        return (self._result(trainings, context, runs),)
+        return (self._result(trainings, context),)
 
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
@@ -231,9 +231,7 @@ class CanaryTrial:
         m, guesses = n_runs * self.n_canaries, n_runs * self.n_guesses
         return one_run_epsilon(m, guesses, right, delta=delta, level=self.level)
 
-    def _result(
-        self, trainings: Sequence[PerTraining], context: dict[str, float | None], runs: Sequence[Run]
-    ) -> AuditResult:
+    def _result(self, trainings: Sequence[PerTraining], context: dict[str, float | None]) -> AuditResult:
         fields = counted(trainings, self.level)
         n_runs, right = len(trainings), int(fields["hits"])
         epsilon = None
@@ -252,7 +250,7 @@ class CanaryTrial:
                     context[f"power against {times} times the claim"] = one_run_power(
                         self.claim.epsilon, true, m, guesses, delta=delta, level=self.level
                     )
-        verdict, notes = verdict_on_bound(fields.get("p_value"), epsilon, self.level, runs)
+        verdict, notes = verdict_on_bound(fields.get("p_value"), epsilon, self.level)
         sentence = "no training gave a table"
         if epsilon is not None:
             sentence = (
@@ -282,12 +280,8 @@ def against_claim(found: Epsilon, claim: Claim) -> Epsilon:
     )  # fmt: skip
 
 
-def verdict_on_bound(
-    p_value: float | None, epsilon: Epsilon | None, level: float, runs: Sequence[Run]
-) -> tuple[Verdict, list[str]]:
+def verdict_on_bound(p_value: float | None, epsilon: Epsilon | None, level: float) -> tuple[Verdict, list[str]]:
     """Return the verdict on a lower bound of epsilon: a claim contradicted, or a finding; never that there is none."""
-    if failed := too_many_failed(runs):
-        return "cannot tell", failed
     if epsilon is None:
         return "cannot tell", []
     if epsilon.claim is not None:

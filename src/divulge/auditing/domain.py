@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.auditing.design import Evidence
-from divulge.auditing.hits import counted, too_many_failed
+from divulge.auditing.hits import counted
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.result import AuditResult, Findable, PerTraining, Run
 from divulge.auditing.worlds import Encoded, encoded
@@ -193,7 +193,7 @@ class DomainTrial:
             with_it = np.where(first[place], both[0], both[1])
             without = np.where(first[place], both[1], both[0])
             told += (with_it > without).astype(np.int64)
-        return (self._result(counted(trainings, self.level), told, n_pairs, runs),)
+        return (self._result(counted(trainings, self.level), told, n_pairs),)
 
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
@@ -204,7 +204,7 @@ class DomainTrial:
             f"people that are shown with them alone are a finding; `none found` needs 72 people, here {n:,}",
         )
 
-    def _result(self, fields: dict[str, Any], told: Ints, n_pairs: int, runs: Sequence[Run]) -> AuditResult:
+    def _result(self, fields: dict[str, Any], told: Ints, n_pairs: int) -> AuditResult:
         n = len(self.carriers) * n_pairs
         hits = int(fields["hits"])
         missed = int(fields["n"]) - hits
@@ -218,7 +218,7 @@ class DomainTrial:
                     float(told[of].sum()) / n_pairs if n_pairs else None
                 )
         high = one_sided_upper(hits, n, (1 - self.level) / 2) if n else 1.0
-        verdict, notes = self._verdict(fields, high, runs)
+        verdict, notes = self._verdict(fields, high)
         columns = sorted({(self.values[i].column, self.values[i].kind) for i in np.flatnonzero(told)})
         if columns:
             notes.append(
@@ -239,9 +239,7 @@ class DomainTrial:
             **fields,
         )
 
-    def _verdict(self, fields: Mapping[str, Any], high: float, runs: Sequence[Run]) -> tuple[Verdict, list[str]]:
-        if failed := too_many_failed(runs):
-            return "cannot tell", failed
+    def _verdict(self, fields: Mapping[str, Any], high: float) -> tuple[Verdict, list[str]]:
         p = fields.get("p_value")
         if isinstance(p, float) and p <= 1 - self.level:
             return "excess found", []

@@ -114,7 +114,7 @@ class TargetTrial:
             tie = bool(self.pool.rng("target ties", pair).integers(0, 2))
             guess = tie if score[0] == score[1] else score[0] > score[1]
             trainings.append(PerTraining(run=2 * pair, n=1, hits=float(guess == self.inside(2 * pair))))
-        return (self._result(trainings, claimed[True], claimed[False], runs),)
+        return (self._result(trainings, claimed[True], claimed[False]),)
 
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
@@ -149,9 +149,7 @@ class TargetTrial:
         weight = np.divide(weight, scale, out=np.zeros_like(weight), where=scale > 0)
         return weight, float(np.median(x @ weight))
 
-    def _result(
-        self, trainings: Sequence[PerTraining], with_it: Sequence[int], without: Sequence[int], runs: Sequence[Run]
-    ) -> AuditResult:
+    def _result(self, trainings: Sequence[PerTraining], with_it: Sequence[int], without: Sequence[int]) -> AuditResult:
         fields = counted(trainings, self.level)
         tp, n_in, fp, n_out = (*with_it, *without)
         epsilon = Epsilon(
@@ -175,7 +173,7 @@ class TargetTrial:
             if self._delta > 0:
                 context["epsilon if the noise is Gaussian, lower limit"] = mu_to_epsilon(mu, self._delta)
                 context["mu of the claim"] = mu_of_epsilon(self.claim.epsilon, self._delta)
-        verdict, notes = verdict_on_bound(fields.get("p_value"), epsilon, self.level, runs)
+        verdict, notes = verdict_on_bound(fields.get("p_value"), epsilon, self.level)
         return AuditResult(
             test="target",
             counts="trainings",
