@@ -60,7 +60,7 @@ def test_the_page_is_whole_offline_and_escaped(report):
     assert "://" not in re.sub(r'xmlns="[^"]*"', "", page)
     assert "<b>|x" not in page and "\x1b" not in page and "&lt;b&gt;|x" in page
     assert page.count("<svg") == page.count("</svg>") == 1
-    for told in ("could not have shown more than 1.40", "claimed epsilon of 0.1 is contradicted", "1,600 pairs",
+    for told in ("could not have shown more than 1.40", "claimed epsilon of 0.1 is contradicted", "a rate of 60.0% would be found",
                  "3 of 40 people", "ended with exit status 3", "2 of 3 trainings gave a table, 1 failed"):  # fmt: skip
         assert told in page
 
