@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from divulge.auditing.canaries import Canaries, Claim
 from divulge.auditing.design import Design
+from divulge.auditing.domain import Domain
 from divulge.auditing.halves import RandomHalves
 from divulge.auditing.secrets import SwappedSecrets
+from divulge.auditing.target import Target
 from divulge.core.errors import SettingError
 
 __all__ = ["ALIASES", "Asked", "design_of", "names"]
@@ -34,8 +37,19 @@ ALIASES = {"membership": "halves", "swapped_secrets": "secrets", "random_halves"
 _DESIGNS: dict[str, tuple[Callable[[Asked], Design], int]] = {
     "secrets": (lambda a: SwappedSecrets(secrets=a.secrets, share=1.0 if a.everyone else None, level=a.level), 10),
     "halves": (lambda a: RandomHalves(level=a.level), 16),
+    "canaries": (lambda a: Canaries(claim=_claim(a), level=a.level), 5),
+    "target": (lambda a: Target(claim=_claim(a), level=a.level), 200),
+    "domain": (lambda a: Domain(level=a.level), 2),
 }
 """For each name what makes the design, and the trainings without --runs."""
+
+
+_BOUNDS = ("canaries", "target")
+"""Designs that bound epsilon, and test a claim."""
+
+
+def _claim(asked: Asked) -> Claim | None:
+    return None if asked.claim is None else Claim(asked.claim, asked.delta or 0.0)
 
 
 def names() -> tuple[str, ...]:
@@ -54,5 +68,7 @@ def design_of(name: str, asked: Asked) -> tuple[Design, int]:
     name = ALIASES.get(name, name)
     if name not in _DESIGNS:
         raise SettingError(f"--design: no {name!r}. hint: {', '.join(names())}.")
+    if asked.claim is not None and name not in _BOUNDS:
+        raise SettingError(f"--claim: the design {name} tests no epsilon. hint: --design {' or '.join(_BOUNDS)}.")
     make, runs = _DESIGNS[name]
     return make(asked), runs

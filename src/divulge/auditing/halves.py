@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.membership.scores import person_scores
 from divulge.auditing.design import Evidence
-from divulge.auditing.hits import FDR, too_many_failed
+from divulge.auditing.hits import FDR
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.result import AuditResult, Findable, Interval, People, PerTraining, Run
 from divulge.auditing.worlds import Encoded, case_of, encoded
@@ -115,7 +115,8 @@ class HalvesTrial:
         inside = np.array([self.inside(r) for r in done])
         ranks = np.array([[(mid_ranks(x) - 0.5) / len(x) for x in each] for each in scores])
         found = [("mean rank", mean_auc(ranks.mean(axis=0), inside, self.pool.rng("halves labels"), self.level))]
-        people, persons = None, {}
+        people: People | None = None
+        persons: dict[str, NDArray[Any]] = {}
         if len(done) >= _STACK_FROM:
             z = calibrated(scores)
             features = np.concatenate([ranks - 0.5, z])
@@ -123,7 +124,7 @@ class HalvesTrial:
             people, persons = self._named(z.mean(axis=0), inside)
         adjusted = holm([f.p_value for _, f in found])
         return tuple(
-            self._result(variant, f, float(p), inside, done, runs, people if i else None, persons if i else {})
+            self._result(variant, f, float(p), inside, done, people if i else None, persons if i else {})
             for i, ((variant, f), p) in enumerate(zip(found, adjusted, strict=True))
         )
 
@@ -162,7 +163,6 @@ class HalvesTrial:
         adjusted: float,
         inside: Bools,
         done: Sequence[int],
-        runs: Sequence[Run],
         people: People | None,
         persons: dict[str, NDArray[Any]],
     ) -> AuditResult:
@@ -173,7 +173,7 @@ class HalvesTrial:
             value=2 * found.auc - 1, low=2 * found.low - 1, high=2 * found.high - 1, low_simultaneous=None,
             high_simultaneous=None, level=self.level, method=method,
         )  # fmt: skip
-        verdict, notes = self._verdict(found, adjusted, residual, runs)
+        verdict, notes = self._verdict(found, adjusted, residual)
         return AuditResult(
             test="random_halves",
             variant=variant,
@@ -212,11 +212,7 @@ class HalvesTrial:
                 high = (mean + half - rate) / (1 - rate)
         return context, high
 
-    def _verdict(
-        self, found: Halves, adjusted: float, residual: float, runs: Sequence[Run]
-    ) -> tuple[Verdict, list[str]]:
-        if failed := too_many_failed(runs):
-            return "cannot tell", failed
+    def _verdict(self, found: Halves, adjusted: float, residual: float) -> tuple[Verdict, list[str]]:
         if adjusted <= 1 - self.level:
             return "excess found", []
         if max(2 * found.high - 1, residual) <= ACCEPTABLE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from divulge.attacks.checks import ACCEPTABLE
-from divulge.auditing.result import Findable, Interval, People, PerTraining, Run
+from divulge.auditing.result import Findable, Interval, People, PerTraining
 from divulge.core.result import Risk, Verdict
 from divulge.stats.fair_coins import fewest_right, luck, luck_of_each, mixture_e_value, needed_for_none, smallest_rate
 from divulge.stats.intervals import benjamini_hochberg, clopper_pearson
 
-__all__ = ["FDR", "FEW_DONE", "METHOD", "between_trainings", "counted", "named_people", "too_many_failed", "verdict_on"]
+__all__ = ["FDR", "METHOD", "between_trainings", "counted", "named_people", "verdict_on"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,11 +24,6 @@ Floats = NDArray[np.float64]
 METHOD = "Clopper-Pearson on fair coins"
 FDR = 0.1
 """False discovery rate of the people who are named."""
-FEW_DONE = (
-    "cannot tell: {:,} of {:,} trainings gave no table, which may depend on who was in them; the numbers are of the "
-    "others"
-)
-_MOST_FAILED = 0.1
 _FEWEST_RUNS = 5
 
 
@@ -67,12 +62,8 @@ def counted(trainings: Sequence[PerTraining], level: float, tests: int = 1) -> d
     }  # fmt: skip
 
 
-def verdict_on(
-    fields: dict[str, Any], p_adjusted: float, level: float, runs: Sequence[Run]
-) -> tuple[Verdict, list[str]]:
+def verdict_on(fields: Mapping[str, Any], p_adjusted: float, level: float) -> tuple[Verdict, list[str]]:
     """Return the verdict on guesses of fair coins, and notes on why nobody can tell."""
-    if failed := too_many_failed(runs):
-        return "cannot tell", failed
     n = fields["n"]
     if not n or fewest_right(n, level) > n:
         return "cannot tell", [f"cannot tell: {n:,} guesses are too few for any finding"]
@@ -82,12 +73,6 @@ def verdict_on(
         return "none found", []
     needed = fields["findable"].needed
     return "cannot tell", [f"cannot tell: about {needed:,} guesses would bring the upper limit to {ACCEPTABLE:g}"]
-
-
-def too_many_failed(runs: Sequence[Run]) -> list[str]:
-    """Return a note where more than a tenth of the trainings gave no table; else nothing."""
-    failed = sum(r.status == "failed" for r in runs)
-    return [FEW_DONE.format(failed, len(runs))] if failed > _MOST_FAILED * len(runs) else []
 
 
 def between_trainings(trainings: Sequence[PerTraining], level: float) -> dict[str, float | None]:

@@ -203,9 +203,7 @@ class SwapTrial:
         """Return one result for each secret; p-values are adjusted by Holm's rule over the secrets."""
         plain = [self._counted(which, evidence) for which in range(len(self.about))]
         adjusted = holm([p.fields.get("p_value", 1.0) for p in plain])
-        return tuple(
-            self._result(which, p, float(q), runs) for which, (p, q) in enumerate(zip(plain, adjusted, strict=True))
-        )
+        return tuple(self._result(which, p, float(q)) for which, (p, q) in enumerate(zip(plain, adjusted, strict=True)))
 
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
@@ -250,9 +248,9 @@ class SwapTrial:
                 kinds[kind] += int(self._right(run, which, own, kind).sum())
         return _Counted(counted(trainings, self.level, len(self.about)), kinds, (top[0], top[1]), hits, n)
 
-    def _result(self, which: int, found: _Counted, adjusted: float, runs: Sequence[Run]) -> AuditResult:
+    def _result(self, which: int, found: _Counted, adjusted: float) -> AuditResult:
         one, fields = self.about[which], found.fields
-        verdict, notes = verdict_on(fields, adjusted, self.level, runs)
+        verdict, notes = verdict_on(fields, adjusted, self.level)
         named, p = named_people(found.hits, found.n)
         top_hits, top_n = found.top
         n = fields["n"]

@@ -53,7 +53,7 @@ class Halves:
 def calibrated(scores: Floats) -> Floats:
     """Return how unusual each score is among the same person's scores of the other trainings; no label enters.
 
-    (x - mean of the others) / (standard deviation of the others + 0.3 of that of all people), the last within trainings.
+    (x - mean of the others) / (standard deviation of the others + 0.3 of that of all people in a training).
 
     Parameters
     ----------
