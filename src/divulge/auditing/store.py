@@ -110,8 +110,8 @@ class Store:
             raise SettingError("--keep: plan.json is damaged. hint: --fresh, or another folder.") from None
         if not resume:
             raise SettingError("--keep: the folder holds an audit. hint: --resume continues it, --fresh discards it.")
-        now = msgspec.to_builtins(plan)
-        changed = [words for field, words in _CHANGED.items() if msgspec.to_builtins(kept)[field] != now[field]]
+        was, now = (msgspec.json.decode(msgspec.json.encode(p)) for p in (kept, plan))  # tuples are lists in a file
+        changed = [words for field, words in _CHANGED.items() if was[field] != now[field]]
         if changed:
             raise SettingError(
                 f"--resume: the audit in the folder differs in {', '.join(changed)}. hint: --fresh, or another --keep."

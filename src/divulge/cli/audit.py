@@ -188,7 +188,7 @@ def _trained(data: str | None, train: str | None, folder: Path, options: dict[st
     taken = ("design", "secrets", "runs", "everyone", "claim", "delta", "unit", "ignore", "missing", "rows", "jobs",
              "budget", "timeout", "resume", "dry_run", "level", "acceptable", "seed")  # fmt: skip
     keep = options["keep"] or folder / "trainings"
-    with progress_shown(options["quiet"], noun="training") as progress:
+    with progress_shown(options["quiet"], noun="training", doing="auditing") as progress:
         return run(
             data, train, **{name: options[name] for name in taken}, keep=keep, discard=options["fresh"],
             progress=progress, say=say_nothing if options["quiet"] and not options["dry_run"] else say,

@@ -6,6 +6,7 @@ from typing import Any
 
 from divulge.auditing.documents import words
 from divulge.auditing.model import Audit
+from divulge.auditing.result import AuditRecord
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
@@ -27,7 +28,7 @@ def markdown(audit: Audit) -> str:
         "\n".join(said),
         _rules(audit),
         section_of("Results", table_of(words.HEADS, rows, right=(2, 3, 4, 5, 6))),
-        section_of("What this audit can find", "\n".join(f"- {escaped(o)}" for o in audit.outlook)),
+        section_of("What this audit can find", "\n".join(f"- {escaped(words.said(o))}" for o in audit.outlook)),
         section_of("Trainings", escaped(f"{words.trainings_in_words(audit)}."), "\n".join(trained)),
         section_of("Notes", "\n".join(notes)) if notes else "",
         section_of("How", *(escaped(words.KNOWS[t]) for t in dict.fromkeys(r.test for r in audit.results)
@@ -52,10 +53,10 @@ def _how(audit: Audit) -> str:
     )
 
 
-def _lines(result: Any) -> list[str]:
+def _lines(result: AuditRecord) -> list[str]:
     """Return the sentences about a result."""
     own = result.sentence or f"{words.label(result)}: {result.verdict or 'no verdict'}"
-    return [line for line in (own, words.epsilon_in_words(result), words.found_in_words(result)) if line]
+    return [words.said(line) for line in (own, words.epsilon_in_words(result), words.found_in_words(result)) if line]
 
 
 def summary(audit: Audit, *, width: int = 110, colour: bool = False) -> str:

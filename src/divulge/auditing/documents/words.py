@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
-from divulge.core.result import number, percent
-from divulge.report.formatting import name, p_text, several
+from divulge.core.result import percent
+from divulge.report.formatting import capitalized, compact, name, p_text, several
 from divulge.run.expected_time import duration
 
 __all__ = [
@@ -54,7 +54,7 @@ def label(result: AuditRecord) -> str:
 def cells(result: AuditRecord) -> tuple[str, ...]:
     """Return the cells of a row of the table of results, in the order of `HEADS`."""
     interval = result.interval
-    counted = "" if result.hits is None else f" ({number(result.hits)} of {result.n:,} {result.counts})"
+    counted = "" if result.hits is None else f" ({compact(result.hits)} of {result.n:,} {result.counts})"
     return (
         label(result),
         name(result.target) if result.target else "-",
@@ -106,6 +106,17 @@ def trainings_in_words(audit: Audit) -> str:
     if t.left_out:
         told += f", {t.left_out} were left out"
     return told + (f"; one took {time_in_words(t.seconds / made)}" if made and t.seconds else "")
+
+
+def said(text: str) -> str:
+    """Return a text as a sentence.
+
+    Examples
+    --------
+    >>> said("of 10 pairs, 5 are right"), said("")
+    ('Of 10 pairs, 5 are right.', '')
+    """
+    return f"{capitalized(text).rstrip('.')}." if text else ""
 
 
 def time_in_words(seconds: float) -> str:
