@@ -25,7 +25,8 @@ from small_audits import audited, elsewhere, people, pool_of
 def runs(quick, full, *, slow=False):
     short = pytest.param(quick, 3.0, id="quick", marks=[pytest.mark.slow] if slow else [])
     return pytest.mark.parametrize(
-        ("runs", "errors"), [short, pytest.param(full, 2.0, id="full", marks=pytest.mark.full)]
+        ("runs", "errors"),
+        [short, pytest.param(full, 2.0, id="full", marks=[pytest.mark.full, pytest.mark.timeout(7200)])],
     )
 
 

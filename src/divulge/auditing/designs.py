@@ -35,11 +35,16 @@ class Asked:
 ALIASES = {"membership": "halves", "swapped_secrets": "secrets", "random_halves": "halves"}
 """Other names, of results and of the field."""
 _DESIGNS: dict[str, tuple[Callable[[Asked], Design], int]] = {
-    "secrets": (lambda a: SwappedSecrets(secrets=a.secrets, share=1.0 if a.everyone else None, level=a.level), 10),
-    "halves": (lambda a: RandomHalves(level=a.level), 16),
+    "secrets": (
+        lambda a: SwappedSecrets(
+            secrets=a.secrets, share=1.0 if a.everyone else None, level=a.level, acceptable=a.acceptable
+        ),
+        10,
+    ),
+    "halves": (lambda a: RandomHalves(level=a.level, acceptable=a.acceptable), 16),
     "canaries": (lambda a: Canaries(claim=_claim(a), level=a.level), 5),
     "target": (lambda a: Target(claim=_claim(a), level=a.level), 200),
-    "domain": (lambda a: Domain(level=a.level), 2),
+    "domain": (lambda a: Domain(level=a.level, acceptable=a.acceptable), 2),
 }
 """For each name what makes the design, and the trainings without --runs."""
 

@@ -7,6 +7,7 @@ exact, yes or no; where it is shown with the person and not without, the table h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +118,7 @@ class Domain:
     """The design with its settings."""
 
     level: float = 0.95
+    acceptable: float = ACCEPTABLE
     name: str = "domain"
     n_least: int = 2
 
@@ -134,7 +136,7 @@ class Domain:
                 "domain: every value is shared by two people or more. hint: there is nothing to test; name columns "
                 "that were left out in the schema, or go on with `secrets`."
             )
-        return DomainTrial(pool, people, values, self.level)
+        return DomainTrial(pool, people, values, self.level, self.acceptable)
 
 
 def _few_enough(values: tuple[Carried, ...], n_units: int, rng: np.random.Generator) -> tuple[Carried, ...]:
@@ -156,6 +158,7 @@ class DomainTrial:
     people: Encoded
     values: tuple[Carried, ...]
     level: float
+    acceptable: float = ACCEPTABLE
 
     @property
     def carriers(self) -> Ints:
@@ -198,10 +201,11 @@ class DomainTrial:
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
         n = len(self.carriers) * (n_runs // 2)
+        needed = _people_needed(self.acceptable, self.level)
         least = next(k for k in range(1, 100) if fewest_right(k, self.level) <= k)
         return (
             f"{len(self.carriers):,} people alone have a value; {n_runs // 2} pairs of trainings. Values of {least} "
-            f"people that are shown with them alone are a finding; `none found` needs 72 people, here {n:,}",
+            f"people that are shown with them alone are a finding; `none found` needs {needed:,} people, here {n:,}",
         )
 
     def _result(self, fields: dict[str, Any], told: Ints, n_pairs: int) -> AuditResult:
@@ -224,7 +228,7 @@ class DomainTrial:
             notes.append(
                 "shown with the person and not without: " + ", ".join(f"{k} of {tidy(c)!r}" for c, k in columns)
             )
-        fields |= {"findable": Findable(needed=72)}
+        fields |= {"findable": Findable(needed=_people_needed(self.acceptable, self.level))}
         return AuditResult(
             test="domain",
             counts="people",
@@ -243,6 +247,11 @@ class DomainTrial:
         p = fields.get("p_value")
         if isinstance(p, float) and p <= 1 - self.level:
             return "excess found", []
-        if high <= ACCEPTABLE:
+        if high <= self.acceptable:
             return "none found", []
         return "cannot tell", ["cannot tell: too few people alone have a value, or too few of these values differ"]
+
+
+def _people_needed(acceptable: float, level: float) -> int:
+    """Return how many people must alone have a value until none that is told shows that the risk is acceptable."""
+    return math.ceil(math.log((1 - level) / 2) / math.log1p(-acceptable) - 1e-9)

@@ -50,11 +50,12 @@ class RandomHalves:
 
     Parameters
     ----------
-    level
-        Level of intervals and tests.
+    level, acceptable
+        Level of intervals and tests; largest upper limit of the risk that counts as none found.
     """
 
     level: float = 0.95
+    acceptable: float = ACCEPTABLE
     name: str = "halves"
     n_least: int = 1
 
@@ -70,7 +71,7 @@ class RandomHalves:
             raise SettingError(
                 f"halves: {people.n_units} people are too few, {FEWEST_PEOPLE} are needed. hint: give all you have."
             )
-        return HalvesTrial(pool, people, self.level)
+        return HalvesTrial(pool, people, self.level, self.acceptable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +81,7 @@ class HalvesTrial:
     pool: Pool
     people: Encoded
     level: float
+    acceptable: float = ACCEPTABLE
 
     def inside(self, run: int) -> Bools:
         """Return which units are trained on: half of them, drawn at random."""
@@ -131,9 +133,9 @@ class HalvesTrial:
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
         n = self.people.n_units
+        rate = _findable(n, n_runs, self.level, self.acceptable).rate
         out = [
-            f"{n:,} people in {n_runs} trainings: an AUC of {_findable(n, n_runs, self.level).rate:.3f} is found with "
-            "probability 0.8 (0.5 is nothing)"
+            f"{n:,} people in {n_runs} trainings: an AUC of {rate:.3f} is found with probability 0.8 (0.5 is nothing)"
         ]
         if n_runs < _STACK_FROM:
             out.append("people are compared with themselves from 4 trainings on; 16 to 40 are better")
@@ -184,7 +186,7 @@ class HalvesTrial:
             risk=risk,
             p_value=found.p_value,
             p_adjusted=adjusted,
-            findable=_findable(n, len(done), self.level),
+            findable=_findable(n, len(done), self.level, self.acceptable),
             people=people,
             verdict=verdict,
             sentence=(
@@ -215,17 +217,17 @@ class HalvesTrial:
     def _verdict(self, found: Halves, adjusted: float, residual: float) -> tuple[Verdict, list[str]]:
         if adjusted <= 1 - self.level:
             return "excess found", []
-        if max(2 * found.high - 1, residual) <= ACCEPTABLE:
+        if max(2 * found.high - 1, residual) <= self.acceptable:
             return "none found", []
-        needed = _findable(len(found.score[0]), 1, self.level).needed
+        needed = _findable(len(found.score[0]), 1, self.level, self.acceptable).needed
         return "cannot tell", [
-            f"cannot tell: about {needed:,} people times trainings would bring the upper limit to {ACCEPTABLE:g}"
+            f"cannot tell: about {needed:,} people times trainings would bring the upper limit to {self.acceptable:g}"
         ]
 
 
-def _findable(n: int, n_runs: int, level: float) -> Findable:
+def _findable(n: int, n_runs: int, level: float, acceptable: float) -> Findable:
     """Return the smallest mean AUC that is found, and people times trainings for `none found`; by the normal limit."""
     spread = math.sqrt((n + 1) / (12 * (n // 2) * (n - n // 2)) / n_runs)
     one_sided, power = normal_quantile(2 * level - 1), normal_quantile(0.6)
-    needed = (2 * normal_quantile(level) / ACCEPTABLE) ** 2 / 3
+    needed = (2 * normal_quantile(level) / acceptable) ** 2 / 3
     return Findable(rate=min(1.0, 0.5 + (one_sided + power) * spread), needed=math.ceil(needed))

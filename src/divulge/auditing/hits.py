@@ -27,7 +27,9 @@ FDR = 0.1
 _FEWEST_RUNS = 5
 
 
-def counted(trainings: Sequence[PerTraining], level: float, tests: int = 1) -> dict[str, Any]:
+def counted(
+    trainings: Sequence[PerTraining], level: float, tests: int = 1, acceptable: float = ACCEPTABLE
+) -> dict[str, Any]:
     """Return the fields of a result that follow from hits of fair coins: rate, risk, p-value, e-value, power.
 
     Parameters
@@ -38,6 +40,8 @@ def counted(trainings: Sequence[PerTraining], level: float, tests: int = 1) -> d
         Level of the intervals and of the test.
     tests
         Number of results that are looked at together; simultaneous limits allow for them.
+    acceptable
+        Largest upper limit of the risk that counts as none found.
     """
     n, hits = sum(t.n for t in trainings), int(sum(t.hits for t in trainings))
     if not n:
@@ -57,22 +61,24 @@ def counted(trainings: Sequence[PerTraining], level: float, tests: int = 1) -> d
         ),
         "p_value": luck(hits, n),
         "e_value": mixture_e_value(hits, n),
-        "findable": Findable(rate=smallest_rate(n, level=level), needed=needed_for_none(ACCEPTABLE, level)),
+        "findable": Findable(rate=smallest_rate(n, level=level), needed=needed_for_none(acceptable, level)),
         "trainings": tuple(trainings),
     }  # fmt: skip
 
 
-def verdict_on(fields: Mapping[str, Any], p_adjusted: float, level: float) -> tuple[Verdict, list[str]]:
+def verdict_on(
+    fields: Mapping[str, Any], p_adjusted: float, level: float, acceptable: float = ACCEPTABLE
+) -> tuple[Verdict, list[str]]:
     """Return the verdict on guesses of fair coins, and notes on why nobody can tell."""
     n = fields["n"]
     if not n or fewest_right(n, level) > n:
         return "cannot tell", [f"cannot tell: {n:,} guesses are too few for any finding"]
     if p_adjusted <= 1 - level:
         return "excess found", []
-    if fields["risk"].high_simultaneous <= ACCEPTABLE:
+    if fields["risk"].high_simultaneous <= acceptable:
         return "none found", []
     needed = fields["findable"].needed
-    return "cannot tell", [f"cannot tell: about {needed:,} guesses would bring the upper limit to {ACCEPTABLE:g}"]
+    return "cannot tell", [f"cannot tell: about {needed:,} guesses would bring the upper limit to {acceptable:g}"]
 
 
 def between_trainings(trainings: Sequence[PerTraining], level: float) -> dict[str, float | None]:

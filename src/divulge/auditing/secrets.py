@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.attacks.checks import ACCEPTABLE
 from divulge.auditing.design import Evidence
 from divulge.auditing.evidence import KINDS, guessing, row_evidence
 from divulge.auditing.hits import between_trainings, counted, named_people, verdict_on
@@ -59,14 +60,15 @@ class SwappedSecrets:
     strata
         Classes of how well the secret is predicted by the other columns; people exchange within a class. 1 lets
         everybody exchange with everybody: more pairs, and less natural tables.
-    level
-        Level of intervals and tests.
+    level, acceptable
+        Level of intervals and tests; largest upper limit of the risk that counts as none found.
     """
 
     secrets: tuple[str, ...]
     share: float | None = None
     strata: int = STRATA
     level: float = 0.95
+    acceptable: float = ACCEPTABLE
     name: str = "secrets"
     n_least: int = 1
 
@@ -93,7 +95,7 @@ class SwappedSecrets:
         people = encoded(pool)
         check_columns("secrets", list(self.secrets), people.case.columns, people.case.levels)
         about = tuple(_prepared(people, secret, self.strata) for secret in self.secrets)
-        trial = SwapTrial(pool, people, about, min(self.share or SHARE, 1 / len(about)), self.level)
+        trial = SwapTrial(pool, people, about, min(self.share or SHARE, 1 / len(about)), self.level, self.acceptable)
         for i, one in enumerate(about):
             if (found := len(trial.pairs(0, i))) < FEWEST_PAIRS:
                 raise SettingError(
@@ -144,6 +146,7 @@ class SwapTrial:
     about: tuple[About, ...]
     share: float
     level: float
+    acceptable: float
     _pairs: dict[tuple[int, int], Ints] = field(default_factory=dict)
 
     def pairs(self, run: int, which: int) -> Ints:
@@ -210,7 +213,7 @@ class SwapTrial:
         out = []
         for which, one in enumerate(self.about):
             n = n_runs * len(self.pairs(0, which))
-            rate, needed = smallest_rate(n, level=self.level), needed_for_none(0.05, self.level)
+            rate, needed = smallest_rate(n, level=self.level), needed_for_none(self.acceptable, self.level)
             smallest = "no number of right guesses is enough" if rate is None else f"finds {100 * rate:.1f}% right"
             out.append(
                 f"{tidy(one.name)!r}: about {n:,} pairs in {n_runs} trainings: {smallest} (50% is nothing) with "
@@ -246,11 +249,13 @@ class SwapTrial:
             for kind in KINDS:
                 own = np.asarray(evidence[run][f"{kind} {which}"], dtype=np.float64)
                 kinds[kind] += int(self._right(run, which, own, kind).sum())
-        return _Counted(counted(trainings, self.level, len(self.about)), kinds, (top[0], top[1]), hits, n)
+        return _Counted(
+            counted(trainings, self.level, len(self.about), self.acceptable), kinds, (top[0], top[1]), hits, n
+        )
 
     def _result(self, which: int, found: _Counted, adjusted: float) -> AuditResult:
         one, fields = self.about[which], found.fields
-        verdict, notes = verdict_on(fields, adjusted, self.level)
+        verdict, notes = verdict_on(fields, adjusted, self.level, self.acceptable)
         named, p = named_people(found.hits, found.n)
         top_hits, top_n = found.top
         n = fields["n"]
