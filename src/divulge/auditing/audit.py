@@ -123,6 +123,13 @@ def audit(
     ------
     DivulgeError
         The table, the generator or an option cannot be used; no training gave a table.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"age": [20 + i % 50 for i in range(400)], "ill": [i * i % 7 < 3 for i in range(400)]})
+    >>> copies = lambda table: table
+    >>> audit(people, copies, secrets=["ill"], runs=1).verdict
+    'excess found'
     """
     if os.environ.get(worker.PREPARING):
         raise SettingError(
