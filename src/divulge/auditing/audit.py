@@ -126,9 +126,10 @@ def audit(
 
     Examples
     --------
-    >>> people = pl.DataFrame({"age": [20 + i % 50 for i in range(400)], "ill": [i * i % 7 < 3 for i in range(400)]})
-    >>> copies = lambda table: table
-    >>> audit(people, copies, secrets=["ill"], runs=1).verdict
+    >>> import random
+    >>> ages, floors = [i % 50 for i in range(100)], [i % 3 for i in range(100)]
+    >>> people = pl.DataFrame({"age": ages, "floor": floors, "ill": random.Random(1).choices("ab", k=100)})
+    >>> audit(people, lambda table: table, secrets=["ill"], runs=1, everyone=True).verdict
     'excess found'
     """
     if os.environ.get(worker.PREPARING):
