@@ -129,7 +129,7 @@ def audit(
     >>> import random
     >>> ages, floors = [i % 50 for i in range(100)], [i % 3 for i in range(100)]
     >>> people = pl.DataFrame({"age": ages, "floor": floors, "ill": random.Random(1).choices("ab", k=100)})
-    >>> audit(people, lambda table: table, secrets=["ill"], runs=1, everyone=True).verdict
+    >>> audit(people, lambda table: table, design="halves", runs=1).verdict
     'excess found'
     """
     if os.environ.get(worker.PREPARING):
