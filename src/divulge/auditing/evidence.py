@@ -135,8 +135,8 @@ def _sets(n_columns: int, own: Sequence[int], order: int, rng: np.random.Generat
 def guessing(evidence: Mapping[str, Floats], natural: Floats) -> Floats:
     """Return the evidence on which pairs are guessed about, shape (n_pairs,): positive for "not exchanged".
 
-    Each kind is centred and divided by its standard deviation, but for copies, which count as they are; the sum with
-    the weights of `KINDS` is centred again.
+    Each kind is centred and divided by its standard deviation, but for copies, which count as they are. Of the sum with
+    the weights of `KINDS` the middle is taken away.
     """
     total = np.zeros(len(natural))
     for kind, weight in KINDS.items():
@@ -144,7 +144,7 @@ def guessing(evidence: Mapping[str, Floats], natural: Floats) -> Floats:
             own = evidence[kind] if kind == "copies" else centred(evidence[kind], natural)
             spread = 1.0 if kind == "copies" else float(own.std())
             total += weight * own / spread if spread > 0 else 0.0
-    return centred(total, natural)
+    return np.asarray((total - _middle(total)).round(9))
 
 
 def centred(evidence: Floats, natural: Floats) -> Floats:
@@ -165,5 +165,10 @@ def centred(evidence: Floats, natural: Floats) -> Floats:
         return evidence
     x = np.column_stack([np.ones(n), natural])
     rest = evidence - x @ np.linalg.lstsq(x, evidence, rcond=None)[0]
-    cut = int(_TRIMMED * n)
-    return np.asarray((rest - np.sort(rest)[cut : n - cut].mean()).round(9))
+    return np.asarray((rest - _middle(rest)).round(9))
+
+
+def _middle(values: Floats) -> float:
+    """Return the mean without the tenth at either end; 0 without values."""
+    cut = int(_TRIMMED * len(values))
+    return float(np.sort(values)[cut : len(values) - cut].mean()) if len(values) else 0.0
