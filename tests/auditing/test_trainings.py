@@ -45,7 +45,7 @@ def test_the_first_two_trainings_say_what_all_take_and_find(leaking):
 def test_what_is_kept_is_private(leaking):
     kept = leaking[0] / "kept"
     assert kept.stat().st_mode & 0o777 == 0o700
-    assert {p.name for p in (kept / "0000").iterdir()} == {"evidence.npz", "log.txt", "run.json", "synthetic.parquet"}
+    assert {p.name for p in (kept / "0000").iterdir()} == {"evidence.kept", "log.txt", "run.json", "synthetic.parquet"}
     assert all(p.stat().st_mode & 0o77 == 0 for p in kept.rglob("*"))
 
 
