@@ -56,6 +56,15 @@ def test_a_finished_audit_is_resumed_without_training(leaking):
     assert same(again, report)
 
 
+def test_more_trainings_after_a_report_are_told(tmp_path):
+    first = audited(keep=tmp_path / "kept", runs=2)
+    again = audited(keep=tmp_path / "kept", runs=2, resume=True)
+    more = audited(keep=tmp_path / "kept", runs=3, resume=True)
+    assert first.audit.notes == again.audit.notes == ()
+    assert "a report after 2 trainings" in more.audit.notes[0]
+    assert more.audit.runs[:2] == first.audit.runs
+
+
 @pytest.mark.parametrize(
     ("more", "options", "why"),
     [

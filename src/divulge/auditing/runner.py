@@ -20,6 +20,7 @@ from divulge.auditing.store import Finished, Store
 from divulge.auditing.trainers import Given, Trainer
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, TableError
+from divulge.report.formatting import enumerated
 from divulge.tables.frames import Table
 
 __all__ = ["FIRST", "AuditStopped", "Limits", "NoTraining", "Ran", "Runner"]
@@ -297,6 +298,11 @@ class Runner:
 
     def _notes(self) -> tuple[str, ...]:
         notes = [self.trainer.alone] if self.trainer.alone else []
+        if not self.limits.first_only and (before := self.store.looked(len(self._done))):
+            notes.append(
+                f"there was a report after {enumerated([str(n) for n in before])} trainings: who goes on because of "
+                "what it said reads the e-value, which allows for that; p-values and intervals do not"
+            )
         seen: dict[str, int] = {}
         for finished in self._done.values():
             if finished.content:

@@ -26,6 +26,7 @@ from divulge.tables.parquet import write_parquet
 
 __all__ = ["Finished", "Plan", "Store", "fresh"]
 
+_LOOKS = "looks.json"
 _PLAN, _RUN, _LOG, _TABLE, _EVIDENCE = "plan.json", "run.json", "log.txt", "synthetic.parquet", "evidence.kept"
 _FORMAT = "divulge-audit-plan/1"
 _PRIVATE = 0o700
@@ -140,6 +141,16 @@ class Store:
         """Return the file of what a training printed."""
         return self.place(run) / _LOG
 
+    def looked(self, n_runs: int) -> tuple[int, ...]:
+        """Note that a report of so many trainings is made, and return after how many fewer there was one before."""
+        path = self.folder / _LOOKS
+        try:
+            before = msgspec.json.decode(path.read_bytes(), type=list[int])
+        except (OSError, msgspec.DecodeError):
+            before = []
+        replaced(path, msgspec.json.encode(sorted({*before, n_runs})), mode=0o600)
+        return tuple(n for n in before if n < n_runs)
+
     def finished(self, run: int) -> Finished | None:
         """Return a training that is kept whole, None where there is none."""
         place = self.folder / f"{run:04d}"
@@ -193,7 +204,7 @@ def fresh(folder: str | Path) -> None:
     if folder.is_symlink() or not (folder / _PLAN).exists():
         return
     for path in folder.iterdir():
-        if path.name == _PLAN:
+        if path.name in (_PLAN, _LOOKS):
             path.unlink()
         elif path.is_dir() and not path.is_symlink() and path.name.isdigit():
             shutil.rmtree(path)
