@@ -134,7 +134,7 @@ def test_failed_trainings_are_counted_and_nothing_is_concluded():
     assert (t.planned, t.done, t.failed) == (12, status.count("done"), status.count("failed"))
     assert len(report.audit.results[0].trainings) == t.done
     assert report.audit.results[0].p_value < 1e-6
-    assert report.verdict == "cannot tell" and f"{t.failed} of 12 trainings failed" in report.audit.sentence
+    assert report.verdict == "cannot tell" and f"{t.failed} of 12 trainings failed, and" in report.audit.sentence
     assert "12 trainings failed" in report.audit.results[0].notes[0]
 
 

@@ -76,7 +76,8 @@ def found_in_words(result: AuditRecord) -> str:
     parts = []
     if f.rate is not None:
         parts.append(f"a rate of {percent(f.rate)} would be found with probability {f.power:g}")
-    if f.needed is not None and result.verdict != "excess found":
+    found = result.p_value is not None and result.p_value <= 0.05
+    if f.needed is not None and result.verdict != "excess found" and not found:
         parts.append(f"«none found» needs about {f.needed:,} {result.counts}{_in_trainings(result, f.needed)}")
     return "; ".join(parts)
 
