@@ -30,9 +30,12 @@ def report():
         epsilon=Epsilon(low=0.4, ceiling=1.4, delta=1e-5, level=0.95, neighbour="one secret replaced",
                         method="one run", claim=0.1, rejected=True, power=0.9),
     )  # fmt: skip
+    weaker = replace(
+        result, variant="weaker", p_value=0.5, e_value=0.1, people=None, epsilon=None, verdict="none found"
+    )
     failed = Run(number=2, status="failed", seed=1, attempts=2, reason="ended with exit status 3")
     trained = replace(found.audit.trainings, planned=3, failed=1)
-    return found.replaced(results=(result,), runs=(*found.audit.runs, failed), trainings=trained)
+    return found.replaced(results=(result, weaker), runs=(*found.audit.runs, failed), trainings=trained)
 
 
 def test_the_published_schema_is_that_of_the_structs():
@@ -77,7 +80,7 @@ def test_markdown_and_terminal_say_the_same_and_are_harmless(report):
         ("swapped_secrets.p < 0.01", False), ("swapped_secrets.p < 1e-300", True), ("swapped_secrets.e >= 20", False),
         ("any.epsilon_low > 0.4", True), ("any.epsilon_low > 0.3", False), ("swapped_secrets.people > 3", True),
         ("swapped_secrets.rate > 0.6", False), ("canaries.p < 0.01", False), ("swapped_secrets.high > 0.05", False),
-        ("swapped_secrets[surest tenth].p < 0.01", False), ("excess", False),
+        ("swapped_secrets[surest tenth].p < 0.01", False), ("swapped_secrets[weaker].p < 0.01", True), ("excess", False),
     ],
 )  # fmt: skip
 def test_rules(report, rule, kept):

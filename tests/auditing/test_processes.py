@@ -31,6 +31,13 @@ def alive(pid):
         return False
 
 
+def assert_ends(pid):
+    deadline = time.monotonic() + 10
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not alive(pid)
+
+
 @pytest.mark.parametrize("how", CODE)
 def test_how_a_process_ends_is_told(how, tmp_path):
     code, why = CODE[how]
@@ -58,11 +65,20 @@ def test_a_process_that_hangs_is_ended_with_its_children(tmp_path):
     ended = run(HANGS, tmp_path, limit=0.7)
     assert ended.why == "was stopped at the time limit of 1 seconds"
     assert time.monotonic() - began < 20
-    child = int((tmp_path / "log").read_text())
-    deadline = time.monotonic() + 10
-    while alive(child) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not alive(child)
+    assert_ends(int((tmp_path / "log").read_text()))
+
+
+LEAVES = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_what_a_process_leaves_running_is_ended(tmp_path):
+    assert run(LEAVES, tmp_path).why == ""
+    assert_ends(int((tmp_path / "log").read_text()))
 
 
 def test_stopping_ends_all_and_starts_none(tmp_path):

@@ -45,7 +45,7 @@ def test_the_first_two_trainings_say_what_all_take_and_find(leaking):
 def test_what_is_kept_is_private(leaking):
     kept = leaking[0] / "kept"
     assert kept.stat().st_mode & 0o777 == 0o700
-    assert {p.name for p in (kept / "0000").iterdir()} == {"evidence.npz", "log.txt", "run.json", "synthetic.parquet"}
+    assert {p.name for p in (kept / "0000").iterdir()} == {"evidence.kept", "log.txt", "run.json", "synthetic.parquet"}
     assert all(p.stat().st_mode & 0o77 == 0 for p in kept.rglob("*"))
 
 
@@ -54,6 +54,15 @@ def test_a_finished_audit_is_resumed_without_training(leaking):
     again = audited("--leak 0.9", data=folder / "data.csv", keep=folder / "kept", resume=True)
     assert [r.seconds for r in again.audit.runs] == [r.seconds for r in report.audit.runs]
     assert same(again, report)
+
+
+def test_more_trainings_after_a_report_are_told(tmp_path):
+    first = audited(keep=tmp_path / "kept", runs=2)
+    again = audited(keep=tmp_path / "kept", runs=2, resume=True)
+    more = audited(keep=tmp_path / "kept", runs=3, resume=True)
+    assert first.audit.notes == again.audit.notes == ()
+    assert "a report after 2 trainings" in more.audit.notes[0]
+    assert more.audit.runs[:2] == first.audit.runs
 
 
 @pytest.mark.parametrize(
@@ -125,7 +134,7 @@ def test_failed_trainings_are_counted_and_nothing_is_concluded():
     assert (t.planned, t.done, t.failed) == (12, status.count("done"), status.count("failed"))
     assert len(report.audit.results[0].trainings) == t.done
     assert report.audit.results[0].p_value < 1e-6
-    assert report.verdict == "cannot tell" and f"{t.failed} of 12 trainings failed" in report.audit.sentence
+    assert report.verdict == "cannot tell" and f"{t.failed} of 12 trainings failed, and" in report.audit.sentence
     assert "12 trainings failed" in report.audit.results[0].notes[0]
 
 

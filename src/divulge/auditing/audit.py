@@ -123,6 +123,14 @@ def audit(
     ------
     DivulgeError
         The table, the generator or an option cannot be used; no training gave a table.
+
+    Examples
+    --------
+    >>> import random
+    >>> ages, floors = [i % 50 for i in range(100)], [i % 3 for i in range(100)]
+    >>> people = pl.DataFrame({"age": ages, "floor": floors, "ill": random.Random(1).choices("ab", k=100)})
+    >>> audit(people, lambda table: table, design="halves", runs=1).verdict
+    'excess found'
     """
     if os.environ.get(worker.PREPARING):
         raise SettingError(

@@ -74,6 +74,8 @@ def judge_audit_rule(audit: Audit, rule: str) -> Judged:
         return Judged("", False, f"has no {_FIELDS[field][0]}" if own else "was not tested")
     value, result = (min if operator.startswith("<") else max)(numbers, key=lambda found: found[0])
     text, why = against(value, operator, limit, 4)
+    if field in ("p", "e") and 0 < value < 1e-4:
+        text = f"{value:.1e}"
     return Judged(f"{text} ({_named(result)})", not why, why)
 
 

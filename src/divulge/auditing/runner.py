@@ -20,6 +20,7 @@ from divulge.auditing.store import Finished, Store
 from divulge.auditing.trainers import Given, Trainer
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, TableError
+from divulge.report.formatting import enumerated
 from divulge.tables.frames import Table
 
 __all__ = ["FIRST", "AuditStopped", "Limits", "NoTraining", "Ran", "Runner"]
@@ -169,8 +170,9 @@ class Runner:
         while going or todo:
             while todo and len(going) < self._jobs and self._may_start(len(going)):
                 going.add(pool.submit(self._train, todo.pop(), self._clock.limit(self.limits)))
-            if not going and todo and not self._may_start(0):
-                break
+            if not going:
+                break  # the budget is used up
+            self._read_tables()  # while the next ones train
             self._show(len(going))
             ended, going = wait(going, return_when=FIRST_COMPLETED)
             for future in ended:
@@ -178,6 +180,7 @@ class Runner:
             told = told or self._tell_outlook()
             if told and self.limits.first_only:
                 todo.clear()
+        self._read_tables()
 
     def _may_start(self, going: int) -> bool:
         """Return whether a training may start: the first two must give a table before a third one starts."""
@@ -213,18 +216,20 @@ class Runner:
         self.progress(f"training {min(done + max(going, 1), total)} of {total}{n_failed}{each}", done, total)
 
     def _take(self, finished: Finished) -> None:
-        """Take a finished training, and read its table."""
-        run = finished.run
-        self._done[run.number] = finished
-        if run.status != "done":
-            return
-        self._clock.seconds.append(run.seconds)
-        self._check_dependence()
-        evidence = self.store.evidence(run.number)
-        if evidence is None:
-            evidence = self.trial.read(run.number, self.store.table(run.number))
-            self.store.keep_evidence(run.number, evidence)
-        self._evidence[run.number] = evidence
+        """Take a finished training."""
+        self._done[finished.run.number] = finished
+        if finished.run.status == "done":
+            self._clock.seconds.append(finished.run.seconds)
+            self._check_dependence()
+
+    def _read_tables(self) -> None:
+        """Read the synthetic tables that came since the last time."""
+        for number in [n for n, f in self._done.items() if f.run.status == "done" and n not in self._evidence]:
+            evidence = self.store.evidence(number)
+            if evidence is None:
+                evidence = self.trial.read(number, self.store.table(number))
+                self.store.keep_evidence(number, evidence)
+            self._evidence[number] = evidence
 
     def _check_dependence(self) -> None:
         """Raise an error where two different training tables gave the same synthetic table."""
@@ -293,6 +298,11 @@ class Runner:
 
     def _notes(self) -> tuple[str, ...]:
         notes = [self.trainer.alone] if self.trainer.alone else []
+        if not self.limits.first_only and (before := self.store.looked(len(self._done))):
+            notes.append(
+                f"there was a report after {enumerated([str(n) for n in before])} trainings: who goes on because of "
+                "what it said reads the e-value, which allows for that; p-values and intervals do not"
+            )
         seen: dict[str, int] = {}
         for finished in self._done.values():
             if finished.content:

@@ -6,9 +6,9 @@ A training is finished when its `run.json` stands, which is written last. The fo
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import shutil
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ from divulge.tables.parquet import write_parquet
 
 __all__ = ["Finished", "Plan", "Store", "fresh"]
 
-_PLAN, _RUN, _LOG, _TABLE, _EVIDENCE = "plan.json", "run.json", "log.txt", "synthetic.parquet", "evidence.npz"
+_LOOKS = "looks.json"
+_PLAN, _RUN, _LOG, _TABLE, _EVIDENCE = "plan.json", "run.json", "log.txt", "synthetic.parquet", "evidence.kept"
 _FORMAT = "divulge-audit-plan/1"
 _PRIVATE = 0o700
 _CHANGED = {
@@ -65,6 +66,19 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     """Hash of the cells of the synthetic table."""
     trained: str = ""
     """Hash of the cells of the training table."""
+
+
+class _Array(msgspec.Struct, frozen=True):
+    dtype: str
+    shape: tuple[int, ...]
+    cells: bytes
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """The evidence of one training."""
+
+    version: str
+    arrays: dict[str, _Array]
 
 
 class Store:
@@ -127,6 +141,16 @@ class Store:
         """Return the file of what a training printed."""
         return self.place(run) / _LOG
 
+    def looked(self, n_runs: int) -> tuple[int, ...]:
+        """Note that a report of so many trainings is made, and return after how many fewer there was one before."""
+        path = self.folder / _LOOKS
+        try:
+            before = msgspec.json.decode(path.read_bytes(), type=list[int])
+        except (OSError, msgspec.DecodeError):
+            before = []
+        replaced(path, msgspec.json.encode(sorted({*before, n_runs})), mode=0o600)
+        return tuple(n for n in before if n < n_runs)
+
     def finished(self, run: int) -> Finished | None:
         """Return a training that is kept whole, None where there is none."""
         place = self.folder / f"{run:04d}"
@@ -157,17 +181,21 @@ class Store:
     def evidence(self, run: int) -> Evidence | None:
         """Return what this version of divulge read in a synthetic table, None where it read nothing yet."""
         try:
-            with np.load(self.place(run) / _EVIDENCE, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
-        except (OSError, ValueError, KeyError, EOFError):
+            kept = msgspec.msgpack.decode(zlib.decompress((self.place(run) / _EVIDENCE).read_bytes()), type=_Kept)
+            if kept.version != __version__:
+                return None
+            return {name: np.frombuffer(a.cells, a.dtype).reshape(a.shape).copy() for name, a in kept.arrays.items()}
+        except (OSError, ValueError, TypeError, zlib.error, msgspec.DecodeError):
             return None
-        return arrays if str(arrays.pop("divulge version", "")) == __version__ else None
 
     def keep_evidence(self, run: int, evidence: Evidence) -> None:
         """Keep what was read in a synthetic table."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **{"divulge version": np.array(__version__)}, **evidence)  # type: ignore[arg-type]
-        replaced(self.place(run) / _EVIDENCE, buffer.getvalue(), mode=0o600)
+        arrays = {
+            name: _Array(dtype=a.dtype.str, shape=a.shape, cells=np.ascontiguousarray(a).tobytes())
+            for name, a in evidence.items()
+        }
+        packed = msgspec.msgpack.encode(_Kept(version=__version__, arrays=arrays))
+        replaced(self.place(run) / _EVIDENCE, zlib.compress(packed, 1), mode=0o600)
 
 
 def fresh(folder: str | Path) -> None:
@@ -176,7 +204,7 @@ def fresh(folder: str | Path) -> None:
     if folder.is_symlink() or not (folder / _PLAN).exists():
         return
     for path in folder.iterdir():
-        if path.name == _PLAN:
+        if path.name in (_PLAN, _LOOKS):
             path.unlink()
         elif path.is_dir() and not path.is_symlink() and path.name.isdigit():
             shutil.rmtree(path)

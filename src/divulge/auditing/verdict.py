@@ -56,6 +56,10 @@ def verdict_of(results: Sequence[AuditResult], trained: Trained) -> tuple[Verdic
     verdicts = [r.verdict for r in results if r.verdict is not None]
     verdict: Verdict = next((v for v in _ORDER if v in verdicts), "cannot tell")
     sentence = _WORDS.get(verdict, _WORDS["cannot tell"])
-    if trained.failed > MOST_FAILED * (trained.done + trained.failed):
-        sentence += f" {trained.failed} of {several(trained.done + trained.failed, 'training')} failed."
+    made = trained.done + trained.failed
+    if trained.failed > MOST_FAILED * made:
+        sentence = (
+            f"Nothing is concluded: {trained.failed} of {several(made, 'training')} failed, and whether one fails may "
+            "depend on what it was trained on. Mend what fails, and continue with --resume."
+        )
     return verdict, sentence

@@ -199,7 +199,7 @@ def _without_names(what: str, names: bool, total: int) -> str:
 class _Lines:
     """Progress where there is no terminal: a line for each stage, and one every 30 seconds of the attacks."""
 
-    def __init__(self, names: bool, noun: str, doing: str) -> None:
+    def __init__(self, names: bool, noun: str = "test", doing: str = "attacking") -> None:
         self._names = names
         self._noun = noun
         self._doing = doing

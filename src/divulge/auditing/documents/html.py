@@ -36,7 +36,7 @@ def page(audit: Audit) -> str:
         "banner": f"b-{_CLASS.get(audit.verdict, 'unsure')}",
         "results": [{"r": r, "cells": words.cells(r), "epsilon": words.epsilon_in_words(r),
                      "findable": words.found_in_words(r),
-             "said": words.said(r.sentence)} for r in audit.results],
+             "said": words.sentence_of(audit, r)} for r in audit.results],
         "heads": words.HEADS,
         "picture": rates("rates", drawn) if drawn else None,
         "people": [r for r in audit.results if r.people is not None],

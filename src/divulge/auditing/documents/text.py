@@ -18,7 +18,7 @@ _SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "
 
 def markdown(audit: Audit) -> str:
     """Return an audit as Markdown: verdict, results, what could have been found, trainings, notes."""
-    said = [f"- {escaped(line)}" for r in audit.results for line in _lines(r)]
+    said = [f"- {escaped(line)}" for r in audit.results for line in _lines(audit, r)]
     rows = [[escaped(c) for c in words.cells(r)] for r in audit.results]
     trained = [f"- {n} × {escaped(why)}" for why, n in words.reasons(audit)]
     notes = [f"- {escaped(n)}" for n in (*audit.notes, *words.notes_of(audit.results))]
@@ -53,10 +53,10 @@ def _how(audit: Audit) -> str:
     )
 
 
-def _lines(result: AuditRecord) -> list[str]:
+def _lines(audit: Audit, result: AuditRecord) -> list[str]:
     """Return the sentences about a result."""
-    own = result.sentence or f"{words.label(result)}: {result.verdict or 'no verdict'}"
-    return [words.said(line) for line in (own, words.epsilon_in_words(result), words.found_in_words(result)) if line]
+    more = (words.epsilon_in_words(result), words.found_in_words(result))
+    return [words.sentence_of(audit, result), *(words.said(line) for line in more if line)]
 
 
 def summary(audit: Audit, *, width: int = 110, colour: bool = False) -> str:
@@ -65,7 +65,7 @@ def summary(audit: Audit, *, width: int = 110, colour: bool = False) -> str:
 
     parts: list[Any] = [Text(f"divulge audit: {audit.verdict}", style="bold"), Text(clean(audit.sentence)), Text("")]
     for result in audit.results:
-        head, *more = _lines(result)
+        head, *more = _lines(audit, result)
         parts.append(Text(clean(head)))
         parts += [Text(f"  {clean(line)}", style="dim") for line in more]
     parts += [Text(""), Text(clean(f"{words.trainings_in_words(audit)}."))]

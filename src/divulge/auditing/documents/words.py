@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
@@ -37,7 +38,7 @@ KNOWS = {
     "training table, and looked for in the synthetic one.",
 }  # fmt: skip
 """What each test does."""
-HEADS = ("test", "about", "trainings", "right", "chance", "95% interval", "p", "verdict")
+HEADS = ("test", "about", "trainings", "right", "chance", "interval", "p", "verdict")
 
 
 def label(result: AuditRecord) -> str:
@@ -75,9 +76,18 @@ def found_in_words(result: AuditRecord) -> str:
     parts = []
     if f.rate is not None:
         parts.append(f"a rate of {percent(f.rate)} would be found with probability {f.power:g}")
-    if f.needed is not None and result.verdict != "excess found":
-        parts.append(f"«none found» needs about {f.needed:,} {result.counts}")
+    found = result.p_value is not None and result.p_value <= 0.05
+    if f.needed is not None and result.verdict != "excess found" and not found:
+        parts.append(f"«none found» needs about {f.needed:,} {result.counts}{_in_trainings(result, f.needed)}")
     return "; ".join(parts)
+
+
+def _in_trainings(result: AuditRecord, needed: int) -> str:
+    """Return how many trainings give so many; "" where that is not known."""
+    made = len(result.trainings)
+    if not made or not result.n or result.counts not in ("pairs", "canaries"):
+        return ""
+    return f", which {ceil(needed * made / result.n):,} trainings like these give"
 
 
 def epsilon_in_words(result: AuditRecord) -> str:
@@ -86,7 +96,10 @@ def epsilon_in_words(result: AuditRecord) -> str:
     if e is None:
         return ""
     told = (
-        f"epsilon is at least {e.low:.2f} ({100 * e.level:g}% confidence, delta {e.delta:g}, neighbours: "
+        f"no epsilon above 0 is shown ({100 * e.level:g}% confidence, delta {e.delta:g}); this audit could not have "
+        f"shown more than {e.ceiling:.2f}"
+        if e.low <= 0
+        else f"epsilon is at least {e.low:.2f} ({100 * e.level:g}% confidence, delta {e.delta:g}, neighbours: "
         f"{e.neighbour}; {e.method}); this audit could not have shown more than {e.ceiling:.2f}"
     )
     if e.claim is None:
@@ -106,6 +119,13 @@ def trainings_in_words(audit: Audit) -> str:
     if t.left_out:
         told += f", {t.left_out} were left out"
     return told + (f"; one took {time_in_words(t.seconds / made)}" if made and t.seconds else "")
+
+
+def sentence_of(audit: Audit, result: AuditRecord) -> str:
+    """Return what a test found, with its variant where the audit has several results of the test."""
+    several_of_it = sum(r.test == result.test and r.target == result.target for r in audit.results) > 1
+    before = f"{result.variant}: " if several_of_it and result.variant else ""
+    return said(before + (result.sentence or f"{label(result)}: {result.verdict or 'no verdict'}"))
 
 
 def said(text: str) -> str:
