@@ -254,9 +254,8 @@ class CanaryTrial:
         sentence = "no training gave a table"
         if epsilon is not None:
             sentence = (
-                f"of {fields['n']:,} canaries that were guessed to be in the training table, {right:,} were; half "
-                f"would be nothing. Epsilon is at least {epsilon.low:.2f}; no more than {epsilon.ceiling:.2f} could be "
-                "shown"
+                f"of {fields['n']:,} canaries that were guessed to be in the training table, {right:,} were; half would "
+                "be nothing"
             )
         return AuditResult(
             test="canaries",
