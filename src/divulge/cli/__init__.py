@@ -9,13 +9,25 @@ from typing import NoReturn
 
 import click
 
-from divulge.cli import assess, catalogue, compare, completion, fidelity, gate, policy, render, split, tables
+from divulge.cli import (
+    assess,
+    catalogue,
+    compare,
+    completion,
+    fidelity,
+    gate,
+    membership,
+    policy,
+    render,
+    split,
+    tables,
+)
 from divulge.cli.root import cli
 from divulge.core.errors import DivulgeError, shortened
 
 __all__ = [
-    "assess", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "policy", "render", "split",
-    "tables",
+    "assess", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership", "policy", "render",
+    "split", "tables",
 ]  # fmt: skip
 
 

@@ -37,6 +37,7 @@ from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.canonical_values import may_be_numbers, numbers_of
 from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
+from divulge.tables.stacking import stacked
 
 __all__ = ["columns_in", "is_table_file", "opened", "read", "read_relational_schema", "read_schema"]
 
@@ -114,6 +115,8 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
 def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
     """Return a table that was passed as a frame of any kind, or as the path of a file.
 
+    As the synthetic table several tables of one training set can be passed, in a list; their rows become one table.
+
     Raises
     ------
     DivulgeError
@@ -124,6 +127,8 @@ def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
     >>> opened(pl.DataFrame({"age": [30, 41]}), "real").n_rows
     2
     """
+    if role == "synthetic" and isinstance(table, list | tuple):
+        return stacked([opened(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
     if isinstance(table, str | PathLike):
         return read(table, role=role, missing=missing)
     return table_of(table, role)
