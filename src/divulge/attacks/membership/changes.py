@@ -123,7 +123,7 @@ def changes(
 
     Examples
     --------
-    >>> import polars as pl
+    >>> import numpy as np, polars as pl
     >>> draw = np.random.default_rng(0).normal
     >>> people = pl.DataFrame({c: draw(size=300) for c in "abc"}).with_row_index("id")
     >>> copied = [t.drop("id").sample(fraction=0.8, seed=1) for t in (people, people[40:])]
