@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -117,12 +118,13 @@ def _range(three: Sequence[float], form: str = "{:.3f}") -> str:
 
 
 def _notes(results: Sequence[Result]) -> Iterator[Any]:
-    """Yield each note once; one that not all scores have, with the number of those that do."""
+    """Yield each note once, whatever its numbers; one that not all scores have, with the number of those that do."""
     from rich.text import Text
 
-    notes = [note for r in results for note in r.notes]
-    for note in dict.fromkeys(notes):
-        n = notes.count(note)
+    notes = [(re.sub(r"\d[\d,.]*", "#", note), note) for r in results for note in r.notes]
+    plain = [p for p, _ in notes]
+    for p, note in {p: note for p, note in reversed(notes)}.items():
+        n = plain.count(p)
         which = "" if n == len(results) else f" ({n} of {len(results)} scores)"
         yield Text(f"! {clean(note)}{which}", style="dim")
 

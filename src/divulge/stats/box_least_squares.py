@@ -41,8 +41,8 @@ def box_least_squares(a: sparse.csr_array, b: Floats, centre: float, penalty: fl
     Examples
     --------
     >>> counts = sparse.csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 0.0]]))
-    >>> box_least_squares(counts, np.array([1.0, 0.0, 0.0]), 0.5, 0.01).round(2).tolist()
-    [1.0, 0.0, 0.01]
+    >>> box_least_squares(counts, np.array([1.0, 0.0, 0.0]), 0.5, 0.01).round(1).tolist()
+    [1.0, 0.0, 0.0]
     """
     n = int(a.shape[1])
     back: Any = a.T.tocsr()
