@@ -112,7 +112,7 @@ def test_tables_may_differ_in_kind_type_and_columns():
     third = pl.DataFrame({"age": ["31", None], "job": [None, "c"]}).lazy()
     both = stacked([table_of(t, "synthetic") for t in (first, second)])
     assert both.named().to_dict(as_series=False) == {"age": [30.0, 41.0, 30.5], "job": ["a", "b", "b"]}
-    assert both.notes[-1] == "synthetic: 1 columns that not all of these tables have are left out"
+    assert both.notes[-1] == "synthetic: columns that not all of these tables have are left out, 1 in all"
     every = stacked([table_of(t, "synthetic") for t in (first, second, third)])
     assert every.parts == (2, 1, 2)
     assert [None if v is None else float(v) for v in every.named()["age"]] == [30, 41, 30.5, 31, None]

@@ -49,7 +49,7 @@ def stacked(tables: Sequence[Table]) -> Table:
     notes = [note for t in tables for note in t.notes]
     notes.append(f"synthetic: {len(parts)} {TOGETHER}: {sum(parts):,} rows")
     if lost := len({c for t in tables for c in t.columns}) - len(columns):
-        notes.append(f"synthetic: {lost} {LACKING}")
+        notes.append(f"synthetic: {LACKING}, {lost} in all")
     return Table(
         "synthetic", tuple(columns), frame.height, frame, names={c: f"c{i}" for i, c in enumerate(columns)},
         notes=tuple(dict.fromkeys(notes)), missing=_alike([t.missing for t in tables]), parts=parts,
