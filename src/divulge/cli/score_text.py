@@ -123,7 +123,10 @@ def _notes(results: Sequence[Result]) -> Iterator[Any]:
 
     notes = [(re.sub(r"\d[\d,.]*", "#", note), note) for r in results for note in r.notes]
     plain = [p for p, _ in notes]
-    for p, note in {p: note for p, note in reversed(notes)}.items():
+    first: dict[str, str] = {}
+    for p, note in notes:
+        first.setdefault(p, note)
+    for p, note in first.items():
         n = plain.count(p)
         which = "" if n == len(results) else f" ({n} of {len(results)} scores)"
         yield Text(f"! {clean(note)}{which}", style="dim")
