@@ -18,6 +18,7 @@ from divulge.cli import (
     gate,
     membership,
     policy,
+    quality,
     render,
     split,
     tables,
@@ -26,8 +27,8 @@ from divulge.cli.root import cli
 from divulge.core.errors import DivulgeError, shortened
 
 __all__ = [
-    "assess", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership", "policy", "render",
-    "split", "tables",
+    "assess", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership", "policy", "quality",
+    "render", "split", "tables",
 ]  # fmt: skip
 
 

@@ -209,7 +209,8 @@ class _Lines:
         """Print a line where a stage begins, or 30 seconds after the last one."""
         now = time.monotonic()
         attacking = total > 1 and done < total
-        stage = f"attacking ({total} {self._noun}s)" if attacking else what
+        doing = "measuring" if self._noun == "measure" else "attacking"
+        stage = f"{doing} ({total} {self._noun}s)" if attacking else what
         if stage != self._stage:
             click.echo(f"divulge: {stage}", err=True)
             self._stage, self._began, self._told = stage, now, now
