@@ -32,6 +32,8 @@ from .attacks.membership.changes import changes as changes
 from .attacks.membership.exposure import exposure as exposure
 from .attacks.membership.membership import membership as membership
 from .attacks.reconstruction.linear_reconstruction import linear_reconstruction as linear_reconstruction
+from .auditing.audit import audit as audit
+from .auditing.report import AuditReport as AuditReport
 from .case.case import infer_schema as infer_schema
 from .case.distances import Neighbours as Neighbours
 from .case.distances import nearest as nearest
