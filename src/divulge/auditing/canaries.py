@@ -254,8 +254,8 @@ class CanaryTrial:
         sentence = "no training gave a table"
         if epsilon is not None:
             sentence = (
-                f"of {fields['n']:,} canaries that were guessed to be in the training table, {right:,} were; half would "
-                "be nothing"
+                f"of {fields['n']:,} canaries that were guessed to be in the training table, {right:,} were; half "
+                "would be nothing"
             )
         return AuditResult(
             test="canaries",

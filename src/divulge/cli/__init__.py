@@ -9,13 +9,27 @@ from typing import NoReturn
 
 import click
 
-from divulge.cli import assess, audit, catalogue, compare, completion, fidelity, gate, policy, render, split, tables
+from divulge.cli import (
+    assess,
+    audit,
+    catalogue,
+    compare,
+    completion,
+    fidelity,
+    gate,
+    membership,
+    policy,
+    quality,
+    render,
+    split,
+    tables,
+)
 from divulge.cli.root import cli
 from divulge.core.errors import DivulgeError, shortened
 
 __all__ = [
-    "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "policy", "render",
-    "split", "tables",
+    "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership",
+    "policy", "quality", "render", "split", "tables",
 ]  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from divulge.cli.audit import judge_audit_file
-from divulge.cli.fidelity import judged_scores, saved_report
 from divulge.cli.options import FILE
+from divulge.cli.quality import judged_scores, saved_report
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file
 from divulge.core.atomic_write import written
