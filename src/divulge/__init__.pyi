@@ -27,8 +27,13 @@ from .attacks.identity.replicated_uniques import replicated_uniques as replicate
 from .attacks.identity.singling_out import singling_out as singling_out
 from .attacks.identity.t_closeness import t_closeness as t_closeness
 from .attacks.inference.inference import inference as inference
+from .attacks.membership.changes import Changes as Changes
+from .attacks.membership.changes import changes as changes
 from .attacks.membership.exposure import exposure as exposure
 from .attacks.membership.membership import membership as membership
+from .attacks.reconstruction.linear_reconstruction import linear_reconstruction as linear_reconstruction
+from .auditing.audit import audit as audit
+from .auditing.report import AuditReport as AuditReport
 from .case.case import infer_schema as infer_schema
 from .case.distances import Neighbours as Neighbours
 from .case.distances import nearest as nearest

@@ -78,7 +78,7 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
     tables = {role: None if path is None else read(path, role=role, missing=options["missing"])
               for role, path in paths.items()}  # fmt: skip
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
-    with progress_shown(options["quiet"], noun="measure") as progress:
+    with progress_shown(options["quiet"], noun="measure", doing="measuring") as progress:
         found = run(
             **tables, targets=options["targets"] or None, groups=options["groups"] or None,
             tolerance=options["tolerance"], measures=options["measures"] or None, models=options["models"],
