@@ -195,7 +195,7 @@ def _compared(
             blind,
             case.level,
             individual=Individual(real=s[:n], holdout=s[n:]),
-        )  # fmt: skip
+        )
         for name, s in change_scores(case, n_before, compared, wanted).items()
     ]
     tests = score_tests(
