@@ -193,7 +193,7 @@ def test_threads_block_size_and_row_order_change_no_digit(engine, monkeypatch):
     reference, queries = (Rows.stack([x] * 5) for x in (reference, queries))
     base = Index(ruler, reference, engine=engine, threads=1).nearest(queries, 3)
     other = Index(ruler, reference, engine=engine, threads=4).nearest(queries, 3)
-    monkeypatch.setattr("divulge.kernels.neighbours._brute_force.BLOCK", 3)
+    monkeypatch.setattr("divulge.kernels.neighbours._compiled._SCANNED", 3)
     blocks = Index(ruler, reference, engine=engine, threads=2).nearest(queries, 3)
     for found in (other, blocks):
         assert all(np.array_equal(getattr(base, f), getattr(found, f)) for f in base.__slots__)

@@ -126,4 +126,30 @@ INLINE uint64_t bits32(vi32 m) {
 }
 /* NEON has no movemask; the loops above become a few instructions there. */
 
+/* Adjacent bytes as wider lanes. */
+INLINE vu16 widened16(const uint8_t *p) {
+#if defined(__AVX512BW__)
+    return (vu16)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)p));
+#elif defined(__AVX2__)
+    return (vu16)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p));
+#elif defined(__SSE4_1__)
+    return (vu16)_mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)p));
+#else
+    vu16 out;
+    for (int i = 0; i < LANES16; i++) out[i] = p[i];
+    return out;
+#endif
+}
+INLINE vf32 widened_f32(const uint8_t *p) {
+#if defined(__AVX512BW__)
+    return (vf32)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
+#elif defined(__AVX2__)
+    return (vf32)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+#else
+    vf32 out;
+    for (int i = 0; i < LANES32; i++) out[i] = p[i];
+    return out;
+#endif
+}
+
 #endif

@@ -17,7 +17,7 @@ import numpy as np
 
 from divulge.kernels._native.build import FILE_NAME, HERE, digest
 
-__all__ = ["Kernel", "Struct", "at_level", "available", "levels", "why_absent"]
+__all__ = ["Filled", "Kernel", "Struct", "at_level", "available", "levels", "why_absent"]
 
 _LEVELS = {0: ("plain",), 2: ("v2",), 3: ("v2", "v3"), 4: ("v2", "v3", "v4")}
 
@@ -108,22 +108,25 @@ class Struct:
     def __init__(self, **kinds: str) -> None:
         self._kinds = kinds
         fields = [(name, _SCALARS.get(kind, ctypes.c_void_p)) for name, kind in kinds.items()]
-        self.type = type("_Struct", (ctypes.Structure,), {"_fields_": fields})
+        self._type = type("_Struct", (ctypes.Structure,), {"_fields_": fields})
 
-    def __call__(self, **values: Any) -> _Filled:
+    def __call__(self, **values: Any) -> Filled:
         """Return the filled struct, which keeps its arrays alive."""
         if values.keys() != self._kinds.keys():
             raise TypeError(f"wanted are {sorted(self._kinds)}")
-        out = self.type()
+        out = self._type()
         for name, kind in self._kinds.items():
             value = values[name]
             setattr(out, name, _PLAIN[kind](value) if kind in _PLAIN else _pointer(value, kind, name))
-        return _Filled(out, tuple(v for v in values.values() if isinstance(v, np.ndarray)))
+        return Filled(out, tuple(v for v in values.values() if isinstance(v, np.ndarray)))
 
 
-class _Filled(NamedTuple):
+class Filled(NamedTuple):
+    """A filled struct."""
+
     struct: Any
     kept: tuple[Any, ...]
+    """Its arrays, which live as long as it."""
 
 
 class Kernel:
