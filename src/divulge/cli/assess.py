@@ -37,8 +37,6 @@ _PASSED_ON = (
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
-_LARGE_FILE = 200_000  # bytes; a file of this size has some thousand rows
-
 
 @cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
@@ -73,7 +71,6 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
-    from divulge.kernels.neighbours.index import warm_up
     from divulge.tables.readers import read
 
     if [real, synthetic, holdout].count("-") > 1:
@@ -81,8 +78,6 @@ def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> No
     given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
     folder = _checked_folder(options, [path for path, _ in given])
     missing = options["missing"]
-    if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, synthetic)):
-        warm_up(2000)  # while the files are read
     check_names([path for path, _ in given if path is not None], options)
     tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
     _assess(tables, options, folder)

@@ -8,16 +8,36 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["compiled", "in_threads", "one_by_one", "side_by_side", "worth_compiling"]
+from divulge.kernels._native.library import available, why_absent
+
+__all__ = [
+    "ABSENT",
+    "COMPILE_FROM",
+    "THREADS_FROM",
+    "compiled",
+    "has_loops",
+    "in_threads",
+    "note_on_loops",
+    "one_by_one",
+    "side_by_side",
+    "worth_compiling",
+]
 
 COMPILE_FROM = 4_000_000
 """Pairs of rows below which numpy is used and nothing is compiled (2,000 x 2,000)."""
 
+
+_SLOW_FROM = 25_000_000
+"""Pairs of rows from which a search without compiled loops takes more than ten seconds (5,000 x 5,000)."""
+
+ABSENT = "there are no compiled loops: numbers are the same without them, but searches take many times longer"
+"""What a report tells of it."""
 
 THREADS_FROM = 200_000
 """Rows from which tasks of numpy and polars, which release the interpreter's lock, run in several threads."""
@@ -47,6 +67,31 @@ def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -
         yield from pool.map(function, tasks)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def has_loops(n_pairs: int) -> bool:
+    """Return whether there are compiled loops; where there are none and the pairs are many, it is told once."""
+    note = "" if n_pairs < _SLOW_FROM else _absence()
+    if note and not _told:
+        _told.append(note)
+        warnings.warn(note, RuntimeWarning, stacklevel=2)
+    return available()
+
+
+def note_on_loops(n_rows: int) -> str:
+    """Return what to tell of missing compiled loops before a run on tables of so many rows; empty if nothing."""
+    note = "" if n_rows**2 < _SLOW_FROM else _absence()
+    if note:
+        _told.append(note)
+    return note
+
+
+_told: list[str] = []
+
+
+def _absence() -> str:
+    why = why_absent()
+    return why and f"{ABSENT} from 5,000 rows a table on: {why}."
 
 
 def worth_compiling(n_steps: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,9 @@ from divulge.kernels._native.library import Filled, Kernel
 from divulge.kernels._tree import binary_tree
 from divulge.kernels.neighbours import _brute_force
 from divulge.kernels.neighbours._brute_force import MISSING, NO_LIMIT, TILE
+from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, pairwise
 from divulge.kernels.runtime import side_by_side
-
-if TYPE_CHECKING:
-    from divulge.kernels.neighbours.distinct import Distinct, Progress
 
 __all__ = ["CompiledIndex"]
 
@@ -79,8 +77,8 @@ class CompiledIndex:
             out.distance[probe] = self._sampled(queries.take(probe), k)
         farthest = self._reach(out.distance[probe], radius)
         out.distance[probe] = np.inf
-        given = self._packed(queries, farthest).filled(), e
-        found = self._threaded(_brute_force.scan, given, out, np.arange(n), radius, listing, _SCANNED)
+        tiles = self._packed(queries, farthest).filled()
+        found = self._threaded(_brute_force.scan, (tiles, e), out, np.arange(n), radius, listing, _SCANNED)
         return *out, found
 
     def _threaded(
