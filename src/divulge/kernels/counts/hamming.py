@@ -43,6 +43,7 @@ _PAIR = 3e-9  # a pair within a bucket
 _GROUPED = 12e-9  # a key and choice of columns
 _SORTED = 15e-9  # a key and block
 _TASK = 1e-3  # the least that is worth a task of its own
+_LONGEST = 0.2  # the most for a task, which an interrupt waits for
 _GROUPED_CELLS = 400_000  # keys and cells times choices of columns, up to which numpy groups them
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
@@ -264,8 +265,7 @@ class _Search:
         largest, n_largest = np.zeros((2, self.n_queries), dtype=np.int64)
 
         def work(part: slice) -> None:
-            votes = np.zeros(n_targets, dtype=np.int64)
-            commonest(start[part.start : part.stop + 1], target, count, votes, largest[part], n_largest[part])
+            commonest(start[part.start : part.stop + 1], target, count, n_targets, largest[part], n_largest[part])
 
         in_threads(work, list(_parts(n_listed, 1 + len(target) / (4 * _n_threads()))), COMPILE_FROM)
         return largest, n_largest
@@ -277,17 +277,14 @@ class _Search:
         tally = np.zeros((self.n_queries, 5), dtype=np.int64)
         found = Found(tally, of_cell, fill, target, count)
         for asked, answer, level in self.blocks:
-            n_asked = np.where(level.by_pairs, 0, np.diff(asked.bound))
             seconds, _ = _seconds(asked, answer, len(level.choices) or _CHOICES_MAX + 1)
 
-            def work(
-                part: slice, asked: Side = asked, answer: Side = answer, level: Level = level, n: Ints = n_asked
-            ) -> None:
-                table = np.empty((1 << max(3, int(2 * n[part].max() - 1).bit_length()), 2), dtype=np.uint64)
-                walk(asked, answer, level, found, part.start, part.stop, table, n_targets)
+            def work(part: slice, asked: Side = asked, answer: Side = answer, level: Level = level) -> None:
+                walk(asked, answer, level, found, part.start, part.stop, n_targets)
 
             # a query is in one bucket, so that no two threads write to one place
-            in_threads(work, list(_parts(seconds, max(_TASK, seconds.sum() / (8 * _n_threads())))), COMPILE_FROM)
+            most = min(max(_TASK, seconds.sum() / (8 * _n_threads())), _LONGEST)
+            in_threads(work, list(_parts(seconds, most)), COMPILE_FROM)
         return tally
 
 
