@@ -64,7 +64,8 @@ def published(data: Path, name: str) -> tuple[pl.DataFrame, pl.DataFrame, pl.Dat
     tables = real, read(here / file), holdout
     if folder == "adult":
         rng = np.random.default_rng(0)
-        tables = tuple(t[rng.choice(len(t), n, replace=False)] for t, n in zip(tables, ADULT_ROWS, strict=True))  # type: ignore[assignment]
+        drawn = (t[rng.choice(len(t), n, replace=False)] for t, n in zip(tables, ADULT_ROWS, strict=True))
+        tables = tuple(drawn)  # type: ignore[assignment]  # three tables in, three out
     return tables
 
 

@@ -125,7 +125,7 @@ def part(who: str, case: str, folder: str, kind: str) -> dict[str, Any]:
     if who == "sdmetrics":
         from sdmetrics import reports
     else:
-        from divulge.sdmetrics import reports  # type: ignore[no-redef]
+        from divulge.sdmetrics import reports  # type: ignore[no-redef]  # the same names, of the other package
     if who == "polars":
         import polars as pl
 

@@ -177,3 +177,15 @@ def test_one_column_has_no_key_set_and_its_distances_all_the_same(search):
     assert not any(r.target for r in report.results)
     assert any("no key set was tested" in n for n in report.data["notes"])
     assert report.failed == []
+
+
+def test_few_people_get_fewer_key_sets_and_their_exact_number_is_not_told():
+    real, synthetic, holdout = independent(8)
+    sets = {}
+    for n in (18, 22, 200):
+        report = divulge.assess(real[:n], synthetic, holdout=holdout, models=False)
+        sets[n] = {(tuple(r.keys), r.target) for r in report.results if r.attack == "cap"}
+        note = [x for x in report.data["notes"] if "targets are many for so few people" in x]
+        told = "4 targets are many for so few people: the best 5 key sets of each were tested"
+        assert note == ([told] if n < 200 else [])  # 18 and 22 are both shown as 20
+    assert sets[18] == sets[22] < sets[200]

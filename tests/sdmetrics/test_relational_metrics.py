@@ -48,6 +48,13 @@ def test_every_kind_of_column_gives_the_same_scores(kind):
     assert keys[0] == keys[1]
 
 
+def test_a_key_of_two_columns_counts_each_sequence_that_has_both_parts():
+    real = pl.DataFrame({"a": [1, 1, 2, 2, 2, None], "b": [5, 6, 5, 5, None, 5]})  # lengths 1, 1, 2
+    synthetic = pl.DataFrame({"a": [7, 7, 7, 8], "b": [1, 1, 2, 1]})  # lengths 2, 1, 1
+    assert single_column.SequenceLengthSimilarity.compute(real, synthetic) == 1
+    assert single_column.SequenceLengthSimilarity.compute(real[:2], synthetic[:2]) == 0  # 1, 1 against 2
+
+
 def shop(seed, n, each=4):
     rng = random.Random(seed)
     users = pl.DataFrame({"uid": range(n), "age": [rng.randrange(18, 80) for _ in range(n)]})

@@ -12,8 +12,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, check_file, printed, progress_shown
-from divulge.core.atomic_write import why_not
+from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown, say
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -94,6 +93,7 @@ def diagnose(**options: Any) -> None:
 
 def _run(kind: _Kind, **options: Any) -> None:
     from divulge.cli.fidelity_inputs import read_inputs
+    from divulge.report.documents.terminal import clean
     from divulge.sdmetrics.reports.text import summary
 
     report = _empty(kind)
@@ -105,8 +105,8 @@ def _run(kind: _Kind, **options: Any) -> None:
             options["real"], options["synthetic"], options["schema_file"], options["tables"], options["missing"],
             strict=kind.strict,
         )  # fmt: skip
-        for note in inputs.notes:
-            _note(note, options["quiet"])
+        for note in [] if options["quiet"] else inputs.notes:
+            say(clean(note))
         progress("comparing", 0, 1)
         _generate(report, inputs.real, inputs.synthetic, inputs.metadata)
     report.report_info["metadata_source"] = inputs.source
@@ -154,13 +154,6 @@ def _generate(report: Report, real: Any, synthetic: Any, metadata: Any) -> None:
         raise SettingError(str(error)) from None
 
 
-def _note(text: str, quiet: bool) -> None:
-    from divulge.report.documents.terminal import clean
-
-    if not quiet:
-        click.echo(f"divulge: {clean(text)}", err=True)
-
-
 def judged_scores(report: Report, rules: Sequence[str]) -> list[Condition]:
     """Return what was found about each rule on the scores of a report."""
     from divulge.release.rules import in_words, judge_score
@@ -194,7 +187,7 @@ def _write(option: str, path: str | None, write: Callable[[str], Any]) -> None:
     try:
         write(path)
     except (OSError, UnicodeError) as error:
-        raise SettingError(f"{option}: cannot write there ({why_not(error)}). hint: name another file.") from None
+        raise cannot_write(option, error, "file") from None
 
 
 def _leave(judged: Sequence[Condition]) -> None:
@@ -203,6 +196,6 @@ def _leave(judged: Sequence[Condition]) -> None:
 
     broken = [c for c in judged if not c.kept]
     for c in broken:
-        click.echo(f"divulge: not kept: {clean(f'{c.condition}: found {c.found}, {c.why}')}", err=True)
+        say(f"not kept: {clean(f'{c.condition}: found {c.found}, {c.why}')}")
     if broken:
         sys.exit(1)

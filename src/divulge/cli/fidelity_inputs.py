@@ -143,7 +143,7 @@ def _derived(
 
 
 def _frames(tables: Tables) -> Frames:
-    return {name: pl.DataFrame({c: table.series(c) for c in table.columns}) for name, table in tables.items()}
+    return {name: table.named() for name, table in tables.items()}
 
 
 def _check_names(real: Mapping[str, Any], synthetic: Mapping[str, Any], wanted: Sequence[str]) -> None:

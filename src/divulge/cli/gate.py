@@ -12,8 +12,8 @@ import click
 from divulge.cli.fidelity import judged_scores, saved_report
 from divulge.cli.options import FILE
 from divulge.cli.root import cli
-from divulge.cli.show import check_file
-from divulge.core.atomic_write import why_not, written
+from divulge.cli.show import cannot_write, check_file
+from divulge.core.atomic_write import written
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def write_junit(path: str, data: Assessment) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         written(junit(data), target)
     except (OSError, UnicodeError) as error:
-        raise SettingError(f"--junit: cannot write there ({why_not(error)}). hint: name another file.") from None
+        raise cannot_write("--junit", error, "file") from None
 
 
 def _table(judged: Policy) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_text",
+    "cannot_write",
     "check_file",
     "check_folder",
     "check_names",
@@ -105,10 +106,11 @@ def check_place(folder: Path) -> None:
     try:
         check_writable(folder)
     except OSError as error:
-        raise _cannot_write("--out", error, "folder") from None
+        raise cannot_write("--out", error, "folder") from None
 
 
-def _cannot_write(option: str, error: OSError, what: str) -> SettingError:
+def cannot_write(option: str, error: OSError | UnicodeError, what: str) -> SettingError:
+    """Return the error for a file or folder that cannot be written."""
     return SettingError(f"{option}: cannot write there ({why_not(error)}). hint: name another {what}.")
 
 
@@ -137,7 +139,7 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
     try:
         check_writable(target.parent)
     except OSError as error:
-        raise _cannot_write(option, error, "file") from None
+        raise cannot_write(option, error, "file") from None
 
 
 def written(report: Report | ComparisonReport, folder: Path, **only: Any) -> None:
@@ -145,7 +147,7 @@ def written(report: Report | ComparisonReport, folder: Path, **only: Any) -> Non
     try:
         report.write(folder, **only)
     except OSError as error:
-        raise _cannot_write("--out", error, "folder") from None
+        raise cannot_write("--out", error, "folder") from None
 
 
 def printed(data: Any, summary: Callable[..., str]) -> None:

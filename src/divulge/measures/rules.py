@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-def combined(columns: Sequence[Sequence[Ints]]) -> list[Ints]:
+def combined(columns: Sequence[Sequence[NDArray[np.integer[Any]]]]) -> list[Ints]:
     """Return one code for each row of several tables, equal where the codes of all columns are equal.
 
     Parameters
@@ -28,8 +29,8 @@ def combined(columns: Sequence[Sequence[Ints]]) -> list[Ints]:
     [[0, 1], [1]]
     """
     lengths = np.cumsum([len(part) for part in columns[0]])[:-1]
-    codes = np.zeros(sum(len(part) for part in columns[0]), dtype=np.int64)
-    for parts in columns:
+    codes = np.concatenate(columns[0]).astype(np.int64)
+    for parts in columns[1:]:
         own = np.concatenate(parts).astype(np.int64)
         both = codes * (int(own.max(initial=0)) + 1) + own
         codes = np.unique(both, return_inverse=True)[1].astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Protocol
 
 from divulge.attacks import CATALOGUE
@@ -99,6 +100,17 @@ def several(n: int, noun: str) -> str:
     ('1 test', '1,200 tests')
     """
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence.
+
+    Examples
+    --------
+    >>> enumerated(["a"]), enumerated(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def capitalized(text: str) -> str:

@@ -182,5 +182,4 @@ def of_schema(schema: Schema | RelationalSchema, real: Any, synthetic: Any) -> t
 
 
 def _frame(frame: Any, role: str) -> pl.DataFrame:
-    table = collect(table_of(frame, role))
-    return pl.DataFrame({name: table.series(name) for name in table.columns})
+    return collect(table_of(frame, role)).named()

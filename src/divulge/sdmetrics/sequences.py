@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from divulge.kernels.relations import MISSING, SequenceOrder, order_of
 from divulge.kernels.sequences import STATISTICS, Statistic, per_sequence
 from divulge.measures.column_shapes import ks_complement
+from divulge.measures.rules import combined
 from divulge.sdmetrics.base import ColumnPairsMetric, SingleColumnMetric
 from divulge.sdmetrics.columns import Column, frame_of
 from divulge.sdmetrics.computed import computed_by
@@ -68,14 +69,9 @@ def _unused_categories(data: Any) -> int:
 
 def _key_codes(keys: Sequence[Column]) -> Ints:
     """Return the number of each row's key, -1 where the key or a part of it is missing."""
-    codes = known_codes([keys[0]])[0][0].astype(np.int64)
-    lost = codes == 0
-    for key in keys[1:]:
-        own, n = known_codes([key])
-        lost |= own[0] == 0
-        codes = np.unique(codes * (n + 1) + own[0], return_inverse=True)[1].astype(np.int64)
-    codes -= 1
-    codes[lost] = MISSING
+    parts = [known_codes([key])[0] for key in keys]
+    codes = combined(parts)[0]
+    codes[np.logical_or.reduce([own == 0 for (own,) in parts])] = MISSING
     return codes
 
 

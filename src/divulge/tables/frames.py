@@ -80,6 +80,10 @@ class Table:
         assert self.frame is not None
         return self.frame[self.names[column]]
 
+    def named(self) -> pl.DataFrame:
+        """Return the rows of a table in memory under the names of its columns."""
+        return pl.DataFrame({column: self.series(column) for column in self.columns})
+
 
 def table_of(native: Any, role: str) -> Table:
     """Return a `Table` from a frame of any supported kind.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from divulge.core.result import FOUND, percent
+from divulge.core.result import FOUND, identity, percent
 from divulge.report import formatting, order
 from divulge.report.documents import html_bars, html_figures
 from divulge.report.documents.html_charts import Scale
@@ -108,8 +108,8 @@ _SHORT = 17
 
 def primaries(data: Assessment, scale: Scale) -> list[dict[str, Any]]:
     """Return the comparisons that were fixed before the run, each with its interval drawn on one scale."""
-    by_name = {(r.attack, r.variant, r.keys, r.target): r for r in data.results}
-    pairs = [(b, by_name.get((b.attack, b.variant, b.keys, b.target))) for b in data.verdict.bounds]
+    by_name = {identity(r): r for r in data.results}
+    pairs = [(b, by_name.get(identity(b))) for b in data.verdict.bounds]
     return [
         {"b": b, "r": r, "words": bound_words(b), "svg": html_figures.interval(f"p{i}", r, scale, data)}
         for i, (b, r) in enumerate(pairs)

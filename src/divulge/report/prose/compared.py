@@ -79,7 +79,7 @@ def quoted(columns: tuple[str, ...] | list[str], most: int = _NAMED) -> str:
     shown = [f"“{formatting.name(c)}”" for c in columns[:most]]
     if len(columns) > most:
         return f"{', '.join(shown)} and {len(columns) - most} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+    return formatting.enumerated(shown)
 
 
 # ---------------------------------------------------------------- what was seen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from divulge.core.result import FOUND
+from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Bound, ResultRecord
 from divulge.report.prose.advice import AGAIN, Advice, advice
@@ -108,9 +108,13 @@ def _found(data: Assessment) -> str:
     return f"{told} {person}".strip()
 
 
+def _exact_copies(data: Assessment) -> ResultRecord | None:
+    return next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+
+
 def _word_for_word(data: Assessment) -> str:
     """Return how many people's whole records stand in the synthetic table, beside strangers."""
-    exact = next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+    exact = _exact_copies(data)
     if exact is not None and exact.real is not None and not formatting.withheld(exact.real):
         return lead(exact)
     n, m = data.tables.real.rows, formatting.rows_of(data, "holdout")
@@ -121,7 +125,7 @@ def _word_for_word(data: Assessment) -> str:
 
 def _by_chance(data: Assessment) -> str:
     """Return that chance explains the copies that are told; "" where none is told, or a difference was found."""
-    exact = next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+    exact = _exact_copies(data)
     copied = exact is not None and exact.real is not None and exact.holdout is not None and exact.real.hits
     return " Chance explains that." if copied and exact is not None and exact.verdict not in FOUND else ""
 
@@ -253,12 +257,8 @@ def _bounded(data: Assessment) -> str:
     ]
     if order.in_doubt(data) or not worst:
         return "Nothing."
-    told = f"That a leak hits more than {_listed(kept)}." if kept else "Nothing yet."
+    told = f"That a leak hits more than {formatting.enumerated(kept)}." if kept else "Nothing yet."
     return told + (f" Not ruled out: {', '.join(wide)}." if wide else "")
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _height(bound: Bound) -> float:
@@ -275,8 +275,8 @@ def _screened(data: Assessment) -> str:
     n = data.verdict.screened
     if not n or not order.has_holdout(data):
         return "Nothing."
-    primary = {(b.attack, b.variant, b.keys, b.target) for b in data.verdict.bounds if b.primary}
-    hits = sum(r.verdict in FOUND and (r.attack, r.variant, r.keys, r.target) not in primary for r in data.results)
+    primary = {identity(b) for b in data.verdict.bounds if b.primary}
+    hits = sum(r.verdict in FOUND and identity(r) not in primary for r in data.results)
     found = f"{hits:,} found a leak" if hits else "none found a leak"
     return f"{n:,} further comparisons, of which {found}. One that finds nothing rules nothing out."
 

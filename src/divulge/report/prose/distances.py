@@ -189,7 +189,7 @@ def control_sentence(data: Assessment) -> str:
     text = []
     if seen:
         n = f"{percent(done[0].share)} of the synthetic rows"
-        text.append(f"With copies in {n} the run shows an excess for {_listed(seen)}.")
+        text.append(f"With copies in {n} the run shows an excess for {formatting.enumerated(seen)}.")
         if data.verdict.verdict == "excess found":
             text.append(
                 "It shows one without the plant too, so what counts is the number of comparisons that show none "
@@ -197,17 +197,13 @@ def control_sentence(data: Assessment) -> str:
             )
     if unseen:
         text.append(
-            f"It shows none for {_listed(unseen)}: a table that gives people away in this way, to this degree, would "
-            "not be noticed here."
+            f"It shows none for {formatting.enumerated(unseen)}: a table that gives people away in this way, to this "
+            "degree, would not be noticed here."
         )
     missing = [c.kind for c in kinds if c.verdict is None]
     if missing:
-        text.append(f"Nothing could be planted for {_listed(missing)}.")
+        text.append(f"Nothing could be planted for {formatting.enumerated(missing)}.")
     return " ".join(text)
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def control_tables(data: Assessment) -> list[dict[str, Any]]:

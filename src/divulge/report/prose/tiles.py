@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from divulge.core.result import FOUND, Verdict, is_compared
+from divulge.core.result import FOUND, Verdict, identity, is_compared
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord, Utility
 from divulge.report.prose import wp216
@@ -150,7 +150,7 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
     people, then those of guesses and rows; within these primary ones, links by the fewest nearest rows, and the one
     whose limit lies furthest from 0.
     """
-    primary = {(b.attack, b.variant, b.keys, b.target) for b in data.verdict.bounds if b.primary}
+    primary = {identity(b) for b in data.verdict.bounds if b.primary}
 
     def rank(r: ResultRecord) -> tuple[bool, bool, bool, int, bool, bool, int, float]:
         excess = r.verdict == "excess found"
@@ -158,7 +158,7 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
         limit = formatting.risk_value(r, "low_simultaneous" if excess else "high_simultaneous") or 0.0
         whole = _WHOLE.get((r.attack, r.variant), 2 if r.holdout else 3)
         of_people = formatting.of_people(r) and not is_mean(r)
-        named = (r.attack, r.variant, r.keys, r.target) in primary
+        named = identity(r) in primary
         near = excess or (r.attack in data.attacks and data.attacks[r.attack].family == "distance")  # gaps, not guesses
         return not excess, not near, silent, whole, not of_people, not named, wp216.nearest_rows(r), -abs(limit)
 
@@ -173,8 +173,7 @@ def state_of(r: ResultRecord, data: Assessment) -> State:
     verdict: Verdict = r.verdict or "cannot tell"
     if verdict != "cannot tell" or not is_compared(r) or order.in_doubt(data):
         return verdict
-    same = (r.attack, r.variant, r.keys, r.target)
-    bounded = any(b.bounded and (b.attack, b.variant, b.keys, b.target) == same for b in data.verdict.bounds)
+    bounded = any(b.bounded and identity(b) == identity(r) for b in data.verdict.bounds)
     return "none found" if bounded else verdict
 
 

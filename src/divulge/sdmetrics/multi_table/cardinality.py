@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.core.schema import no_such
 from divulge.measures.column_shapes import ks_complement
+from divulge.measures.rules import combined
 from divulge.sdmetrics.base import MultiTableMetric
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
 from divulge.sdmetrics.goal import Goal
@@ -56,17 +57,12 @@ def key_codes(parent: Sequence[Column], child: Sequence[Column]) -> tuple[list[I
     ValueError
         Keys of one side are texts and those of the other numbers or dates.
     """
-    codes: list[Ints] = []
+    parts: list[list[Ints]] = []
     for above, below in zip(parent, child, strict=True):
         check_types(above, below)
         own, n = equal_codes([above, below])
-        parts = [np.where(c.missing, n, o).astype(np.int64) for c, o in zip((above, below), own, strict=True)]
-        if not codes:
-            codes = parts
-            continue
-        both = np.concatenate([before * (n + 1) + part for before, part in zip(codes, parts, strict=True)])
-        ranked = np.unique(both, return_inverse=True)[1].astype(np.int64)
-        codes = [ranked[: len(codes[0])], ranked[len(codes[0]) :]]
+        parts.append([np.where(c.missing, n, o).astype(np.int64) for c, o in zip((above, below), own, strict=True)])
+    codes = combined(parts)
     return codes, max((int(c.max()) + 1 for c in codes if len(c)), default=0)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.measures import column_shapes, coverage, validity
+from divulge.measures.rules import combined
 from divulge.sdmetrics.columns import Column, Frame, frame_of
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import (
@@ -215,10 +216,4 @@ def key_columns(data: Any, role: str) -> list[Column]:
 
 def key_codes(tables: list[list[Column]]) -> list[NDArray[Any]]:
     """Return one code for each key over several tables, equal where all parts are; missing equals missing."""
-    parts = [known_codes(list(columns))[0] for columns in zip(*tables, strict=True)]
-    lengths = [len(codes) for codes in parts[0]]
-    stacked = np.concatenate(parts[0]).astype(np.int64)
-    for codes in parts[1:]:
-        further = np.concatenate(codes)
-        stacked = np.unique(stacked * (int(further.max(initial=0)) + 1) + further, return_inverse=True)[1]
-    return np.split(stacked, np.cumsum(lengths)[:-1])
+    return combined([known_codes(list(columns))[0] for columns in zip(*tables, strict=True)])
