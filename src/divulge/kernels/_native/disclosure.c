@@ -7,8 +7,7 @@ enum { NONE = -1, SEVERAL = -2 };
 
 EXPORT int KERNEL(disclosed)(
     const int64_t *group_synthetic, int64_t m, const int64_t *group_real, int64_t n, int64_t n_groups,
-    const int32_t *synthetic, const int32_t *real, int64_t n_targets, int64_t *pure, int64_t *right)
-{
+    const int32_t *synthetic, const int32_t *real, int64_t n_targets, int64_t *pure, int64_t *right) {
     int32_t *only = room(n_groups, sizeof *only);
     int64_t *size = zeroed(n_groups, sizeof *size);
     int status = !(only && size);

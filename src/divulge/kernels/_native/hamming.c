@@ -1,10 +1,10 @@
 /* Nearest keys under the Hamming distance: pairs of keys within buckets, and all queries against all references.
-
-   The keys of both sides are sorted by bucket; keys that agree in a block of columns share a bucket. Within a bucket
-   the pairs at the distance of the level are found in one of two ways. Either every pair is compared: the exclusive or
-   of two packed keys has bits in the columns that differ, and an addition moves them to the top bit of each column,
-   where they are counted. Or, for each choice of dropped columns, the queries are put into a hash table and the
-   references are looked up in it, so that the cost of a large bucket is linear in its keys. */
+ *
+ * The keys of both sides are sorted by bucket; keys that agree in a block of columns share a bucket. Within a bucket
+ * the pairs at the distance of the level are found in one of two ways. Either every pair is compared: the exclusive or
+ * of two packed keys has bits in the columns that differ, and an addition moves them to the top bit of each column,
+ * where they are counted. Or, for each choice of dropped columns, the queries are put into a hash table and the
+ * references are looked up in it, so that the cost of a large bucket is linear in its keys. */
 
 #include "divulge.h"
 
@@ -57,8 +57,7 @@ typedef struct {
     int64_t n_touched, total;
 } votes_t;
 
-static inline void add_votes(votes_t *votes, const cells_t *references, int64_t r)
-{
+INLINE void add_votes(votes_t *votes, const cells_t *references, int64_t r) {
     for (int64_t e = references->start[r]; e < references->start[r + 1]; e++) {
         int64_t t = references->target[e];
         if (votes->of_target[t] == 0)
@@ -69,8 +68,7 @@ static inline void add_votes(votes_t *votes, const cells_t *references, int64_t 
 }
 
 /* Find the largest vote and how many targets have it. */
-static inline void commonest_of(const votes_t *votes, int64_t *largest, int64_t *n_largest)
-{
+INLINE void commonest_of(const votes_t *votes, int64_t *largest, int64_t *n_largest) {
     int64_t most = 0, n = 0;
     for (int64_t e = 0; e < votes->n_touched; e++) {
         int64_t v = votes->of_target[votes->touched[e]];
@@ -81,8 +79,7 @@ static inline void commonest_of(const votes_t *votes, int64_t *largest, int64_t 
     *largest = most, *n_largest = n;
 }
 
-static inline void forget(votes_t *votes)
-{
+INLINE void forget(votes_t *votes) {
     for (int64_t e = 0; e < votes->n_touched; e++)
         votes->of_target[votes->touched[e]] = 0;
     votes->n_touched = votes->total = 0;
@@ -91,15 +88,13 @@ static inline void forget(votes_t *votes)
 /* ---------------------------------------------------------------- buckets */
 
 /* A chain of keys of a bucket: its head is the number of a key in the bucket plus 1, 0 ends it. */
-static void gather(const side_t *references, int64_t base, uint64_t head, const uint32_t *after, votes_t *votes)
-{
+static void gather(const side_t *references, int64_t base, uint64_t head, const uint32_t *after, votes_t *votes) {
     for (; head > 0; head = after[head - 1])
         add_votes(votes, &references->cells, references->order[base + (int64_t)head - 1]);
 }
 
 /* Give the gathered votes to each query of a chain, and forget them. */
-static void give(const walk_t *task, int64_t base, uint64_t head, const uint32_t *after, votes_t *votes)
-{
+static void give(const walk_t *task, int64_t base, uint64_t head, const uint32_t *after, votes_t *votes) {
     const side_t *queries = &task->queries;
     int64_t largest, n_largest;
     commonest_of(votes, &largest, &n_largest);
@@ -126,9 +121,8 @@ static void give(const walk_t *task, int64_t base, uint64_t head, const uint32_t
 }
 
 /* Chain the references of a bucket whose distance from the query is that of the level; return the head. */
-static inline __attribute__((always_inline)) uint64_t ties_of(
-    const walk_t *task, int64_t n_words, const uint64_t *query, int64_t first, int64_t last, uint32_t *after)
-{
+INLINE uint64_t ties_of(
+    const walk_t *task, int64_t n_words, const uint64_t *query, int64_t first, int64_t last, uint32_t *after) {
     uint64_t head = 0;
     for (int64_t r = first; r < last; r++) {
         const uint64_t *words = task->references.words + r * n_words;
@@ -156,8 +150,7 @@ static inline __attribute__((always_inline)) uint64_t ties_of(
     return head;
 }
 
-static uint64_t ties(const walk_t *task, const uint64_t *query, int64_t first, int64_t last, uint32_t *after)
-{
+static uint64_t ties(const walk_t *task, const uint64_t *query, int64_t first, int64_t last, uint32_t *after) {
     if (task->n_words == 1)
         return ties_of(task, 1, query, first, last, after);
     if (task->n_words == 2)
@@ -166,8 +159,7 @@ static uint64_t ties(const walk_t *task, const uint64_t *query, int64_t first, i
 }
 
 /* The hash of the kept columns of a key; the hash of one word is invertible, so different words differ. */
-static inline uint64_t hash_of(const uint64_t *words, const uint64_t *kept, int64_t n_words)
-{
+INLINE uint64_t hash_of(const uint64_t *words, const uint64_t *kept, int64_t n_words) {
     uint64_t x = 0;
     for (int64_t w = 0; w < n_words; w++) {
         x ^= words[w] & kept[w];
@@ -177,8 +169,7 @@ static inline uint64_t hash_of(const uint64_t *words, const uint64_t *kept, int6
     return x;
 }
 
-static inline int same(const uint64_t *one, const uint64_t *other, const uint64_t *kept, int64_t n_words)
-{
+INLINE int same(const uint64_t *one, const uint64_t *other, const uint64_t *kept, int64_t n_words) {
     for (int64_t w = 0; w < n_words; w++)
         if ((one[w] ^ other[w]) & kept[w])
             return 0;
@@ -192,10 +183,9 @@ typedef struct {
 } slot_t;
 
 /* Find the slot of a key, or the free one where it belongs. */
-static inline uint64_t slot_of(
+INLINE uint64_t slot_of(
     const slot_t *table, uint64_t x, int bits, const uint64_t *words, const uint64_t *queries, const uint64_t *kept,
-    int64_t n_words)
-{
+    int64_t n_words) {
     uint64_t slot = x >> (64 - bits), last = (UINT64_C(1) << bits) - 1;
     while (table[slot].query != 0) {
         if (table[slot].hash == x &&
@@ -206,8 +196,7 @@ static inline uint64_t slot_of(
     return slot;
 }
 
-static int bits_of(int64_t n_keys)
-{
+static int bits_of(int64_t n_keys) {
     int bits = 3;
     while ((INT64_C(1) << bits) < 2 * n_keys)
         bits++;
@@ -217,8 +206,7 @@ static int bits_of(int64_t n_keys)
 /* Chain the keys of a bucket that agree in the kept columns; return how many slots have keys of both sides. */
 static int64_t group(
     const walk_t *task, int64_t bucket, const uint64_t *kept, slot_t *table, uint32_t *after_query,
-    uint32_t *after_reference, uint64_t *shared)
-{
+    uint32_t *after_reference, uint64_t *shared) {
     const side_t *queries = &task->queries, *references = &task->references;
     int64_t a = queries->bound[bucket], n = queries->bound[bucket + 1] - a, n_words = task->n_words;
     int64_t b = references->bound[bucket], m = references->bound[bucket + 1] - b, n_shared = 0;
@@ -247,8 +235,7 @@ static int64_t group(
 
 static void walk_bucket(
     const walk_t *task, int64_t bucket, slot_t *table, uint32_t *after_query, uint32_t *after_reference,
-    uint64_t *shared, votes_t *votes)
-{
+    uint64_t *shared, votes_t *votes) {
     int64_t a = task->queries.bound[bucket], a_end = task->queries.bound[bucket + 1];
     int64_t b = task->references.bound[bucket], b_end = task->references.bound[bucket + 1];
     if (a == a_end || b == b_end)
@@ -274,8 +261,7 @@ static void walk_bucket(
 }
 
 /* Find the pairs of the level in the buckets first to last - 1, and give the votes of references to queries. */
-EXPORT int KERNEL(hamming_walk)(const walk_t *task, int64_t first, int64_t last)
-{
+EXPORT int KERNEL(hamming_walk)(const walk_t *task, int64_t first, int64_t last) {
     int64_t n = 0, m = 0, n_grouped = 0;
     for (int64_t bucket = first; bucket < last; bucket++) {
         int64_t of_queries = task->queries.bound[bucket + 1] - task->queries.bound[bucket];
@@ -301,8 +287,7 @@ EXPORT int KERNEL(hamming_walk)(const walk_t *task, int64_t first, int64_t last)
 /* Find the largest vote of each query, and how many targets have it, from its listed votes. */
 EXPORT int KERNEL(hamming_commonest)(
     const int64_t *start, int64_t n, const int64_t *target, const int64_t *count, int64_t n_targets, int64_t *largest,
-    int64_t *n_largest)
-{
+    int64_t *n_largest) {
     int64_t *votes = zeroed(n_targets, sizeof *votes);
     if (!votes)
         return 1;
@@ -326,12 +311,11 @@ EXPORT int KERNEL(hamming_commonest)(
 #define TILE_KEYS 2048 /* keys whose distances are looked at together: they stay in the first cache */
 
 /* In how many columns a query differs from each key of a tile. The sums of four vectors stay in registers while the
-   columns pass; a code is as wide as a sum, so that a comparison is an addend. */
+ * columns pass; a code is as wide as a sum, so that a comparison is an addend. */
 #define DIFFER(NAME, CODE, CODES, SUMS)                                                                               \
     static CODE NAME(                                                                                                 \
         const CODE *columns, int64_t m, int64_t n_columns, const CODE *query, int64_t first, int64_t size,            \
-        CODE *differ)                                                                                                 \
-    {                                                                                                                 \
+        CODE *differ) {                                                                                               \
         enum { LANES = WIDE / sizeof(CODE) };                                                                         \
         int64_t r = 0;                                                                                                \
         for (; r + 4 * LANES <= size; r += 4 * LANES) {                                                               \
@@ -363,8 +347,7 @@ EXPORT int KERNEL(hamming_commonest)(
 
 /* Each query: the smallest distance of each tile; then the votes in the tiles that have the smallest of all. */
 #define PAIRS(NAME, CODE)                                                                                              \
-    static void NAME##_pairs(const pairs_t *task, CODE *differ, int64_t *least_of, votes_t *votes)                     \
-    {                                                                                                                  \
+    static void NAME##_pairs(const pairs_t *task, CODE *differ, int64_t *least_of, votes_t *votes) {                   \
         int64_t m = task->m, n_columns = task->n_columns;                                                              \
         for (int64_t i = 0; i < task->n; i++) {                                                                        \
             const CODE *query = (const CODE *)task->codes + i * n_columns;                                             \
@@ -388,8 +371,7 @@ EXPORT int KERNEL(hamming_commonest)(
         }                                                                                                              \
     }
 
-static void answer(const pairs_t *task, int64_t i, int64_t distance, votes_t *votes)
-{
+static void answer(const pairs_t *task, int64_t i, int64_t distance, votes_t *votes) {
     task->distance[i] = distance;
     task->total[i] = votes->total;
     commonest_of(votes, &task->largest[i], &task->n_largest[i]);
@@ -406,8 +388,7 @@ PAIRS(differ_16, uint16_t)
 PAIRS(differ_32, int32_t)
 
 /* Compare each query with all references, and add up the votes of the nearest ones. */
-EXPORT int KERNEL(hamming_pairs)(const pairs_t *task)
-{
+EXPORT int KERNEL(hamming_pairs)(const pairs_t *task) {
     votes_t votes = {0};
     votes.of_target = zeroed(task->n_targets, sizeof *votes.of_target);
     votes.touched = room(task->n_targets, sizeof *votes.touched);

@@ -16,11 +16,10 @@ typedef struct {
 #define CELLS_OF_PARTS 4096 /* cells of which four counts stay in the processor's fastest cache */
 
 /* Rows next to each other often have one cell, and each addition would wait for the one before: so every fourth row has
-   counts of its own. */
+ * counts of its own. */
 #define HISTOGRAMS(NAME, CODE)                                                                                         \
     static void NAME##_in_parts(                                                                                       \
-        const CODE *a, const CODE *b, int64_t width, int64_t n, int64_t cells, uint32_t *parts, int64_t *counts)       \
-    {                                                                                                                  \
+        const CODE *a, const CODE *b, int64_t width, int64_t n, int64_t cells, uint32_t *parts, int64_t *counts) {     \
         uint32_t *p = parts, *q = p + CELLS_OF_PARTS, *s = q + CELLS_OF_PARTS, *t = s + CELLS_OF_PARTS;                \
         int64_t r = 0;                                                                                                 \
         for (; r + 4 <= n; r += 4) {                                                                                   \
@@ -37,8 +36,7 @@ typedef struct {
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static void NAME(const histograms_t *task, int64_t first, int64_t last, uint32_t *parts)                           \
-    {                                                                                                                  \
+    static void NAME(const histograms_t *task, int64_t first, int64_t last, uint32_t *parts) {                         \
         int64_t n = task->n;                                                                                           \
         for (int64_t u = first; u < last; u++) {                                                                       \
             const CODE *a = (const CODE *)task->rows + task->first[u] * n;                                             \
@@ -71,8 +69,7 @@ HISTOGRAMS(histograms_16, uint16_t)
 HISTOGRAMS(histograms_32, int32_t)
 
 /* Add all rows to the counts of the units first to last - 1. */
-EXPORT int KERNEL(histograms)(const histograms_t *task, int64_t first, int64_t last)
-{
+EXPORT int KERNEL(histograms)(const histograms_t *task, int64_t first, int64_t last) {
     uint32_t *parts = zeroed(4 * CELLS_OF_PARTS, sizeof *parts);
     if (!parts)
         return 1;

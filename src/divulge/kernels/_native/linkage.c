@@ -1,5 +1,5 @@
 /* The probability that the nearest rows of two halves have a row in common: the loop over the near rows of one half,
-   with the place of each in the other half. */
+ * with the place of each in the other half. */
 
 #include "divulge.h"
 
@@ -17,8 +17,7 @@ typedef struct {
     double total, cap, split;
 } exact_t;
 
-static inline double exact_distance(const exact_t *of, int64_t query, int64_t row)
-{
+INLINE double exact_distance(const exact_t *of, int64_t query, int64_t row) {
     const double *a = of->numbers + query * of->n_numbers, *b = of->reference_numbers + row * of->n_numbers;
     const int32_t *x = of->codes + query * of->n_codes, *y = of->reference_codes + row * of->n_codes;
     double s = 0.0;
@@ -58,8 +57,7 @@ typedef struct {
 /* The probability that two draws share a row, or draw a row that is sure in the other list: see linkage/_chance.py. */
 static double chance(
     int64_t tied, int64_t taken, int64_t other_tied, int64_t other_taken, int64_t tied_sure, int64_t sure_tied,
-    int64_t both_tied)
-{
+    int64_t both_tied) {
     double missed = 1.0; /* the first draw avoids the rows that are sure in the other list */
     for (int64_t i = 0; i < taken; i++) {
         missed *= (double)(tied - tied_sure - i) / (double)(tied - i);
@@ -97,8 +95,7 @@ static double chance(
 }
 
 /* The index of a value in values[low:high], which ascend, or -1. */
-static int64_t find(const int64_t *values, int64_t low, int64_t high, int64_t wanted)
-{
+static int64_t find(const int64_t *values, int64_t low, int64_t high, int64_t wanted) {
     int64_t end = high;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -111,8 +108,7 @@ static int64_t find(const int64_t *values, int64_t low, int64_t high, int64_t wa
 }
 
 /* How many rows are nearer to a query than this distance: the first place of rows at the distance. */
-static int64_t nearer(const double *places, int64_t width, double distance)
-{
+static int64_t nearer(const double *places, int64_t width, double distance) {
     int64_t n = 0;
     while (n < width && places[n] < distance)
         n++;
@@ -120,9 +116,8 @@ static int64_t nearer(const double *places, int64_t width, double distance)
 }
 
 /* Count in met[i, j] the rows for which i rows are nearer in the half of the loop, and j in the other half; return
-   whether there are any. */
-static int meet(const linkage_t *task, int64_t x, int64_t *met)
-{
+ * whether there are any. */
+static int meet(const linkage_t *task, int64_t x, int64_t *met) {
     int64_t q = task->query[x], o = task->other[x], width = task->n_near, place = task->place[x];
     const double *places = task->places + q * width, *other_places = task->other_places + o * width;
     const int64_t *near = task->near + o * task->near_width;
@@ -148,8 +143,7 @@ static int meet(const linkage_t *task, int64_t x, int64_t *met)
 }
 
 /* The probability for one k, from the rows met. */
-static double probability(const linkage_t *task, int64_t x, int64_t column, const int64_t *met)
-{
+static double probability(const linkage_t *task, int64_t x, int64_t column, const int64_t *met) {
     int64_t q = task->query[x] * task->n_ks + column, o = task->other[x] * task->n_ks + column, width = task->n_near;
     int64_t n = task->sure[q], m = task->other_sure[o], k = task->ks[column];
     int64_t both_sure = 0, here = 0, there = 0;
@@ -169,8 +163,7 @@ static double probability(const linkage_t *task, int64_t x, int64_t column, cons
 }
 
 /* Fill in the probabilities of the pairs first to last - 1, in a loop over the listed rows of each pair's first half. */
-EXPORT int KERNEL(linkage)(const linkage_t *task, int64_t first, int64_t last)
-{
+EXPORT int KERNEL(linkage)(const linkage_t *task, int64_t first, int64_t last) {
     int64_t n_met = task->n_near * task->n_near;
     int64_t *met = zeroed(n_met, sizeof *met);
     if (!met)

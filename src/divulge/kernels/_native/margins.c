@@ -1,6 +1,6 @@
 /* Log ratios of how often a person's values on small sets of columns occur among synthetic rows and other people.
-
-   The rows of a set's cells are counted in an array, or in a hash table where the cells are too many. */
+ *
+ * The rows of a set's cells are counted in an array, or in a hash table where the cells are too many. */
 
 #include "divulge.h"
 
@@ -30,8 +30,7 @@ typedef struct {
 } margin_cells_t;
 
 /* Whether two rows have the same values on a set; rows from n on are synthetic. */
-static int same_values(const margins_t *task, const int64_t *set, int64_t one, int64_t other)
-{
+static int same_values(const margins_t *task, const int64_t *set, int64_t one, int64_t other) {
     for (int64_t c = 0; c < task->set_width; c++) {
         int32_t a = one < task->n ? task->people[set[c] * task->n + one]
                                   : task->synthetic[set[c] * task->m + one - task->n];
@@ -43,9 +42,8 @@ static int same_values(const margins_t *task, const int64_t *set, int64_t one, i
     return 1;
 }
 
-static inline int64_t slot_of_key(
-    const margins_t *task, const margin_cells_t *cells, const int64_t *set, int64_t key, int64_t row, int wraps)
-{
+INLINE int64_t slot_of_key(
+    const margins_t *task, const margin_cells_t *cells, const int64_t *set, int64_t key, int64_t row, int wraps) {
     uint64_t x = (uint64_t)(key ^ (key >> 29)) * UINT64_C(0x5851F42D4C957F2D);
     int64_t place = (int64_t)((x ^ (x >> 32)) & (uint64_t)(cells->slots - 1));
     while (cells->key[place] != -1 &&
@@ -59,8 +57,7 @@ static inline int64_t slot_of_key(
 
 static void count_hashed(
     const margins_t *task, margin_cells_t *cells, const int64_t *set, int wraps, const int32_t *codes, int64_t n_rows,
-    int64_t first_row, uint32_t *counts, int64_t *cell)
-{
+    int64_t first_row, uint32_t *counts, int64_t *cell) {
     for (int64_t i = 0; i < n_rows; i++) {
         uint64_t key = 0;
         for (int64_t c = 0; c < task->set_width; c++)
@@ -73,8 +70,7 @@ static void count_hashed(
 }
 
 static void count_directly(
-    const margins_t *task, const int64_t *set, const int32_t *codes, int64_t n_rows, uint32_t *counts, int64_t *cell)
-{
+    const margins_t *task, const int64_t *set, const int32_t *codes, int64_t n_rows, uint32_t *counts, int64_t *cell) {
     uint32_t key[BLOCK_ROWS];
     for (int64_t from = 0; from < n_rows; from += BLOCK_ROWS) {
         int64_t size = n_rows - from < BLOCK_ROWS ? n_rows - from : BLOCK_ROWS;
@@ -93,8 +89,7 @@ static void count_directly(
 }
 
 /* Add the log ratios of one set; the rows of a person's unit leave the counts while the unit is looked at. */
-static void add_ratios(const margins_t *task, const margin_cells_t *cells)
-{
+static void add_ratios(const margins_t *task, const margin_cells_t *cells) {
     const double *logs = task->logs, of_synthetic = logs[task->m];
     for (int64_t u = 0; u < task->n_units; u++) {
         int64_t low = task->start[u], high = task->start[u + 1];
@@ -114,8 +109,7 @@ static void add_ratios(const margins_t *task, const margin_cells_t *cells)
 }
 
 /* Number of cells of a set, or -1 where they are more than the limit; `wraps` where the keys need more than 62 bits. */
-static int64_t n_cells_of(const margins_t *task, const int64_t *set, int64_t limit, int *wraps)
-{
+static int64_t n_cells_of(const margins_t *task, const int64_t *set, int64_t limit, int *wraps) {
     int64_t n = 1;
     *wraps = 0;
     for (int64_t c = 0; c < task->set_width; c++) {
@@ -130,8 +124,7 @@ static int64_t n_cells_of(const margins_t *task, const int64_t *set, int64_t lim
 }
 
 /* Add the log ratios of the sets to `total`, and those of rare cells to `rare`. */
-EXPORT int KERNEL(margins)(const margins_t *task)
-{
+EXPORT int KERNEL(margins)(const margins_t *task) {
     margin_cells_t cells = {.slots = 1};
     while (cells.slots < 2 * (task->n + task->m))
         cells.slots *= 2;

@@ -22,8 +22,7 @@ enum { LEAF = 64, NODE = 16, LEAF_CHILD = -1 };
 /* ---------------------------------------------------------------- 16 or 64 adjacent codes at once, answers as bits */
 
 /* Which of 64 codes lie in [least, most]; least is at most `most`, so that one comparison tests both ends. */
-INLINE uint64_t rows_within(const int32_t *values, int32_t least, int32_t most)
-{
+INLINE uint64_t rows_within(const int32_t *values, int32_t least, int32_t most) {
     vu32 low = SPLAT(vu32, least), width = SPLAT(vu32, (uint32_t)most - (uint32_t)least);
     uint64_t bits = 0;
     for (int i = 0; i < LEAF; i += LANES32)
@@ -32,8 +31,7 @@ INLINE uint64_t rows_within(const int32_t *values, int32_t least, int32_t most)
 }
 
 /* Which of 16 boxes have a lower end of at most `low` and an upper end of at least `high`. */
-INLINE uint64_t boxes_reach(const int32_t *lower, const int32_t *upper, int32_t low, int32_t high)
-{
+INLINE uint64_t boxes_reach(const int32_t *lower, const int32_t *upper, int32_t low, int32_t high) {
     vi32 l = SPLAT(vi32, low), h = SPLAT(vi32, high);
     uint64_t bits = 0;
     for (int i = 0; i < NODE; i += LANES32)
@@ -42,14 +40,12 @@ INLINE uint64_t boxes_reach(const int32_t *lower, const int32_t *upper, int32_t 
 }
 
 /* Write the rows in the order of their codes; start[c] is where code c begins, and place a copy of it. */
-static void list_column(const int32_t *values, int64_t n, int32_t *place, int32_t *rows)
-{
+static void list_column(const int32_t *values, int64_t n, int32_t *place, int32_t *rows) {
     for (int64_t i = 0; i < n; i++)
         rows[place[values[i]]++] = (int32_t)i;
 }
 
-EXPORT int KERNEL(list_by_code)(const int32_t *values, int64_t n, const int32_t *start, int64_t n_codes, int32_t *rows)
-{
+EXPORT int KERNEL(list_by_code)(const int32_t *values, int64_t n, const int32_t *start, int64_t n_codes, int32_t *rows) {
     int32_t *place = room(n_codes, sizeof *place);
     if (!place)
         return 1;
@@ -62,8 +58,7 @@ EXPORT int KERNEL(list_by_code)(const int32_t *values, int64_t n, const int32_t 
 /* Write the smallest and the largest code of each column in each node of the binary tree. */
 EXPORT int KERNEL(code_boxes)(
     const int32_t *values, int64_t n, int64_t n_columns, const int64_t *begin, const int64_t *end, const int64_t *left,
-    int64_t n_nodes, int32_t *low, int32_t *high)
-{
+    int64_t n_nodes, int32_t *low, int32_t *high) {
     for (int64_t k = n_nodes - 1; k >= 0; k--) { /* children come after their parents */
         int64_t a = left[k] * n_columns, b = a + n_columns, own = k * n_columns;
         for (int64_t j = 0; j < n_columns; j++) {
@@ -94,8 +89,7 @@ typedef struct {
     int64_t size, list_at;
 } condition_t;
 
-static condition_t condition_of(const predicates_t *task, int64_t column, int64_t low, int64_t high)
-{
+static condition_t condition_of(const predicates_t *task, int64_t column, int64_t low, int64_t high) {
     const int32_t *starts = task->starts + task->of_column[column];
     int64_t n_codes = task->of_column[column + 1] - task->of_column[column] - 1;
     int64_t a = low > 0 ? low : 0, b = high < n_codes - 1 ? high : n_codes - 1;
@@ -108,8 +102,7 @@ static condition_t condition_of(const predicates_t *task, int64_t column, int64_
 }
 
 /* Write the conditions of a predicate, the one with the fewest rows first; return how many. */
-static int64_t conditions_of(const predicates_t *task, int64_t predicate, condition_t *out)
-{
+static int64_t conditions_of(const predicates_t *task, int64_t predicate, condition_t *out) {
     int64_t n = task->n_conditions[predicate], at = predicate * task->width;
     if (n == 0) { /* every row matches */
         out[0] = condition_of(task, 0, 0, INT32_MAX);
@@ -125,8 +118,7 @@ static int64_t conditions_of(const predicates_t *task, int64_t predicate, condit
     return n;
 }
 
-static inline uint64_t rows_meeting(const int32_t *values, int64_t stride, int64_t at, const condition_t *c, int64_t n)
-{
+INLINE uint64_t rows_meeting(const int32_t *values, int64_t stride, int64_t at, const condition_t *c, int64_t n) {
     uint64_t bits = ~UINT64_C(0);
     for (int64_t q = 0; q < n && bits; q++)
         bits &= rows_within(values + c[q].column * stride + at, c[q].least, c[q].most);
@@ -136,8 +128,7 @@ static inline uint64_t rows_meeting(const int32_t *values, int64_t stride, int64
 /* ---------------------------------------------------------------- three ways of searching */
 
 /* Whether more than `most` rows of the sample match. */
-static int sample_exceeds(const predicates_t *task, const condition_t *c, int64_t n)
-{
+static int sample_exceeds(const predicates_t *task, const condition_t *c, int64_t n) {
     int64_t count = 0;
     for (int64_t t = 0; t < task->n_sampled; t += LEAF) {
         count += __builtin_popcountll(rows_meeting(task->sample, task->n_sampled, t, c, n));
@@ -148,8 +139,7 @@ static int sample_exceeds(const predicates_t *task, const condition_t *c, int64_
 }
 
 /* Test the rows of the first condition one by one. */
-static int64_t search_list(const predicates_t *task, const condition_t *c, int64_t n, int32_t *found)
-{
+static int64_t search_list(const predicates_t *task, const condition_t *c, int64_t n, int32_t *found) {
     const int32_t *list = task->lists + task->list_of[c[0].column] + c[0].list_at;
     int64_t count = 0;
     for (int64_t i = 0; i < c[0].size && count <= task->most; i++) {
@@ -171,8 +161,7 @@ static int64_t search_list(const predicates_t *task, const condition_t *c, int64
 /* The rows of a leaf that match. */
 static int64_t search_leaf(
     const predicates_t *task, const condition_t *c, int64_t n, int64_t start, int64_t size, int64_t count,
-    int32_t *found)
-{
+    int32_t *found) {
     uint64_t bits = rows_meeting(task->values, task->n, start, c, n) & (~UINT64_C(0) >> (LEAF - size));
     size = __builtin_popcountll(bits);
     for (int64_t z = 0; found && count + size <= task->most && z < size; z++, bits &= bits - 1)
@@ -181,8 +170,7 @@ static int64_t search_leaf(
 }
 
 /* Open the boxes that meet all conditions and are not inside them. */
-static int64_t search_tree(const predicates_t *task, const condition_t *c, int64_t n, int32_t *stack, int32_t *found)
-{
+static int64_t search_tree(const predicates_t *task, const condition_t *c, int64_t n, int32_t *stack, int32_t *found) {
     int64_t count = 0, top = 1;
     stack[0] = 0;
     while (top > 0 && count <= task->most) {
@@ -211,8 +199,7 @@ static int64_t search_tree(const predicates_t *task, const condition_t *c, int64
 }
 
 static int64_t search(
-    const predicates_t *task, int64_t predicate, condition_t *c, int32_t *stack, int32_t *found)
-{
+    const predicates_t *task, int64_t predicate, condition_t *c, int32_t *stack, int32_t *found) {
     int64_t n = conditions_of(task, predicate, c);
     if (c[0].size == 0 || (n == 1 && !found))
         return c[0].size;
@@ -225,8 +212,7 @@ static int64_t search(
 
 /* Count the rows of the predicates first to last - 1 up to most + 1; with `found` their places in the tree are written. */
 EXPORT int KERNEL(predicates)(
-    const predicates_t *task, int64_t first, int64_t last, int64_t listing, int64_t *out, int32_t *found)
-{
+    const predicates_t *task, int64_t first, int64_t last, int64_t listing, int64_t *out, int32_t *found) {
     condition_t *conditions = room(task->width, sizeof *conditions);
     int32_t *stack = room(task->stack_size, sizeof *stack), nowhere;
     int status = !(conditions && stack);

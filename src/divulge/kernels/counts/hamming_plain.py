@@ -18,6 +18,7 @@ __all__ = ["Keys", "NearestVotes", "nearest_distance"]
 
 _SEARCHED_CELLS = 4_000_000  # the same for distances alone
 _DENSE = 2**20  # groups times targets up to which they are counted without sorting
+_LEAST = 2**27  # codes that are not worth a thread: about 8 ms
 _COMPARED = 2**31  # codes that a thread compares in one call, which an interrupt waits for: about 0.2 s
 
 
@@ -207,7 +208,7 @@ def by_pairs(queries: Keys, references: Keys, n_targets: int) -> NearestVotes:
         )  # fmt: skip
 
     threads = os.cpu_count() or 1
-    step = max(1, min(-(-n // (8 * threads)), _COMPARED // columns.size))
+    step = min(max(-(-n // (8 * threads)), _LEAST // columns.size), max(1, _COMPARED // columns.size))
     side_by_side(work, n, threads, each=step)
     return out
 
