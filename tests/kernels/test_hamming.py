@@ -1,7 +1,5 @@
 """Nearest keys: every way of searching against plain Python, and the loops of `kernels` against numpy."""
 
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -11,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from divulge.kernels import runtime as kernels
+from divulge.kernels._native.library import at_level
 from divulge.kernels.counts import hamming, hamming_plain
 from divulge.kernels.counts.disclosure import disclosed, disclosed_numpy
 from divulge.kernels.counts.hamming import nearest_votes
@@ -94,7 +93,7 @@ def tasks(draw):
 
 
 def compiled(monkeypatch, way):
-    monkeypatch.setattr(hamming, "COMPILE_FROM", 0)
+    monkeypatch.setattr(hamming, "_FEW", 0.0)
     for name, value in WAYS[way].items():
         monkeypatch.setattr(hamming, name, value)
 
@@ -127,7 +126,7 @@ def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
     @given(tasks())
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(hamming, "COMPILE_FROM", 0)
+            patch.setattr(hamming, "_FEW", 0.0)
             patch.setattr(hamming_plain, "_DENSE", dense_up_to)
             patch.setattr(hamming, "_pack", None)  # nothing is left to compiled code
             found, expected = nearest_votes(*task), brute(*task[:2])
@@ -247,29 +246,42 @@ def test_row_order_and_threads_change_no_digit(monkeypatch, way):
 
 
 def test_keys_of_two_words_with_one_hash_are_told_apart():
-    from divulge.kernels.counts._hamming_votes import _group
+    """One query and one reference in one bucket, grouped by all their bits: they are a pair only if they are equal."""
+    from divulge.kernels.counts._hamming_votes import Found, Level, Side, walk
 
     def mixed(x):
         for _ in range(2):
             x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93 % 2**64
         return x
 
+    def side(key):
+        one, ends = np.zeros(1, np.int64), np.array([0, 1])
+        return Side(np.array([key], np.uint64), one, ends, ends, one, one + 1)
+
     key, other = [3, 5], [4, mixed(3) ^ mixed(4) ^ 5]
-    chains = [np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(1, np.int64)]
-    kept, table = np.full(2, 2**64 - 1, np.uint64), np.empty((8, 2), np.uint64)
-    for asked, n_shared in ((key, 1), (other, 0)):
-        words = np.array([key], np.uint64), np.array([asked], np.uint64)
-        assert _group(words[0], (0, 1), words[1], (0, 1), kept, table, *chains) == n_shared
+    every, nothing = np.full((1, 2), 2**64 - 1, np.uint64), np.zeros((0, 2), np.uint64)
+    level = Level(0, np.zeros(2, np.uint64), nothing, every, every[0] >> 1, every[0] & 2**63, np.array([False]))
+    for asked, n_pairs in ((key, 1), (other, 0)):
+        found = Found(np.zeros((1, 5), np.int64), np.zeros(1, np.int64), *np.zeros((3, 0), np.int64))
+        walk(side(key), side(asked), level, found, 0, 1, 1)
+        assert found.tally[0].tolist() == [n_pairs] * 5
 
 
-@pytest.mark.slow
-def test_small_tasks_compile_nothing():
-    script = (
-        "import sys, polars as pl, divulge; t = pl.DataFrame({'k': range(900), 'j': range(900), 't': [0, 1, 2] * 300});"
-        "divulge.modal_guess(t, t.with_columns(pl.col('k') + 7), keys=['k', 'j'], target='t', unseen='nearest');"
-        "assert 'numba' not in sys.modules and 'divulge.kernels.counts._hamming_votes' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
+@pytest.mark.parametrize("modal", [False, True])
+def test_without_compiled_loops_votes_are_the_same(monkeypatch, modal):
+    rng = np.random.default_rng(9)
+    queries, references = some_keys(rng, 3000, 4, 9, 5), some_keys(rng, 2500, 4, 9, 5)
+    found = nearest_votes(queries, references, 5, modal=modal)
+    monkeypatch.setattr(hamming, "_FEW", 0.0)
+    assert_same_votes(nearest_votes(queries, references, 5, modal=modal), found, modal)
+    monkeypatch.setattr(hamming, "COMPILE_FROM", 0)
+    with at_level("none"):
+        assert_same_votes(nearest_votes(queries, references, 5, modal=modal), found, modal)
+
+
+def assert_same_votes(found, expected, modal):
+    for name in ANSWERS if modal else ("distance", "total", "of_cell"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
 @pytest.mark.parametrize("compile_it", [False, True])

@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.hashing import once as kept_once
+from divulge.kernels._native.library import available
 from divulge.kernels.linkage._chance import link_probability
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
@@ -27,6 +28,7 @@ from divulge.kernels.runtime import COMPILE_FROM
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
 Ints = NDArray[np.int64]
+_LEAST_CELLS, _MOST_CELLS = 20_000, 3_000_000  # cells of a task of a thread: about 0.5 ms and 0.1 s
 _SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
@@ -122,7 +124,8 @@ def chances(
     _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
     pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
     if engine is None:
-        engine = "numpy" if len(asked) * len(cells[0].other) < COMPILE_FROM else "compiled"
+        small = len(asked) * len(cells[0].other) < COMPILE_FROM
+        engine = "numpy" if small or not available() else "compiled"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
 
@@ -235,7 +238,8 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
         for listed in walked.near.up_to(walked.reach, np.unique(query)):
             part = slice(*np.searchsorted(query, (listed.queries[0], listed.queries[-1] + 1)))
             place = np.searchsorted(listed.queries, query[part])
-            _side_by_side(loop(listed, mine[part], place, query[part], other[part]), len(place), threads)
+            task = loop(listed, mine[part], place, query[part], other[part])
+            _side_by_side(task, cost[i][mine[part]], threads)
     return out
 
 
@@ -251,39 +255,50 @@ def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
     return np.asarray(np.where(checked.reach.is_whole[other], np.minimum(cells, lookups), cells))
 
 
-def _walk(
-    walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats
-) -> Callable[[Listed, Ints, Ints, Ints, Ints], Callable[[int, int], None]]:
-    from divulge.kernels.linkage._walk import walk
+def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats) -> Callable[..., Any]:
+    """Return what gives the compiled loop its arguments, for lists of near rows and the pairs that ask for them."""
+    from divulge.kernels.linkage._walk import TASK
 
     bounds, weights = checked.ruler.groups()
     rows, asked, near = checked.reach.reference.rows, checked.reach.queries.rows, checked.reach.nearest
-    exact = (
-        np.ascontiguousarray(asked.numbers), np.ascontiguousarray(asked.codes),
-        np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
-        checked.ruler.rate, checked.ruler.number_weight, bounds, weights, checked.ruler.total, checked.ruler.cap,
-        checked.ruler.split,
-    )  # fmt: skip
-    few = np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1)
-    places = (
-        np.ascontiguousarray(walked.reach.distances), np.ascontiguousarray(checked.reach.distances),
-        walked.sure, walked.tied, checked.sure, checked.tied,
-    )  # fmt: skip
+    exact = {
+        "numbers": np.ascontiguousarray(asked.numbers), "codes": np.ascontiguousarray(asked.codes),
+        "reference_numbers": np.ascontiguousarray(rows.numbers), "reference_codes": np.ascontiguousarray(rows.codes),
+        "n_numbers": asked.numbers.shape[1], "n_codes": asked.codes.shape[1],
+        "rate": checked.ruler.rate, "number_weight": checked.ruler.number_weight,
+        "group": bounds, "group_weight": weights, "n_groups": len(weights),
+        "total": checked.ruler.total, "cap": checked.ruler.cap, "split": checked.ruler.split,
+    }  # fmt: skip
+    places = {
+        "places": np.ascontiguousarray(walked.reach.distances), "n_near": walked.reach.distances.shape[1],
+        "other_places": np.ascontiguousarray(checked.reach.distances),
+        "sure": walked.sure, "tied": walked.tied, "other_sure": checked.sure, "other_tied": checked.tied,
+        "near": np.ascontiguousarray(near), "near_width": near.shape[1],
+        "few": np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1), "searches": _SEARCHES,
+    }  # fmt: skip
+    cells = {"cell_start": walked.cells.start, "cell_other": walked.cells.other, "cell_count": walked.cells.n_rows}
+    wanted = {"ks": np.asarray(ks, dtype=np.int64), "n_ks": len(ks), "swapped": swapped, "out": out}
 
-    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Callable[[int, int], None]:
-        def part(a: int, b: int) -> None:
-            walk(
-                a, b, pair, place, query, other, listed.start, listed.rows, listed.distances, *walked.cells,
-                near, few, _SEARCHES, *places, *exact, np.asarray(ks), swapped, out,
-            )  # fmt: skip
-
-        return part
+    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Any:
+        near_rows = {"start": listed.start, "rows": listed.rows, "distances": listed.distances}
+        asking = {"pair": pair, "place": place, "query": query, "other": other}
+        return TASK(**asking, **near_rows, **cells, **places, **exact, **wanted)
 
     return over
 
 
-def _side_by_side(work: Callable[[int, int], None], n: int, threads: int | None) -> None:
+def _parts(cost: Ints, threads: int) -> list[tuple[int, int]]:
+    """Return the first pair and the end of parts that cost about the same, and at most what an interrupt waits for."""
+    done = np.append(0, np.cumsum(cost + 1))
+    most = min(max(int(done[-1]) // (16 * threads), _LEAST_CELLS), _MOST_CELLS)
+    ends = np.unique(np.searchsorted(done, np.arange(most, int(done[-1]) + most, most), side="left"))
+    ends = np.minimum(ends, len(cost)).tolist()
+    return [(a, b) for a, b in zip([0, *ends], ends, strict=False) if a < b]
+
+
+def _side_by_side(task: Any, cost: Ints, threads: int | None) -> None:
+    from divulge.kernels.linkage._walk import walk
+
     threads = threads or os.cpu_count() or 1
-    step = max(256, -(-n // (16 * threads)))
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))
+        list(pool.map(lambda part: walk(task, *part), _parts(cost, threads)))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
+from divulge.kernels._native.library import available
 from divulge.kernels.predicates.conditions import Predicates, Progress
 from divulge.kernels.runtime import COMPILE_FROM
 
@@ -131,6 +132,8 @@ class Conjunctions:
             return "numpy"
         if self._engine is not None:
             return self._engine
+        if not available():
+            return "numpy"
         small = self._compiled is None and m * len(self._codes) < COMPILE_FROM
         return "numpy" if small else "compiled"
 

@@ -1,0 +1,35 @@
+/* Counts of synthetic and real rows in groups with only one target value. */
+
+#include "divulge.h"
+
+/* The targets of a group: none yet, several, or the only one. */
+enum { NONE = -1, SEVERAL = -2 };
+
+EXPORT int KERNEL(disclosed)(
+    const int64_t *group_synthetic, int64_t m, const int64_t *group_real, int64_t n, int64_t n_groups,
+    const int32_t *synthetic, const int32_t *real, int64_t n_targets, int64_t *pure, int64_t *right) {
+    int32_t *only = room(n_groups, sizeof *only);
+    int64_t *size = zeroed(n_groups, sizeof *size);
+    int status = !(only && size);
+    for (int64_t i = 0; !status && i < m; i++)
+        size[group_synthetic[i]]++;
+    for (int64_t j = 0; !status && j < n_targets; j++) {
+        const int32_t *target = synthetic + j * m, *wanted = real + j * n;
+        for (int64_t g = 0; g < n_groups; g++)
+            only[g] = NONE;
+        for (int64_t i = 0; i < m; i++) {
+            int32_t *of = &only[group_synthetic[i]];
+            if (*of == NONE)
+                *of = target[i];
+            else if (*of != target[i])
+                *of = SEVERAL;
+        }
+        pure[j] = right[j] = 0;
+        for (int64_t g = 0; g < n_groups; g++)
+            pure[j] += only[g] >= 0 ? size[g] : 0;
+        for (int64_t i = 0; i < n; i++)
+            right[j] += only[group_real[i]] == wanted[i];
+    }
+    free(only), free(size);
+    return status;
+}
