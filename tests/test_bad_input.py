@@ -46,7 +46,7 @@ CALLS = [  # a line each
     ("a path", lambda: cap(real="real.csv"), "real: real.csv: no such file"),
     ("an array", lambda: cap(real=np.zeros((3, 3))), "ndarray is not a table"),
     ("an unknown kind of object", lambda: cap(real=object()), "cannot read a builtins.object"),
-    ("two columns of one name", lambda: cap(real=pd.DataFrame([[1, 2]], columns=["age", "age"])), "occur twice: 'age'"),
+    ("two columns of one name", lambda: cap(real=pd.DataFrame([[1, 2]], columns=["age", "age"])), "column names that occur twice: 'age'"),
     ("a threshold of 0", lambda: divulge.tcap(GOOD, GOOD, tau=0, **PAIR), "tau: 0 is outside"),
     ("a threshold above 1", lambda: divulge.disco(GOOD, GOOD, tau=1.5, **PAIR), "tau: 1.5 is outside"),
     ("an order without an order", lambda: divulge.t_closeness(GOOD, GOOD, kind="ordered", **PAIR), "of kind categorical"),

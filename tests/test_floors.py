@@ -43,17 +43,29 @@ def names_of(path: Path) -> tuple[str, ...]:
 
 def taken(path: Path) -> Iterator[Import]:
     """Yield all that a file takes from ours, at any depth of the file."""
-    by = names_of(path)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    yield from taken_by(names_of(path), path.read_text(encoding="utf-8"))
+
+
+def taken_by(by: tuple[str, ...], source: str) -> Iterator[Import]:
+    """Yield what a source text takes: by an import, and as an attribute of a module that it imported."""
+    tree, modules = list(ast.walk(ast.parse(source))), {}
+    for node in tree:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "divulge":
             module = tuple(node.module.split(".")[1:])
             for alias in node.names:
                 inner = (*module, alias.name)
-                yield Import(by, inner, None) if is_module(inner) else Import(by, module, alias.name)
+                if is_module(inner):
+                    modules[alias.asname or alias.name] = inner
+                    yield Import(by, inner, None)
+                else:
+                    yield Import(by, module, alias.name)
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] == "divulge":
                     yield Import(by, tuple(alias.name.split(".")[1:]), None)
+    for node in tree:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield Import(by, modules[node.value.id], node.attr)
 
 
 @cache
@@ -181,3 +193,9 @@ def test_each_rule_sees_what_it_forbids():
     assert between_families(PLANTED) == [str(PLANTED[2])]
     assert private_elsewhere(PLANTED) == [str(PLANTED[3]), str(PLANTED[4])]
     assert circles(PLANTED) == ["stats/intervals", "stats/isolation"]
+
+
+def test_a_private_name_is_seen_through_its_module():
+    source = "from divulge.tables import readers as files\nfiles._excel(b'', '')\nfiles.read('a.csv')"
+    found = tuple(taken_by(("run", "holdout_split"), source))
+    assert private_elsewhere(found) == ["run/holdout_split takes tables.readers._excel"]

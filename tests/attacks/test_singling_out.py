@@ -601,7 +601,7 @@ def test_mixed_types_are_read_as_they_are():
 
 
 WRONG = [
-    ({"n_columns": 6}, "6 of 5 usable column"),
+    ({"n_columns": 6}, "6, and usable columns: 5"),
     ({"n_columns": 0}, "0 is below 1"),
     ({"n_columns": -2}, "-2 is below 1"),
     ({"n_columns": True}, "a bool is no whole number"),

@@ -19,8 +19,6 @@ from divulge.stats.pairing import Paired
 
 __all__ = ["correct", "family_of"]
 
-_WIDEST_FAMILY = 40_000_000  # scores (people times comparisons) up to which a family is permuted jointly: 320 MB
-
 
 def correct(
     case: Case, results: Sequence[Result], acceptable: float = ACCEPTABLE, n_families: int | None = None
@@ -59,11 +57,10 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
     if all(isinstance(c, Paired) for c in comparisons):
         return _holm_family(results, case.level), comparisons
     scores = [results[i].individual for i in order]
-    rows = case.n_rows("real") + case.n_rows("holdout")
-    if any(s is None or s.holdout is None for s in scores) or rows * len(results) > _WIDEST_FAMILY:
+    if any(s is None or s.holdout is None for s in scores):
         return _holm_family(results, case.level), comparisons
-    members = np.stack([s.real for s in scores if s is not None], axis=1)
-    strangers = np.stack([s.holdout for s in scores if s is not None and s.holdout is not None], axis=1)
+    members = [s.real for s in scores if s is not None]
+    strangers = [s.holdout for s in scores if s is not None and s.holdout is not None]
     clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
     back = np.argsort(order)
     if any("normal limit" in c.method for c in comparisons):

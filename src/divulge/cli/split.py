@@ -56,7 +56,7 @@ def split(table: str, out: str, **options: Any) -> None:
     The command writes DIR/real.csv, to train on, and DIR/holdout.csv, which the synthesizer must never see. The split
     depends on the values and the seed, not on the order of the rows. Cells are copied unchanged.
     """
-    from divulge.run.holdout_split import next_command, split_file
+    from divulge.run.holdout_files import next_command, split_file
 
     found, real, holdout = split_file(table, out, **options)
     _show(found, real, holdout, options["unit"])

@@ -130,7 +130,7 @@ def _check_relation(relation: Relation, tables: Mapping[str, Schema]) -> None:
             )
     if len(relation.parent_key) != len(relation.child_key):
         raise SettingError(
-            f"relations: {_told(relation)}: {len(relation.parent_key)} key column(s) in the parent and "
+            f"relations: {_told(relation)}: key columns: {len(relation.parent_key)} in the parent and "
             f"{len(relation.child_key)} in the child. hint: name the columns in pairs, in one order."
         )
     if relation.parent == relation.child and relation.parent_key == relation.child_key:

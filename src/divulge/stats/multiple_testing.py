@@ -13,13 +13,13 @@ from divulge.core.hashing import row_hashes
 from divulge.stats import two_sample
 from divulge.stats.exact import fisher, two_sided
 from divulge.stats.intervals import normal_quantile
+from divulge.stats.moments import Limit, limit_of
 from divulge.stats.outcomes import Floats, Ints, _zero_or_one
 from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels, _one_thread
 from divulge.stats.two_sample import _NO_SPREAD, Comparison
 
 __all__ = ["Family", "max_t", "resample"]
 
-_NORMAL_DRAWS = 20_000
 _COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
 _COUNTED_VALUES = 500
 _SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
@@ -40,8 +40,8 @@ class Family:
 
 
 def max_t(
-    members: Floats,
-    strangers: Floats,
+    members: Floats | Sequence[Floats],
+    strangers: Floats | Sequence[Floats],
     *,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
@@ -61,7 +61,8 @@ def max_t(
     Parameters
     ----------
     members, strangers
-        Outcomes, shapes (n_members, n_tests) and (n_strangers, n_tests); nan where a test skips a person.
+        Outcomes, shapes (n_members, n_tests) and (n_strangers, n_tests), or a column for each test, which saves the
+        memory of the table where people are many; nan where a test skips a person.
         Keep the tests in a canonical order: columns are told apart by their position.
     cluster_members, cluster_strangers
         Person or household of each row, shapes (n_members,) and (n_strangers,); None is each row its own.
@@ -94,38 +95,60 @@ def max_t(
     z = normal_quantile(level)
     if draws < 1:
         raise SettingError(f"draws: need at least 1 permutation, got {draws}.")
-    members, strangers = np.asarray(members, dtype=np.float64), np.asarray(strangers, dtype=np.float64)
-    if members.ndim != 2 or strangers.ndim != 2 or members.shape[1] != strangers.shape[1]:
+    a, b = _columns(members), _columns(strangers)
+    if len(a) != len(b):
         raise SettingError("members, strangers: need two dimensions, and the same tests as columns.")
     if (cluster_members is None) != (cluster_strangers is None):
         raise SettingError("cluster_members, cluster_strangers: give both or neither.")
-    n_tests = members.shape[1]
-    if n_tests == 0 or min(members.shape[0], strangers.shape[0]) == 0:
+    n_tests = len(a)
+    if n_tests == 0 or min(a[0].size, b[0].size) == 0:
         return Family(z, level, np.full(n_tests, np.nan), np.full(n_tests, np.nan))
-    varied = _varied(members, strangers)
-    if not varied.all():  # a test in which all outcomes are alike must not even change the order of the draws
-        some = max_t(
-            members[:, varied], strangers[:, varied], cluster_members=cluster_members,
-            cluster_strangers=cluster_strangers, level=level, rng=rng, draws=draws,
-        )  # fmt: skip
-        tested = ~np.isnan(members).all(axis=0) & ~np.isnan(strangers).all(axis=0)
-        p_adjusted, p_value = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
-        p_adjusted[varied], p_value[varied] = some.p_adjusted, some.p_value
-        return Family(some.critical, some.level_each, p_adjusted, p_value)
+    varied = _varied(a, b)
+    clusters = cluster_members, cluster_strangers
+    # a test in which all outcomes are alike must not even change the order of the draws
+    some = [[c for c, keep in zip(side, varied, strict=True) if keep] for side in (a, b)]
+    tested = np.array([not np.isnan(x).all() and not np.isnan(y).all() for x, y in zip(a, b, strict=True)])
+    p_adjusted, p_value = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
+    if not varied.any():
+        return Family(z, level, p_adjusted, p_value)
+    family = _of_varied(some[0], some[1], clusters, level, z, rng, draws)
+    p_adjusted[varied], p_value[varied] = family.p_adjusted, family.p_value
+    return Family(family.critical, family.level_each, p_adjusted, p_value)
+
+
+def _columns(table: Floats | Sequence[Floats]) -> list[Floats]:
+    """Return the outcomes of each test."""
+    if isinstance(table, np.ndarray) and table.ndim != 2:
+        raise SettingError("members, strangers: need two dimensions, and the same tests as columns.")
+    columns = table.T if isinstance(table, np.ndarray) else table
+    return [np.asarray(c, dtype=np.float64) for c in columns]
+
+
+def _of_varied(
+    members: list[Floats], strangers: list[Floats], clusters: tuple[Ints | None, Ints | None], level: float, z: float,
+    rng: np.random.Generator, draws: int,
+) -> Family:  # fmt: skip
+    """Return the family of tests that have two different outcomes each."""
+    n_tests, n_rows, alone = len(members), members[0].size + strangers[0].size, clusters[0] is None
     exact = np.full(n_tests, np.nan)
-    if cluster_members is None:
-        few = rng if n_tests <= _COUNTED_TESTS and len(members) + len(strangers) > two_sample.RESAMPLE_UP_TO else None
-        exact = np.array([_exact_p(a, b, few) for a, b in zip(members.T, strangers.T, strict=True)])
+    if alone:
+        few = rng if n_tests <= _COUNTED_TESTS and n_rows > two_sample.RESAMPLE_UP_TO else None
+        exact = np.array([_exact_p(a, b, few) for a, b in zip(members, strangers, strict=True)])
+    n_clusters = n_rows if clusters[0] is None else sum(np.unique(c).size for c in clusters if c is not None)
     with _one_thread():
-        scaled = _standardise(*_pool(members, strangers, cluster_members, cluster_strangers))
+        if n_clusters > two_sample.RESAMPLE_UP_TO:
+            return _limit_family(limit_of(members, strangers, *clusters), exact, level, z, rng)
+        scaled = _standardise(*_pool(np.stack(members, axis=1), np.stack(strangers, axis=1), *clusters))
         return _family(scaled, exact, level, z, rng, draws)
 
 
-def _varied(members: Floats, strangers: Floats) -> NDArray[np.bool_]:
+def _varied(members: Sequence[Floats], strangers: Sequence[Floats]) -> NDArray[np.bool_]:
     """Return which tests have two different outcomes, shape (n_tests,)."""
-    least = np.fmin(np.fmin.reduce(members, axis=0), np.fmin.reduce(strangers, axis=0))
-    most = np.fmax(np.fmax.reduce(members, axis=0), np.fmax.reduce(strangers, axis=0))
-    return np.asarray(least < most)
+    ends = [
+        (np.fmin(np.fmin.reduce(a), np.fmin.reduce(b)), np.fmax(np.fmax.reduce(a), np.fmax.reduce(b)))
+        for a, b in zip(members, strangers, strict=True)
+    ]
+    return np.array([bool(least < most) for least, most in ends])
 
 
 def _exact_p(members: Floats, strangers: Floats, rng: np.random.Generator | None) -> float:
@@ -154,8 +177,8 @@ def _permuted_counts(a: Floats, b: Floats, rng: np.random.Generator) -> float:
 
 
 def resample(
-    members: Floats,
-    strangers: Floats,
+    members: Floats | Sequence[Floats],
+    strangers: Floats | Sequence[Floats],
     comparisons: Sequence[Comparison],
     *,
     cluster_members: Ints | None = None,
@@ -171,7 +194,7 @@ def resample(
     Parameters
     ----------
     members, strangers
-        Outcomes as in `max_t`, shapes (n_members, n_tests) and (n_strangers, n_tests).
+        Outcomes as in `max_t`.
     comparisons
         One for each test, made with `draws=0`.
 
@@ -184,8 +207,9 @@ def resample(
     if not waiting:
         return out
     with _one_thread():
-        logs = _log_failures(members[:, waiting], cluster_members, rng, draws)
-        others = _log_failures(strangers[:, waiting], cluster_strangers, rng, draws)
+        a, b = (np.stack([_columns(side)[j] for j in waiting], axis=1) for side in (members, strangers))
+        logs = _log_failures(a, cluster_members, rng, draws)
+        others = _log_failures(b, cluster_strangers, rng, draws)
         with np.errstate(invalid="ignore"):  # everybody hit on both sides: undefined
             logs -= others
     for j, column in zip(waiting, logs.T, strict=True):
@@ -222,30 +246,44 @@ class _Scaled:
 
 
 def _family(scaled: _Scaled, exact: Floats, level: float, z: float, rng: np.random.Generator, draws: int) -> Family:
+    """Return the family of tests of few people: labels are permuted."""
     n_live, tested = int(scaled.live.sum()), ~np.isnan(scaled.z)
-    p_value = np.where(tested, 1.0, np.nan)
     if n_live == 0:
-        return Family(z, level, p_value, p_value.copy())
-    seen = scaled.z[scaled.live]
-    if scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO:
-        largest = _normal_maxima(scaled, rng)
-        # Few hits of many people are far from normal: Fisher's exact p stands in for them.
-        each = np.fmax(np.array([two_sided(x) for x in seen]), exact[scaled.live])
-    else:
-        largest, beyond = _permuted_maxima(scaled, seen, rng, draws)
-        each = np.where(np.isnan(exact[scaled.live]), (1 + beyond) / (draws + 1), exact[scaled.live])
+        return Family(z, level, np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan))
+    seen, exact = scaled.z[scaled.live], exact[scaled.live]
+    largest, beyond = _permuted_maxima(scaled, seen, rng, draws)
+    each = np.where(np.isnan(exact), (1 + beyond) / (draws + 1), exact)
     largest.sort()
     reached = largest.size - np.searchsorted(largest, seen - 1e-9)
     together = (1 + reached) / (largest.size + 1)
-    if scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO:
-        # Bonferroni sees further than the draws, and what is exact counts where the limit is not.
-        together = np.fmax(np.minimum(together, n_live * each), np.minimum(1.0, n_live * exact[scaled.live]))
-    else:
-        # Draws end at 1 / (draws + 1). Where none reaches the observed |z|, Bonferroni on exact p-values sees further.
-        together = np.where(reached == 0, np.fmin(together, n_live * exact[scaled.live]), together)
-    p_adjusted = p_value.copy()
-    p_value[scaled.live] = each
-    p_adjusted[scaled.live] = np.maximum(each, together) if n_live > 1 else each
+    # Draws end at 1 / (draws + 1). Where none reaches the observed |z|, Bonferroni on exact p-values sees further.
+    together = np.where(reached == 0, np.fmin(together, n_live * exact), together)
+    return _concluded(tested, scaled.live, each, together, largest, level, z)
+
+
+def _limit_family(limit: Limit, exact: Floats, level: float, z: float, rng: np.random.Generator) -> Family:
+    """Return the family of tests of many people: draws from the normal limit of permuted labels."""
+    n_live, tested = int(limit.live.sum()), ~np.isnan(limit.z)
+    if n_live == 0:
+        return Family(z, level, np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan))
+    seen, exact = limit.z[limit.live], exact[limit.live]
+    largest = np.sort(np.concatenate([drawn.max(axis=1) for drawn in limit.draws(rng)]))
+    # Few hits of many people are far from normal: Fisher's exact p stands in for them.
+    each = np.fmax(np.array([two_sided(x) for x in seen]), exact)
+    together = (1 + largest.size - np.searchsorted(largest, seen - 1e-9)) / (largest.size + 1)
+    # Bonferroni sees further than the draws, and what is exact counts where the limit is not.
+    together = np.fmax(np.minimum(together, n_live * each), np.minimum(1.0, n_live * exact))
+    return _concluded(tested, limit.live, each, together, largest, level, z)
+
+
+def _concluded(
+    tested: NDArray[np.bool_], live: NDArray[np.bool_], each: Floats, together: Floats, largest: Floats, level: float,
+    z: float,
+) -> Family:  # fmt: skip
+    n_live = len(each)
+    p_value, p_adjusted = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
+    p_value[live] = each
+    p_adjusted[live] = np.maximum(each, together) if n_live > 1 else each
     critical = max(z, _critical(largest, level, n_live)) if n_live > 1 else z
     level_each = max(level, min(_SURE, 1 - 2 * float(ndtr(-critical)))) if critical > z else level
     return Family(critical, level_each, p_adjusted, p_value)
@@ -285,23 +323,6 @@ def _size_factor(rows: Floats, all_rows: Floats, n_drawn: int, n_clusters: int) 
     expected = n_drawn * (n_clusters - n_drawn) * (all_rows / n_clusters) ** 2
     # With nobody on a side the sum of e is 0, and so is the statistic.
     return np.divide(expected, product, out=np.zeros_like(product), where=product > 0.5)
-
-
-def _normal_maxima(scaled: _Scaled, rng: np.random.Generator) -> Floats:
-    """Largest |z| in each draw from the normal limit of the permutation distribution."""
-    return np.concatenate([z.max(axis=1) for z in _normal(scaled, rng)])
-
-
-def _normal(scaled: _Scaled, rng: np.random.Generator) -> Iterator[Floats]:
-    """Blocks of draws from the normal limit of the permutations: |z| of each live test, shape (n_draws, n_live)."""
-    n_clusters = scaled.e.shape[0]
-    share = scaled.n_drawn * (n_clusters - scaled.n_drawn) / (n_clusters * (n_clusters - 1))
-    correlation = share * (scaled.e.T @ scaled.e)[np.ix_(scaled.live, scaled.live)]
-    eigenvalues, vectors = np.linalg.eigh(correlation)
-    # The symmetric root: eigenvectors come with any sign.
-    root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T
-    for block in _blocks(_NORMAL_DRAWS, root.shape[0]):
-        yield np.abs(rng.standard_normal((block.stop - block.start, root.shape[0])) @ root)
 
 
 def _standardise(total: Floats, size: Floats | None, is_member: NDArray[np.bool_]) -> _Scaled:

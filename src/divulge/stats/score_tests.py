@@ -18,7 +18,8 @@ from scipy.special import ndtr
 
 from divulge.stats import two_sample
 from divulge.stats.intervals import normal_quantile
-from divulge.stats.multiple_testing import _normal, _permuted, _pool, _Scaled, _standardise
+from divulge.stats.moments import Limit, limit_of
+from divulge.stats.multiple_testing import _permuted, _pool, _Scaled, _standardise
 from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.resampling import _PERMUTATIONS, _one_thread
 from divulge.stats.roc import mid_ranks
@@ -107,26 +108,32 @@ def score_tests(
     columns = np.column_stack([_statistics(score, shares) for score in people.T])
     z.ravel()[:] = np.sign(_excess(columns, n))
     with _one_thread():
-        scaled = _standardise(*_pool(columns[:n], columns[n:], None, None))
+        scaled = _scaled(columns[:n], columns[n:])
         if not scaled.live.any():
             return ScoreTests(0 * z, np.ones(n_scores), np.ones(n_scores), normal, level)
         z.ravel()[:] *= np.where(scaled.live, scaled.z, 0.0)
         return _tested(z, scaled, normal, level, rng, draws)
 
 
+def _scaled(members: Floats, strangers: Floats) -> _Scaled | Limit:
+    """Return the observed statistics and what their distribution is drawn from."""
+    if len(members) + len(strangers) > two_sample.RESAMPLE_UP_TO:
+        return limit_of(list(members.T), list(strangers.T))
+    return _standardise(*_pool(members, strangers, None, None))
+
+
 def _tested(
-    z: Floats, scaled: _Scaled, normal: float, level: float, rng: np.random.Generator, draws: int
+    z: Floats, scaled: _Scaled | Limit, normal: float, level: float, rng: np.random.Generator, draws: int
 ) -> ScoreTests:
     n_scores, n_ways = z.shape
     live = scaled.live.reshape(z.shape)
     own, largest = _maxima(live, scaled, rng, draws)
     seen = np.abs(z).max(axis=1)
     p_value, p_adjusted = np.ones(n_scores), np.ones(n_scores)
-    limit = scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO
     n_live = int(live.sum())
     for s in np.flatnonzero(live.any(axis=1)):
         p_value[s], p_adjusted[s] = _reached(own[s], seen[s]), _reached(largest, seen[s])
-        if limit:  # Bonferroni sees further than the draws
+        if isinstance(scaled, Limit):  # Bonferroni sees further than the draws
             each = 2 * float(ndtr(-seen[s]))
             p_value[s] = min(p_value[s], max(n_ways * each, math.ulp(0.0)))
             p_adjusted[s] = min(p_adjusted[s], max(n_live * each, math.ulp(0.0)))
@@ -137,12 +144,11 @@ def _tested(
 
 
 def _maxima(
-    live: NDArray[np.bool_], scaled: _Scaled, rng: np.random.Generator, draws: int
+    live: NDArray[np.bool_], scaled: _Scaled | Limit, rng: np.random.Generator, draws: int
 ) -> tuple[list[Floats], Floats]:
     """Return the largest |z| of each draw, ascending: of each score, and of all scores."""
-    limit = scaled.e.shape[0] > two_sample.RESAMPLE_UP_TO
-    blocks = list(_normal(scaled, rng) if limit else _permuted(scaled, rng, draws))
-    drawn = np.concatenate(blocks)
+    blocks = scaled.draws(rng) if isinstance(scaled, Limit) else _permuted(scaled, rng, draws)
+    drawn = np.concatenate(list(blocks))
     of_score = np.repeat(np.arange(len(live)), live.sum(axis=1))
     own = [np.sort(drawn[:, of_score == s].max(axis=1, initial=0.0)) for s in range(len(live))]
     return own, np.sort(drawn.max(axis=1))

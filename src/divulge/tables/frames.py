@@ -260,9 +260,7 @@ def _text_names(raw: Sequence[Any], role: str) -> list[str]:
         raise ColumnError(f"{role}: the table has no columns. hint: pass a table with at least one column.")
     if len(set(names)) < len(names):
         twice = sorted(name for name, n in Counter(names).items() if n > 1)
-        raise ColumnError(
-            f"{role}: {len(twice)} column name(s) occur twice: {', '.join(map(repr, twice))}. hint: rename them."
-        )
+        raise ColumnError(f"{role}: column names that occur twice: {', '.join(map(repr, twice))}. hint: rename them.")
     return names
 
 

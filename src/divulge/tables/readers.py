@@ -1,29 +1,17 @@
-"""Read files: tables from CSV, Parquet, Arrow and Excel, schemas from TOML and SDV's JSON.
-
-CSV is read as text and typed here, because the type of a column must depend neither on the number of rows that a
-reader inspects nor on the other tables. A column is numeric if every cell is a number and no leading zero would be
-lost. Dates and booleans stay text; pooling reads them, as it does for text from any kind of table.
-
-polars parses a file only if `_count_lines` finds it regular. polars silently fills in, drops or fails on the rest
-(missing fields, blank lines, quotation marks inside a field); Python's csv module reads these slowly and correctly.
-"""
+"""Read files: tables from CSV, Parquet, Arrow and Excel, schemas from TOML and SDV's JSON."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
 import hashlib
-import io
 import json
 import logging
 import re
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,29 +19,37 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
+from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
-from divulge.tables.canonical_values import may_be_numbers, numbers_of
-from divulge.tables.frames import Table, check_missing, plain, read_numbers, table_of, without_codes
+from divulge.tables.csv_files import check_names, header_of, read_csv
+from divulge.tables.frames import Table, check_missing, plain, table_of, without_codes
 
-__all__ = ["columns_in", "is_table_file", "opened", "read", "read_relational_schema", "read_schema"]
+__all__ = [
+    "EXCEL",
+    "PARQUET",
+    "TEXT",
+    "Content",
+    "columns_in",
+    "content_of",
+    "is_table_file",
+    "opened",
+    "read",
+    "read_relational_schema",
+    "read_schema",
+    "table_in",
+]
 
 _T = TypeVar("_T")
 _TABLES = re.compile(r"^\s*\[+\s*(table\.|relation)", re.M)
 """What the schema of several tables has and that of one table does not."""
-_TEXT = (".csv", ".tsv", ".txt")
-_PARQUET = (".parquet", ".pq")
-_ARROW = (".arrow", ".feather", ".ipc")
-_EXCEL = (".xlsx", ".xls")
+TEXT = (".csv", ".tsv", ".txt")
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+EXCEL = (".xlsx", ".xls")
 _READ = "CSV (.csv .tsv .txt, also .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
 
-_SEPARATORS = ",;\t|"
-_BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
-_END = "\x1eend\x1e"
-_SHOWN = 5  # lines that an error names
-_LINES_OF_A_NAME = 4
 _HEADER = 1 << 20  # bytes of a file in which its header is looked for
 
 
@@ -82,33 +78,65 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         Excel without the extra.
     """
     missing = check_missing(missing)
+    return table_in(content_of(path, role), role, missing)
+
+
+def table_in(content: Content, role: str, missing: Sequence[str] = ()) -> Table:
+    """Return the table that a file's bytes hold; parameters and errors as those of `read`."""
+    data, suffix, where = content.data, content.suffix, content.where
+    notes: tuple[str, ...] = ()
+    if suffix in TEXT:
+        frame, notes = read_csv(content.unzipped(), where, suffix, missing)
+    elif suffix in EXCEL:
+        frame, notes = _excel(data, where)
+    else:
+        frame = _columnar(data, suffix, where)
+    if missing and suffix not in TEXT:
+        frame = pl.DataFrame({s.name: _without_codes(s, missing) for s in frame.get_columns()})
+    digest = hashlib.sha256(data).hexdigest()
+    return replace(table_of(frame, role), sha256=digest, notes=notes, missing=tuple(missing))
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a file that holds a table."""
+
+    data: bytes
+    suffix: str
+    """Of the kind of file, without .gz; ".csv" for standard input."""
+    where: str
+    """How errors name the file."""
+    zipped: bool
+    """Whether the name ends in .gz."""
+
+    def unzipped(self) -> bytes:
+        """Return the bytes of a text file, compressed or not; TableError where it is no gzip file or a damaged one."""
+        return _unzipped(self.data, self.where, self.zipped)
+
+
+def content_of(path: str | PathLike[str], role: str) -> Content:
+    """Return the bytes of a table's file; "-" is standard input.
+
+    Raises
+    ------
+    TableError
+        No such file, not readable, empty, or of an unknown kind.
+    """
     if str(path) == "-":
-        data = sys.stdin.buffer.read()
-        frame, notes = _csv(data, f"{role}: standard input", "", missing)
-        return _table(frame, role, data, notes, missing)
+        return Content(sys.stdin.buffer.read(), ".csv", f"{role}: standard input", zipped=False)
     path = Path(path)
     where = f"{role}: {tidy(path.name or path)}"
     _check_file(path, where)
     zipped = path.name.lower().endswith(".gz")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix not in _TEXT and (zipped or suffix not in _PARQUET + _ARROW + _EXCEL):
+    if suffix not in TEXT and (zipped or suffix not in PARQUET + ARROW + EXCEL):
         raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
     try:
-        data = path.read_bytes()
+        return Content(path.read_bytes(), suffix, where, zipped)
     except OSError as error:
         raise TableError(
             f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
         ) from None
-    notes = ()
-    if suffix in _TEXT:
-        frame, notes = _csv(_unzipped(data, where, zipped), where, suffix, missing)
-    elif suffix in _EXCEL:
-        frame, notes = _excel(data, where)
-    else:
-        frame = _columnar(data, suffix, where)
-    if missing and suffix not in _TEXT:
-        frame = pl.DataFrame({s.name: _without_codes(s, missing) for s in frame.get_columns()})
-    return _table(frame, role, data, notes, missing)
 
 
 def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
@@ -138,30 +166,23 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
     path = Path(path)
     suffix = path.suffix.lower()
     try:
-        if suffix in _PARQUET:
+        if suffix in PARQUET:
             return tuple(pl.read_parquet_schema(path))
-        if suffix in _ARROW:
+        if suffix in ARROW:
             return tuple(pl.read_ipc_schema(path))
-        if suffix not in _TEXT:
+        if suffix not in TEXT:
             return None
         with open(path, "rb") as file:
             head = file.read(_HEADER)
         if b"\n" not in head:
             return None
-        content = _utf8(head[: head.rindex(b"\n")], "")[0].lstrip(b"\r\n")
-        header = _split_header(content)[0]
-        return tuple(_names(header, _separator(header, suffix), ""))
+        return tuple(header_of(head[: head.rindex(b"\n")], suffix))
     except (DivulgeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
 
 
 def _without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
     return without_codes(plain(series.alias("")), missing)  # polars takes a name such as "^a$" for a pattern
-
-
-def _table(frame: pl.DataFrame, role: str, data: bytes, notes: tuple[str, ...], missing: Sequence[str]) -> Table:
-    digest = hashlib.sha256(data).hexdigest()
-    return replace(table_of(frame, role), sha256=digest, notes=notes, missing=tuple(missing))
 
 
 def read_schema(path: str | PathLike[str]) -> Schema:
@@ -253,7 +274,7 @@ def _why(error: OSError | ValueError) -> str:
 def is_table_file(path: Path) -> bool:
     """Return whether the name of a file is that of a table."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    return suffix in _TEXT or (not path.name.lower().endswith(".gz") and suffix in _PARQUET + _ARROW + _EXCEL)
+    return suffix in TEXT or (not path.name.lower().endswith(".gz") and suffix in PARQUET + ARROW + EXCEL)
 
 
 def _check_file(path: Path, where: str) -> None:
@@ -287,7 +308,7 @@ def _unzipped(data: bytes, where: str, zipped: bool) -> bytes:
 
 def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
     kind, read_it = "Parquet", pl.read_parquet
-    if suffix in _ARROW:
+    if suffix in ARROW:
         # a file starts with its magic word, a stream does not
         kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
     try:
@@ -306,7 +327,7 @@ def _excel(data: bytes, where: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     try:
         with _quiet("fastexcel"):
             top = pl.read_excel(data, engine="calamine", has_header=False, read_options={"n_rows": 1})
-            _check_names(["" if v is None else str(v) for v in top.row(0)] if top.height else [], where)
+            check_names(["" if v is None else str(v) for v in top.row(0)] if top.height else [], where)
             frame = pl.read_excel(data, engine="calamine", infer_schema_length=None, drop_empty_rows=False)
             n_sheets = len(fastexcel.read_excel(data).sheet_names)
     except pl.exceptions.NoDataError:
@@ -329,235 +350,3 @@ def _quiet(logger: str) -> Iterator[None]:
         yield
     finally:
         log.setLevel(before)
-
-
-def _check_names(names: Sequence[str], where: str) -> None:
-    twice = sorted(name for name, n in Counter(names).items() if n > 1)
-    if twice:
-        raise ColumnError(
-            f"{where}: {len(twice)} column name(s) occur twice in the header: {', '.join(map(repr, twice))}. "
-            "hint: rename them."
-        )
-
-
-# ---------------------------------------------------------------- CSV
-
-
-def _csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    data, notes = _utf8(data, where)
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")
-    content = data.lstrip(b"\r\n")
-    n_above = data[: len(data) - len(content)].count(b"\n")
-    content = content.rstrip(b"\r\n")
-    if not content:
-        raise TableError(f"{where}: the file has only blank lines. hint: check how it was written.")
-    header, body = _split_header(content)
-    separator = _separator(header, suffix)
-    names = _names(header, separator, where)
-    if not body:
-        raise TableError(f"{where}: a header of {len(names)} column(s) and no rows. hint: pass a table with rows.")
-    n_above += header.count("\n") + 1
-    frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
-    if frame is None:
-        frame = _parsed_slowly(body, separator, len(names), n_above, where)
-    typed = _all_typed(frame.get_columns(), separator == ";", missing)
-    return pl.DataFrame(dict(zip(names, typed, strict=True))), notes  # a list would name the nameless
-
-
-def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return the text as UTF-8 without a byte order mark, and a note if the encoding was guessed."""
-    if data.startswith(codecs.BOM_UTF8):
-        data = data[len(codecs.BOM_UTF8) :]
-    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        try:
-            return data.decode("utf-16").encode(), ()
-        except UnicodeDecodeError:
-            raise TableError(f"{where}: damaged UTF-16. hint: save the file as UTF-8.") from None
-    if data.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1")) or b"\0" in data[:65536]:
-        raise TableError(f"{where}: not a text file (zero bytes inside). hint: check the suffix, or save as UTF-8.")
-    if data.isascii():
-        return data, ()
-    for encoding in ("utf-8", "cp1252", "latin-1"):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if encoding == "utf-8":
-            return data, ()
-        return text.encode(), (f"{where}: not UTF-8, so read as {encoding}; save it as UTF-8 to be sure",)
-    raise AssertionError("latin-1 decodes anything")
-
-
-def _split_header(content: bytes) -> tuple[str, bytes]:
-    """Return the header as text and the rows as bytes; a quoted name may contain a line break."""
-    end = content.find(b"\n")
-    while end >= 0 and content.count(b'"', 0, end) % 2:
-        end = content.find(b"\n", end + 1)
-    if end < 0:
-        return content.decode(), b""
-    return content[:end].rstrip(b"\r").decode(), content[end + 1 :]
-
-
-def _names(header: str, separator: str, where: str) -> list[str]:
-    """Return the column names of a header line."""
-    try:
-        names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    except csv.Error:
-        raise TableError(
-            f"{where}: a column name has more than {csv.field_size_limit():,} characters. "
-            "hint: is a quotation mark left open in the header?"
-        ) from None
-    if any("\n" in name or "\r" in name for name in names) and _swallowed(header, separator, names):
-        raise TableError(
-            f"{where}: a quotation mark opens in the header and does not close there. "
-            "hint: close it, and double the marks inside names."
-        )
-    _check_names(names, where)
-    return names
-
-
-def _swallowed(header: str, separator: str, names: list[str]) -> bool:
-    """Return whether a name with line breaks is rather rows, which a quotation mark swallowed and no error may show."""
-    try:
-        next(csv.reader(io.StringIO(header, newline=""), delimiter=separator, strict=True))
-    except csv.Error:  # no separator after the closing mark
-        return True
-    return max(len(name.splitlines()) for name in names) > _LINES_OF_A_NAME
-
-
-def _separator(header: str, suffix: str) -> str:
-    outside = re.sub(r'"[^"]*"', "", header)
-    if suffix == ".tsv" and "\t" in outside:
-        return "\t"
-    # the commonest; the first of the list among equals, comma when there is none
-    return max(_SEPARATORS, key=outside.count)
-
-
-def _without_blank_lines(body: bytes) -> bytes:
-    body = body.lstrip(b"\r\n")
-    if b'"' not in body and (b"\n\n" in body or b"\n\r\n" in body):
-        return re.sub(rb"\n(?:\r?\n)+", b"\n", body)
-    return body
-
-
-def _parsed_fast(body: bytes, separator: str, n_fields: int) -> pl.DataFrame | None:
-    """Return the rows as text, or None if the file is not regular."""
-    n_lines = _count_lines(body, separator, n_fields)
-    if n_lines is None:
-        return None
-    try:
-        frame = pl.read_csv(
-            body,
-            has_header=False,
-            schema={f"c{i}": pl.String for i in range(n_fields)},
-            separator=separator,
-            quote_char='"' if b'"' in body else None,
-        )
-    except pl.exceptions.PolarsError:
-        return None
-    return frame if frame.height == n_lines else None
-
-
-def _count_lines(body: bytes, separator: str, n_fields: int) -> int | None:
-    """Return the number of lines of a regular file, or None.
-
-    In a regular file, each line has `n_fields` fields and is not blank, and quotation marks occur only at the ends of
-    fields. A separator or line end is inside a field if the number of quotation marks before it is odd; a doubled
-    mark counts twice and changes nothing.
-    """
-    quote, newline, sep = 34, 10, ord(separator)
-    everything = np.frombuffer(body, dtype=np.uint8)
-    before = np.isin(np.arange(256), [sep, newline, quote])
-    after = np.isin(np.arange(256), [sep, newline, quote, 13])
-    odd, n_open, n_lines = 0, 0, 0
-    for start in range(0, len(body), _BLOCK):
-        block = everything[start : start + _BLOCK]
-        marks, seps, ends = (np.flatnonzero(block == byte) for byte in (quote, sep, newline))
-        if len(marks) or odd:
-            opening, closing = marks[odd::2] + start, marks[1 - odd :: 2] + start
-            opening, closing = opening[opening > 0], closing[closing < len(body) - 1]
-            if not (before[everything[opening - 1]].all() and after[everything[closing + 1]].all()):
-                return None
-            seps = seps[(np.searchsorted(marks, seps) + odd) % 2 == 0]
-            ends = ends[(np.searchsorted(marks, ends) + odd) % 2 == 0]
-            odd = (odd + len(marks)) % 2
-        if n_fields == 1 and (np.diff(ends) == 1).any():
-            return None  # a blank line, which polars takes for a missing value
-        upto = np.searchsorted(seps, ends)
-        per_line = np.diff(upto, prepend=-n_open)
-        if (per_line != n_fields - 1).any():
-            return None
-        n_open = len(seps) - int(upto[-1]) if len(ends) else n_open + len(seps)
-        n_lines += len(ends)
-    # the last line has no line end: blank ones were cut off
-    return n_lines + 1 if n_open == n_fields - 1 and not odd else None
-
-
-def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, where: str) -> pl.DataFrame:
-    """Return the rows as text, or raise an error that names the lines with too many or too few fields."""
-    # a last line of our own: inside a quotation mark that never closes it does not come out as a line
-    text = io.StringIO(f"{body.decode()}\n{_END}", newline="")
-    reader = csv.reader(text, delimiter=separator)
-    rows: list[list[str]] = []
-    ragged: list[tuple[int, int]] = []
-    before = line = n_above
-    closed = False
-    try:
-        for row in reader:
-            if row == [_END]:
-                closed = True
-                break
-            if row and len(row) != n_fields:
-                ragged.append((n_above + reader.line_num, len(row)))
-            elif row:
-                rows.append(row)
-            before, line = line, n_above + reader.line_num
-    except csv.Error:
-        raise TableError(
-            f"{where}: a field after line {line} has more than {csv.field_size_limit():,} characters. "
-            "hint: is a quotation mark left open there? Double the marks inside fields."
-        ) from None
-    if not closed:
-        raise TableError(
-            f"{where}: a quotation mark opens after line {before} and never closes. "
-            "hint: close it, and double the marks inside fields."
-        )
-    if ragged:
-        raise TableError(_ragged(ragged, n_fields, len(rows), where))
-    return pl.DataFrame(rows, schema={f"c{i}": pl.String for i in range(n_fields)}, orient="row")
-
-
-def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where: str) -> str:
-    shown = ", ".join(f"line {line} has {count}" for line, count in ragged[:_SHOWN])
-    more = f" and {len(ragged) - _SHOWN} more" if len(ragged) > _SHOWN else ""
-    hint = "quote fields that hold the separator."
-    if not n_good and all(count == n_fields + 1 for _, count in ragged):
-        hint = "the header may lack a name for the row names (in R: write.csv with row.names = FALSE)."
-    return (
-        f"{where}: the header has {n_fields} field(s), and {len(ragged)} line(s) have another number: "
-        f"{shown}{more}. hint: {hint}"
-    )
-
-
-def _all_typed(columns: Sequence[pl.Series], decimal_comma: bool, missing: Sequence[str]) -> list[pl.Series]:
-    """Return columns of text as numbers where all values are numbers, otherwise as text."""
-    plains = [plain(s) for s in columns]
-    if decimal_comma or missing:
-        return [_typed(s, decimal_comma, missing) for s in plains]
-    read = (numbers_of(s) if may_be else None for s, may_be in zip(plains, may_be_numbers(plains), strict=True))
-    return [text if numbers is None else numbers for text, numbers in zip(plains, read, strict=True)]
-
-
-def _typed(text: pl.Series, decimal_comma: bool, missing: Sequence[str]) -> pl.Series:
-    text = without_codes(text, missing)
-    if text.dtype != pl.String:
-        return without_codes(text, missing)
-    if text.null_count() == text.len():
-        return text
-    numbers = read_numbers(text)
-    if numbers is None and decimal_comma:
-        pattern = r"^\s*[+-]?\d*(,\d+)?([eE][+-]?\d+)?\s*$"
-        if text.head(1000).str.contains(pattern).all() and text.str.contains(pattern).all():
-            numbers = read_numbers(text.str.replace(",", ".", literal=True))
-    return text if numbers is None else without_codes(numbers, missing)

@@ -219,7 +219,7 @@ def _wanted(n_columns: int | str | Sequence[int | str] | None, n_usable: int) ->
             raise SettingError('n_columns: not a known text. hint: "univariate", or a number of columns.')
         check_count("n_columns", value)
         if value > n_usable:
-            raise SettingError(f"n_columns: {value} of {n_usable} usable column(s). hint: at most {n_usable}.")
+            raise SettingError(f"n_columns: {value}, and usable columns: {n_usable}. hint: at most {n_usable}.")
         out.append(int(value))
     if len(set(out)) < len(out):
         raise SettingError("n_columns: a number is named twice. hint: name each once.")

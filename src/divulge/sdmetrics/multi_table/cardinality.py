@@ -127,8 +127,7 @@ def _cardinalities(real: Any, synthetic: Any, metadata: Any) -> list[tuple[tuple
             above, below = (key_columns(tables, role, t, k) for t, k in ((parent, parent_key), (child, child_key)))
             if len(above) != len(below):
                 raise ValueError(
-                    f"The key of {parent!r} has {len(above)} column(s) and that of {child!r} {len(below)}. hint: name "
-                    "them in pairs."
+                    f"Key columns: {len(above)} of {parent!r} and {len(below)} of {child!r}. hint: name them in pairs."
                 )
             counts.append(n_children(above, below))
         found.append(((parent, child), counts[0], counts[1]))

@@ -17,7 +17,7 @@ def without_values(parameters: Any) -> Any:
     Examples
     --------
     >>> without_values({"conditional_column_name": "kind", "conditional_values": ["a", "b"]})
-    {'conditional_column_name': 'kind', 'conditional_values': '2 value(s)'}
+    {'conditional_column_name': 'kind', 'conditional_values': '2 values'}
     """
     if not isinstance(parameters, Mapping):
         return None
@@ -25,7 +25,9 @@ def without_values(parameters: Any) -> Any:
 
 
 def _counted(value: Any) -> Any:
-    return f"{len(value)} value(s)" if isinstance(value, (list, tuple, dict)) else _named(value)
+    if not isinstance(value, (list, tuple, dict)):
+        return _named(value)
+    return f"{len(value)} value" + ("" if len(value) == 1 else "s")
 
 
 def _named(value: Any) -> Any:

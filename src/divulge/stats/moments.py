@@ -1,0 +1,189 @@
+"""Tests on many people from sums alone: the normal limit of permuted labels needs nobody's scores side by side.
+
+With many people the permutation distribution of several differences of rates is normal, and depends on the people
+through the sums of their scores and of the products of their scores. Scores are rounded to whole multiples of a step
+before they are multiplied. All products and sums are then whole numbers below 2**53, which floating-point numbers hold
+exactly: blocks of people may be added in any order and give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.errors import SettingError
+from divulge.stats.outcomes import Floats, Ints
+from divulge.stats.resampling import _blocks
+from divulge.stats.two_sample import _NO_SPREAD
+
+__all__ = ["Limit", "limit_of"]
+
+_DRAWS = 20_000
+_DIGITS = 53  # whole numbers up to 2**53 are exact
+_MOST_BITS = 24  # of a rounded score: more tell nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limit:
+    """The observed |z| of several tests, and the normal limit of their distribution when labels are permuted."""
+
+    z: Floats
+    """Shape (n_tests,); nan without people on a side."""
+    live: NDArray[np.bool_]
+    """Shape (n_tests,): tests with spread."""
+    correlation: Floats
+    """Shape (n_live, n_live)."""
+
+    def draws(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks of draws of |z| of the live tests, shape (n_draws, n_live)."""
+        eigenvalues, vectors = np.linalg.eigh(self.correlation)
+        # The symmetric root: eigenvectors come with any sign.
+        root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T
+        for block in _blocks(_DRAWS, len(root)):
+            yield np.abs(rng.standard_normal((block.stop - block.start, len(root))) @ root)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """Whole-numbered sums over the clusters of one side: scores x, rows asked w, and products."""
+
+    n: int
+    x: Floats  # (n_tests,) in fine steps
+    w: Floats
+    xx: Floats  # (n_tests, n_tests) in coarse steps
+    xw: Floats
+    ww: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Steps:
+    """What the scores are rounded to multiples of, for sums and for products; powers of two, shape (n_tests,)."""
+
+    fine: Floats
+    coarse: Floats
+
+
+def limit_of(
+    members: Sequence[Floats],
+    strangers: Sequence[Floats],
+    cluster_members: Ints | None = None,
+    cluster_strangers: Ints | None = None,
+) -> Limit:
+    """Return the observed |z| of several differences of rates and the correlation of their normal limit.
+
+    Parameters
+    ----------
+    members, strangers
+        For each test the outcomes, shapes (n_members,) and (n_strangers,); nan where a test skips a person.
+    cluster_members, cluster_strangers
+        Person or household of each row; None is each row its own.
+
+    Returns
+    -------
+    Limit
+        The same bits for any order of rows. Memory beyond the outcomes is a block of them.
+
+    Raises
+    ------
+    SettingError
+        A cluster for another number of rows.
+    """
+    sides = [(members, _rows_of(cluster_members, members)), (strangers, _rows_of(cluster_strangers, strangers))]
+    steps = _steps(members, strangers, max(c.most for _, c in sides))
+    one, two = (_sums(columns, rows, steps) for columns, rows in sides)
+    n = one.n + two.n
+    x, w = one.x + two.x, one.w + two.w
+    both = (one.w > 0) & (two.w > 0)
+    mean = x * steps.fine / np.maximum(w, 1.0)  # of the outcomes
+    xx, xw = one.xx + two.xx, (one.xw + two.xw) * steps.coarse[:, None]
+    xx = xx * np.outer(steps.coarse, steps.coarse)
+    products = xx - mean[:, None] * xw.T - xw * mean[None, :] + np.outer(mean, mean) * (one.ww + two.ww)
+    variance = np.diag(products) / max(1, n - 1)
+    live = both & (variance > _NO_SPREAD)
+    spread = np.sqrt(np.maximum(variance, 0.0) * (one.n * two.n / n))
+    factor = one.n * two.n * (w / n) ** 2 / np.maximum(one.w * two.w, 1.0)
+    gap = np.abs(one.x * steps.fine - mean * one.w)
+    z = np.where(live, gap / np.where(live, spread, 1.0) * factor, 0.0)
+    root = np.sqrt(np.diag(products)[live])
+    return Limit(np.where(both, z, np.nan), live, products[np.ix_(live, live)] / np.outer(root, root))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The rows of each cluster, one cluster after the other; `order` is None where each row is its own."""
+
+    n: int
+    order: Ints | None
+    first: Ints
+    most: int
+    """Rows of the largest cluster."""
+
+
+def _rows_of(cluster: Ints | None, columns: Sequence[Floats]) -> _Rows:
+    n_rows = len(columns[0])
+    if cluster is None:
+        return _Rows(n_rows, None, np.empty(0, dtype=np.int64), 1)
+    if np.shape(cluster) != (n_rows,):
+        raise SettingError(f"cluster: must hold one number per row ({n_rows} rows).")
+    codes = np.asarray(cluster)
+    order = np.argsort(codes, kind="stable")
+    first = np.flatnonzero(np.append(True, codes[order[1:]] != codes[order[:-1]]))
+    return _Rows(len(first), order, np.append(first, n_rows), int(np.diff(np.append(first, n_rows)).max()))
+
+
+def _steps(members: Sequence[Floats], strangers: Sequence[Floats], most: int) -> _Steps:
+    """Return steps so small as whole sums over all rows allow, where a cluster has at most `most` rows.
+
+    The squares of the sums of clusters add up to `most` times the squares of the scores at most.
+    """
+    highest = np.array([_highest(a, b) for a, b in zip(members, strangers, strict=True)])
+    top = np.exp2(np.ceil(np.log2(np.maximum(highest, np.finfo(np.float64).tiny))))
+    rows, cluster = (math.ceil(math.log2(n)) for n in (len(members[0]) + len(strangers[0]), most))
+    bits = min(_MOST_BITS, (_DIGITS - rows - cluster) // 2)
+    return _Steps(top / 2.0 ** (_DIGITS - 1 - rows), top / 2.0**bits)
+
+
+def _highest(*columns: Floats) -> float:
+    return float(np.fmax.reduce([np.fmax.reduce(np.abs(c), initial=0.0) for c in columns]))
+
+
+def _sums(columns: Sequence[Floats], rows: _Rows, steps: _Steps) -> _Sums:
+    n_tests = len(columns)
+    x, w = np.zeros(n_tests), np.zeros(n_tests)
+    xx, xw, ww = (np.zeros((n_tests, n_tests)) for _ in range(3))
+    skipping = any(np.isnan(c).any() for c in columns)
+    for block in _blocks(rows.n, n_tests):
+        values = _taken(columns, rows, block)
+        asked = _added((~np.isnan(values)).astype(np.float64), rows, block)
+        values = np.nan_to_num(values, copy=False)
+        x += _added(np.rint(values / steps.fine), rows, block).sum(axis=0)
+        rounded = _added(np.rint(values / steps.coarse), rows, block)
+        w += asked.sum(axis=0)
+        xx += rounded.T @ rounded
+        if skipping or rows.order is not None:
+            xw += rounded.T @ asked
+            ww += asked.T @ asked
+        else:  # everybody is asked once
+            xw += rounded.sum(axis=0)[:, None]
+            ww += len(rounded)
+    return _Sums(rows.n, x, w, xx, xw, ww)
+
+
+def _taken(columns: Sequence[Floats], rows: _Rows, block: slice) -> Floats:
+    """Return the outcomes of the rows of some clusters, shape (n_rows, n_tests)."""
+    which: slice | Ints = block
+    if rows.order is not None:
+        which = rows.order[rows.first[block.start] : rows.first[block.stop]]
+    return np.stack([column[which] for column in columns], axis=1)
+
+
+def _added(values: Floats, rows: _Rows, block: slice) -> Floats:
+    """Return the sums over the rows of each cluster."""
+    if rows.order is None:
+        return values
+    first = rows.first[block.start : block.stop]
+    return np.asarray(np.add.reduceat(values, first - first[0], axis=0))
