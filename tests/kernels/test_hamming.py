@@ -274,7 +274,7 @@ def test_without_compiled_loops_votes_are_the_same(monkeypatch, modal):
     found = nearest_votes(queries, references, 5, modal=modal)
     monkeypatch.setattr(hamming, "_FEW", 0.0)
     assert_same_votes(nearest_votes(queries, references, 5, modal=modal), found, modal)
-    monkeypatch.setattr(hamming, "COMPILE_FROM", 0)
+    monkeypatch.setattr(hamming, "_FEW_ALONE", 0)
     with at_level("none"):
         assert_same_votes(nearest_votes(queries, references, 5, modal=modal), found, modal)
 

@@ -27,7 +27,7 @@ class Side(NamedTuple):
     start: Ints
     """Shape (n_keys + 1,)."""
     target: Ints
-    count: Ints
+    count: Any
     """Shape (n_cells,)."""
 
 
@@ -59,7 +59,7 @@ class Found(NamedTuple):
     fill: Ints
     """Shape (n_queries,): where the next listed vote goes; empty if none are listed."""
     target: Ints
-    count: Ints
+    count: Any
     """Shape (n_listed,)."""
 
 
