@@ -11,7 +11,7 @@ groups over all choices of h columns has the votes of all ties without listing t
 
 Either way costs little more than the keys there are. Where that is no longer so, because the distance is large and
 few queries are left, these are compared with all references. So are small tables. The compiled loops are in
-`_hamming_votes`; without them keys are grouped or compared in numpy. Results are whole numbers and the same in every way.
+`_hamming_votes`; without them keys are grouped or compared in numpy. Results are whole numbers, the same in every way.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from divulge.kernels._native.library import available
 from divulge.kernels.counts.contingency import Ints
 from divulge.kernels.counts.hamming_plain import Keys, NearestVotes, by_groups, by_matrix, by_pairs
-from divulge.kernels.runtime import COMPILE_FROM, in_threads
+from divulge.kernels.runtime import THREADS_FROM, in_threads
 
 if TYPE_CHECKING:
     from divulge.kernels.counts._hamming_votes import Level, Side
@@ -47,7 +47,8 @@ _TASK = 1e-3  # the least that is worth a task of its own
 _LONGEST = 0.2  # the most for a task, which an interrupt waits for
 _FEW = 3e-3  # all pairs are compared if that takes no longer
 _GROUPED_CELLS = 400_000  # keys and cells times choices of columns, up to which numpy groups them
-_GROUPED_CELLS_ALONE = 100_000_000  # the same where nothing is compiled
+_GROUPED_CELLS_ALONE = 100_000_000  # the same without compiled loops
+_FEW_ALONE = 4_000_000  # pairs of keys below which a matrix of numpy is faster than groups
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
 _LISTED = 2**24  # votes that are listed at a time
@@ -94,7 +95,7 @@ def nearest_votes(
         if not len(rest):
             break
         asked, cells = queries.take(rest)
-        few = len(rest) * m * n_columns * _PAIR_COLUMN < _FEW if is_compiled else len(rest) * m < COMPILE_FROM
+        few = len(rest) * m * n_columns * _PAIR_COLUMN < _FEW if is_compiled else len(rest) * m < _FEW_ALONE
         n_cells = len(cells) + len(references.target)
         most = _GROUPED_CELLS if is_compiled else _GROUPED_CELLS_ALONE
         if not (few or modal) and comb(n_columns, distance) * (len(rest) + m + n_cells) <= most:
@@ -274,7 +275,7 @@ class _Search:
         def work(part: slice) -> None:
             commonest(start[part.start : part.stop + 1], target, count, n_targets, largest[part], n_largest[part])
 
-        in_threads(work, list(_parts(n_listed, 1 + len(target) / (4 * _n_threads()))), COMPILE_FROM)
+        in_threads(work, list(_parts(n_listed, 1 + len(target) / (4 * _n_threads()))), THREADS_FROM)
         return largest, n_largest
 
     def _walk(self, n_targets: int, of_cell: Ints, fill: Ints, target: Ints, count: Ints) -> Ints:
@@ -291,7 +292,7 @@ class _Search:
 
             # a query is in one bucket, so that no two threads write to one place
             most = min(max(_TASK, seconds.sum() / (8 * _n_threads())), _LONGEST)
-            in_threads(work, list(_parts(seconds, most)), COMPILE_FROM)
+            in_threads(work, list(_parts(seconds, most)), THREADS_FROM)
         return tally
 
 

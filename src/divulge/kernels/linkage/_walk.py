@@ -1,4 +1,4 @@
-"""The loop of `record_linkage` (`_native/linkage.c`): over the near rows of one half, with their places in the other."""
+"""The loop of `record_linkage` (`_native/linkage.c`): the near rows of one half, with their places in the other."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ TASK = Struct(
 """What the loop needs, in the order of `linkage_t`."""
 
 walk = Kernel("linkage", TASK, "i8", "i8")
-"""Fill in the probabilities of the pairs first to last - 1, in a loop over the listed rows of each pair's first half."""
+"""Fill in the probabilities of the pairs first to last - 1, by the listed rows of each pair's first half."""

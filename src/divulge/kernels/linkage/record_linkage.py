@@ -23,7 +23,6 @@ from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
-from divulge.kernels.runtime import COMPILE_FROM
 
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
@@ -124,8 +123,7 @@ def chances(
     _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
     pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
     if engine is None:
-        small = len(asked) * len(cells[0].other) < COMPILE_FROM
-        engine = "numpy" if small or not available() else "compiled"
+        engine = "compiled" if available() else "numpy"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
 

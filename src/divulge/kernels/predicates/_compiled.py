@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels import _box_tree
+from divulge.kernels._box_tree import LEAF, NODE
 from divulge.kernels._native.library import Kernel, Struct
-from divulge.kernels._simd import LEAF, NODE
 from divulge.kernels._tree import binary_tree
 from divulge.kernels.runtime import side_by_side
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from divulge.core.errors import SettingError
 from divulge.kernels._native.library import available
 from divulge.kernels.predicates.conditions import Predicates, Progress
-from divulge.kernels.runtime import COMPILE_FROM
 
 __all__ = ["Conjunctions", "Matches"]
 
 Ints = NDArray[np.int64]
+_FEW = 200_000  # pairs below which numpy is faster
 _CELLS = 4_000_000  # pairs of predicate and row in memory at once, for numpy
 
 
@@ -134,7 +134,7 @@ class Conjunctions:
             return self._engine
         if not available():
             return "numpy"
-        small = self._compiled is None and m * len(self._codes) < COMPILE_FROM
+        small = self._compiled is None and m * len(self._codes) < _FEW
         return "numpy" if small else "compiled"
 
 
