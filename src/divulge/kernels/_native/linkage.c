@@ -1,40 +1,7 @@
 /* The probability that the nearest rows of two halves have a row in common: the loop over the near rows of one half,
  * with the place of each in the other half. */
 
-#include "divulge.h"
-
-/* The values from which the exact distance of a query to a reference row is computed. */
-typedef struct {
-    const double *numbers;           /* (n, n_numbers) */
-    const int32_t *codes;            /* (n, n_codes) */
-    const double *reference_numbers; /* (m, n_numbers) */
-    const int32_t *reference_codes;  /* (m, n_codes) */
-    int64_t n_numbers, n_codes;
-    const double *rate, *number_weight; /* (n_numbers,) */
-    const int64_t *group;               /* (n_groups + 1,) */
-    const double *group_weight;         /* (n_groups,) */
-    int64_t n_groups;
-    double total, cap, split;
-} exact_t;
-
-INLINE double exact_distance(const exact_t *of, int64_t query, int64_t row) {
-    const double *a = of->numbers + query * of->n_numbers, *b = of->reference_numbers + row * of->n_numbers;
-    const int32_t *x = of->codes + query * of->n_codes, *y = of->reference_codes + row * of->n_codes;
-    double s = 0.0;
-    for (int64_t j = 0; j < of->n_numbers; j++) {
-        double d = fabs(a[j] - b[j]) * of->rate[j];
-        d = d > 0.0 ? d : 0.0; /* nan: one of them is missing */
-        s += (d < of->cap ? d : of->cap) * of->number_weight[j];
-    }
-    for (int64_t g = 0; g < of->n_groups; g++) {
-        int64_t n = 0;
-        for (int64_t j = of->group[g]; j < of->group[g + 1]; j++)
-            n += x[j] != y[j];
-        s += (double)n * of->group_weight[g] * of->cap;
-    }
-    double carried = s * of->split;
-    return (carried - (carried - s)) / (of->total * of->cap);
-}
+#include "neighbours.h"
 
 typedef struct {
     const int64_t *pair, *place, *query, *other; /* of each pair: its row of `out`, and where it stands in each half */
@@ -48,7 +15,6 @@ typedef struct {
     const double *places, *other_places;                     /* (n_queries, n_near) and (n_others, n_near) */
     const int64_t *sure, *tied, *other_sure, *other_tied; /* (n_queries, n_ks) and (n_others, n_ks) */
     int64_t n_near;
-    exact_t exact; /* of the second half */
     const int64_t *ks;
     int64_t n_ks, swapped;
     double *out; /* (n_pairs, n_ks) */
@@ -117,7 +83,7 @@ static int64_t nearer(const double *places, int64_t width, double distance) {
 
 /* Count in met[i, j] the rows for which i rows are nearer in the half of the loop, and j in the other half; return
  * whether there are any. */
-static int meet(const linkage_t *task, int64_t x, int64_t *met) {
+static int meet(const linkage_t *task, const exact_t *of_other, int64_t x, int64_t *met) {
     int64_t q = task->query[x], o = task->other[x], width = task->n_near, place = task->place[x];
     const double *places = task->places + q * width, *other_places = task->other_places + o * width;
     const int64_t *near = task->near + o * task->near_width;
@@ -131,7 +97,7 @@ static int meet(const linkage_t *task, int64_t x, int64_t *met) {
             int64_t cell = look_up ? find(task->cell_other, begin, end, near[c]) : begin + c;
             if (cell < 0)
                 continue;
-            double d = exact_distance(&task->exact, o, task->cell_other[cell]);
+            double d = exact(of_other, o, task->cell_other[cell]);
             if (d <= limit) {
                 i = i < 0 ? nearer(places, width, task->distances[e]) : i;
                 met[i * width + nearer(other_places, width, d)] += task->cell_count[cell];
@@ -162,14 +128,15 @@ static double probability(const linkage_t *task, int64_t x, int64_t column, cons
     return chance(tied, k - n, other_tied, k - m, there, here, both);
 }
 
-/* Fill in the probabilities of the pairs first to last - 1, in a loop over the listed rows of each pair's first half. */
-EXPORT int KERNEL(linkage)(const linkage_t *task, int64_t first, int64_t last) {
+/* Fill in the probabilities of the pairs first to last - 1, in a loop over the listed rows of each pair's first half;
+ * `of_other` has the values of the second half. */
+EXPORT int KERNEL(linkage)(const linkage_t *task, const exact_t *of_other, int64_t first, int64_t last) {
     int64_t n_met = task->n_near * task->n_near;
     int64_t *met = zeroed(n_met, sizeof *met);
     if (!met)
         return 1;
     for (int64_t x = first; x < last; x++) {
-        if (!meet(task, x, met))
+        if (!meet(task, of_other, x, met))
             continue;
         for (int64_t column = 0; column < task->n_ks; column++)
             task->out[task->pair[x] * task->n_ks + column] = probability(task, x, column, met);

@@ -29,7 +29,7 @@ class Side:
     start: Ints
     """Shape (n_keys + 1,)."""
     target: Ints
-    count: Ints
+    count: Any
     """Shape (n_cells,)."""
 
 
@@ -63,7 +63,7 @@ class Found:
     fill: Ints
     """Shape (n_queries,): where the next listed vote goes; empty if none are listed."""
     target: Ints
-    count: Ints
+    count: Any
     """Shape (n_listed,)."""
 
 

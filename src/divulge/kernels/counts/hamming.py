@@ -26,10 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels._native.library import available
 from divulge.kernels.counts.contingency import Ints
 from divulge.kernels.counts.hamming_plain import Keys, NearestVotes, by_groups, by_matrix, by_pairs
-from divulge.kernels.runtime import THREADS_FROM, in_threads
+from divulge.kernels.runtime import THREADS_FROM, has_loops, in_threads
 
 if TYPE_CHECKING:
     from divulge.kernels.counts._hamming_votes import Level, Side
@@ -47,8 +46,7 @@ _TASK = 1e-3  # the least that is worth a task of its own
 _LONGEST = 0.2  # the most for a task, which an interrupt waits for
 _FEW = 3e-3  # all pairs are compared if that takes no longer
 _GROUPED_CELLS = 400_000  # keys and cells times choices of columns, up to which numpy groups them
-_GROUPED_CELLS_ALONE = 100_000_000  # the same without compiled loops
-_FEW_ALONE = 4_000_000  # pairs of keys below which a matrix of numpy is faster than groups
+_FEW_ALONE, _GROUPED_CELLS_ALONE = 4_000_000, 100_000_000  # the same without compiled loops: pairs, and cells
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
 _LISTED = 2**24  # votes that are listed at a time
@@ -90,7 +88,7 @@ def nearest_votes(
     m = len(references)
     out = NearestVotes.empty(n, len(queries.target))
     rest, packed = np.arange(n), None
-    is_compiled = available()
+    is_compiled = has_loops(n * m)
     for distance in range(at_least, n_columns + 1):
         if not len(rest):
             break

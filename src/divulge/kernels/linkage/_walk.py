@@ -1,7 +1,8 @@
-"""The loop of `record_linkage` (`_native/linkage.c`): the near rows of one half, with their places in the other."""
+"""The loop of `record_linkage` (`_native/linkage.c`): the near rows of one half, and their places in the other."""
 
 from __future__ import annotations
 
+from divulge.kernels._box_tree import EXACT
 from divulge.kernels._native.library import Kernel, Struct
 
 __all__ = ["TASK", "walk"]
@@ -10,11 +11,9 @@ TASK = Struct(
     pair="i8*", place="i8*", query="i8*", other="i8*", start="i8*", rows="i8*", distances="f8*",
     cell_start="i8*", cell_other="i8*", cell_count="i8*", near="i8*", near_width="i8", few="i8*", searches="i8",
     places="f8*", other_places="f8*", sure="i8*", tied="i8*", other_sure="i8*", other_tied="i8*", n_near="i8",
-    numbers="f8*", codes="i4*", reference_numbers="f8*", reference_codes="i4*", n_numbers="i8", n_codes="i8",
-    rate="f8*", number_weight="f8*", group="i8*", group_weight="f8*", n_groups="i8", total="f8", cap="f8", split="f8",
     ks="i8*", n_ks="i8", swapped="i8", out="f8!",
 )  # fmt: skip
 """What the loop needs, in the order of `linkage_t`."""
 
-walk = Kernel("linkage", TASK, "i8", "i8")
-"""Fill in the probabilities of the pairs first to last - 1, by the listed rows of each pair's first half."""
+walk = Kernel("linkage", TASK, EXACT, "i8", "i8")
+"""Fill in the probabilities of the pairs first to last - 1, over the listed rows of each pair's first half."""

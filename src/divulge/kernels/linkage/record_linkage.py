@@ -11,18 +11,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.hashing import once as kept_once
-from divulge.kernels._native.library import available
+from divulge.kernels._box_tree import Exact
+from divulge.kernels._native.library import Filled
 from divulge.kernels.linkage._chance import link_probability
+from divulge.kernels.linkage._walk import TASK, walk
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
+from divulge.kernels.runtime import has_loops
 
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
@@ -123,7 +126,7 @@ def chances(
     _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
     pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
     if engine is None:
-        engine = "compiled" if available() else "numpy"
+        engine = "compiled" if has_loops(len(asked) * len(cells[0].other)) else "numpy"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
 
@@ -232,12 +235,12 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
         if i:
             mine = mine[np.argsort(pairs[1][mine], kind="stable")]
         query, other = pairs[i][mine], pairs[1 - i][mine]
-        loop = _walk(walked, checked, ks, bool(i), out)
+        loop, exact = _walk(walked, checked, ks, bool(i), out), _exact(checked)
         for listed in walked.near.up_to(walked.reach, np.unique(query)):
             part = slice(*np.searchsorted(query, (listed.queries[0], listed.queries[-1] + 1)))
             place = np.searchsorted(listed.queries, query[part])
             task = loop(listed, mine[part], place, query[part], other[part])
-            _side_by_side(task, cost[i][mine[part]], threads)
+            _side_by_side(task, exact, cost[i][mine[part]], threads)
     return out
 
 
@@ -253,20 +256,9 @@ def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
     return np.asarray(np.where(checked.reach.is_whole[other], np.minimum(cells, lookups), cells))
 
 
-def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats) -> Callable[..., Any]:
+def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats) -> Callable[..., Filled]:
     """Return what gives the compiled loop its arguments, for lists of near rows and the pairs that ask for them."""
-    from divulge.kernels.linkage._walk import TASK
-
-    bounds, weights = checked.ruler.groups()
-    rows, asked, near = checked.reach.reference.rows, checked.reach.queries.rows, checked.reach.nearest
-    exact = {
-        "numbers": np.ascontiguousarray(asked.numbers), "codes": np.ascontiguousarray(asked.codes),
-        "reference_numbers": np.ascontiguousarray(rows.numbers), "reference_codes": np.ascontiguousarray(rows.codes),
-        "n_numbers": asked.numbers.shape[1], "n_codes": asked.codes.shape[1],
-        "rate": checked.ruler.rate, "number_weight": checked.ruler.number_weight,
-        "group": bounds, "group_weight": weights, "n_groups": len(weights),
-        "total": checked.ruler.total, "cap": checked.ruler.cap, "split": checked.ruler.split,
-    }  # fmt: skip
+    near = checked.reach.nearest
     places = {
         "places": np.ascontiguousarray(walked.reach.distances), "n_near": walked.reach.distances.shape[1],
         "other_places": np.ascontiguousarray(checked.reach.distances),
@@ -277,12 +269,24 @@ def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: 
     cells = {"cell_start": walked.cells.start, "cell_other": walked.cells.other, "cell_count": walked.cells.n_rows}
     wanted = {"ks": np.asarray(ks, dtype=np.int64), "n_ks": len(ks), "swapped": swapped, "out": out}
 
-    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Any:
+    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Filled:
         near_rows = {"start": listed.start, "rows": listed.rows, "distances": listed.distances}
         asking = {"pair": pair, "place": place, "query": query, "other": other}
-        return TASK(**asking, **near_rows, **cells, **places, **exact, **wanted)
+        return TASK(**asking, **near_rows, **cells, **places, **wanted)
 
     return over
+
+
+def _exact(checked: _Side) -> Filled:
+    """Return the values from which the loop computes distances in the half that it checks."""
+    ruler, rows, asked = checked.ruler, checked.reach.reference.rows, checked.reach.queries.rows
+    bounds, weights = ruler.groups()
+    unused = np.zeros(0, dtype=np.int64)
+    return Exact(
+        np.ascontiguousarray(asked.numbers), np.ascontiguousarray(asked.codes),
+        np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
+        ruler.rate, ruler.number_weight, bounds, weights, unused, unused, ruler.total, ruler.cap, ruler.split,
+    ).filled()  # fmt: skip
 
 
 def _parts(cost: Ints, threads: int) -> list[tuple[int, int]]:
@@ -294,9 +298,7 @@ def _parts(cost: Ints, threads: int) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip([0, *ends], ends, strict=False) if a < b]
 
 
-def _side_by_side(task: Any, cost: Ints, threads: int | None) -> None:
-    from divulge.kernels.linkage._walk import walk
-
+def _side_by_side(task: Filled, exact: Filled, cost: Ints, threads: int | None) -> None:
     threads = threads or os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda part: walk(task, *part), _parts(cost, threads)))
+        list(pool.map(lambda part: walk(task, exact, *part), _parts(cost, threads)))
