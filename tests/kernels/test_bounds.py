@@ -114,7 +114,7 @@ def test_mismatches_of_a_tile_saturate(units):
     c[0, :, 64:] = np.arange(300)[:, None] >= 290  # 10 mismatches
     t, q = np.zeros((1, 0, 128), np.int16), np.zeros((1, 0), np.int16)
     group, unit = np.array([0, 150, 300]), np.array(units, np.int16)
-    out, within, some = bounds_of_a_tile(t, c, q, qc, group, unit, 0, most=255, limit=32767)
+    out, _, some = bounds_of_a_tile(t, c, q, qc, group, unit, 0, most=255, limit=32767)
     mismatch = c[0] != qc[0][:, None]
     assert out.tolist() == np.minimum(weighted(mismatch, group, np.array(units)), 32767).tolist()
     assert some == 1

@@ -67,7 +67,7 @@ def check_disclosed(rng, patch):
     m, n, n_groups, n_targets = (int(rng.integers(low, 80)) for low in (0, 0, 1, 1))
     groups = [rng.integers(0, n_groups, rows) for rows in (m, n)]
     targets = [rng.integers(0, int(rng.choice([1, 2, 5])), (n_targets, rows)).astype(np.int32) for rows in (m, n)]
-    found = disclosed(*groups, n_groups, *targets, compile_it=True)
+    found = disclosed(*groups, n_groups, *targets)
     assert np.array_equal(found, disclosed_numpy(*groups, n_groups, *targets))
 
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -136,12 +137,17 @@ def _libraries() -> list[str]:
     return [] if sys.platform == "win32" else ["-lm"]
 
 
+@cache
+def _zig_cache() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder in which zig keeps what it makes of its own sources, as long as this process runs."""
+    return tempfile.TemporaryDirectory()
+
+
 def _run(command: list[str], place: Path) -> subprocess.CompletedProcess[str]:
-    kept = {} if "ziglang" not in command else {"ZIG_GLOBAL_CACHE_DIR": str(place), "ZIG_LOCAL_CACHE_DIR": str(place)}
+    caches = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR") if "ziglang" in command else ()
+    surroundings = {**os.environ, **{name: _zig_cache().name for name in caches}}
     try:
-        return subprocess.run(
-            command, cwd=place, env={**os.environ, **kept}, capture_output=True, text=True, check=False
-        )
+        return subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True, check=False)
     except OSError as e:
         return subprocess.CompletedProcess(command, 127, "", str(e))
 

@@ -46,7 +46,7 @@ def _loaded() -> _Loaded:
     is_checkout = (HERE / "divulge.h").exists()
     how = "pip install -e ." if is_checkout else "pip install --force-reinstall --no-cache-dir --no-deps divulge"
     if not path.exists():
-        return _Loaded(None, (), f"no C compiler was found when divulge was installed. hint: install one, then `{how}`")
+        return _Loaded(None, (), f"divulge was installed without a C compiler. hint: with gcc or clang, `{how}`")
     try:
         library = ctypes.CDLL(str(path))
     except OSError:

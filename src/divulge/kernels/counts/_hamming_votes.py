@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
-class Side(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Side:
     """The keys of one side by bucket, and their cells."""
 
     words: Words
@@ -31,7 +33,8 @@ class Side(NamedTuple):
     """Shape (n_cells,)."""
 
 
-class Level(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Level:
     """The pairs to find: they differ in so many columns, none of these in this block, one in each earlier block."""
 
     n_differing: int
@@ -49,7 +52,8 @@ class Level(NamedTuple):
     """Shape (n_buckets,)."""
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Found:
     """Arrays for the answers."""
 
     tally: Ints
@@ -77,10 +81,10 @@ _walk = Kernel("hamming_walk", _WALK, "i8", "i8")
 def walk(queries: Side, references: Side, level: Level, found: Found, first: int, last: int, n_targets: int) -> None:
     """Find the pairs of the level in the buckets first to last - 1, and give the votes of references to queries."""
     task = _WALK(
-        **{f"query_{name}": value for name, value in queries._asdict().items()},
-        **{f"reference_{name}": value for name, value in references._asdict().items()},
-        **level._asdict(),
-        **found._asdict(),
+        **{f"query_{name}": value for name, value in vars(queries).items()},
+        **{f"reference_{name}": value for name, value in vars(references).items()},
+        **vars(level),
+        **vars(found),
         n_words=len(level.block),
         n_earlier=len(level.earlier),
         n_choices=len(level.choices),

@@ -52,11 +52,9 @@ def disclosed(
     n_groups: int,
     synthetic: NDArray[np.int32],
     real: NDArray[np.int32],
-    *,
-    compile_it: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the result of `disclosed_numpy`; by a compiled loop if the caller wants it and there is one."""
-    if not (compile_it and available()):
+    """Return the result of `disclosed_numpy`; by a compiled loop if there is one."""
+    if not available():
         return disclosed_numpy(group_synthetic, group_real, n_groups, synthetic, real)
     groups = [np.ascontiguousarray(group, dtype=np.int64) for group in (group_synthetic, group_real)]
     targets = [np.ascontiguousarray(codes, dtype=np.int32) for codes in (synthetic, real)]
