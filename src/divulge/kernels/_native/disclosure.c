@@ -9,7 +9,7 @@ EXPORT int KERNEL(disclosed)(
     const int64_t *group_synthetic, int64_t m, const int64_t *group_real, int64_t n, int64_t n_groups,
     const int32_t *synthetic, const int32_t *real, int64_t n_targets, int64_t *pure, int64_t *right) {
     int32_t *only = room(n_groups, sizeof *only);
-    int64_t *size = zeroed(n_groups, sizeof *size);
+    uint32_t *size = zeroed(n_groups, sizeof *size);
     int status = !(only && size);
     for (int64_t i = 0; !status && i < m; i++)
         size[group_synthetic[i]]++;
@@ -19,16 +19,15 @@ EXPORT int KERNEL(disclosed)(
             only[g] = NONE;
         for (int64_t i = 0; i < m; i++) {
             int32_t *of = &only[group_synthetic[i]];
-            if (*of == NONE)
-                *of = target[i];
-            else if (*of != target[i])
-                *of = SEVERAL;
+            if (*of != target[i])
+                *of = *of == NONE ? target[i] : SEVERAL;
         }
-        pure[j] = right[j] = 0;
+        int64_t n_pure = 0, n_right = 0;
         for (int64_t g = 0; g < n_groups; g++)
-            pure[j] += only[g] >= 0 ? size[g] : 0;
+            n_pure += only[g] >= 0 ? size[g] : 0;
         for (int64_t i = 0; i < n; i++)
-            right[j] += only[group_real[i]] == wanted[i];
+            n_right += only[group_real[i]] == wanted[i];
+        pure[j] = n_pure, right[j] = n_right;
     }
     free(only), free(size);
     return status;

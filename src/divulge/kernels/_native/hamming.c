@@ -392,7 +392,7 @@ EXPORT int KERNEL(hamming_pairs)(const pairs_t *task) {
     votes_t votes = {0};
     votes.of_target = zeroed(task->n_targets, sizeof *votes.of_target);
     votes.touched = room(task->n_targets, sizeof *votes.touched);
-    int64_t *least_of = room(task->m / TILE_KEYS, sizeof *least_of);
+    int64_t *least_of = room(task->m / TILE_KEYS + 1, sizeof *least_of);
     int status = !(votes.of_target && votes.touched && least_of);
     int32_t differ[TILE_KEYS];
     if (!status && task->code_bytes == 1)

@@ -15,24 +15,33 @@ typedef struct {
 
 #define CELLS_OF_PARTS 4096 /* cells of which four counts stay in the processor's fastest cache */
 
+#define ROWS_AT_ONCE 2048
+#define PART_ROWS (INT64_C(1) << 32) /* a count of a part cannot overflow: it gets a quarter of these rows */
+
+/* Add the counts of the four parts, and forget them. */
+static void add_parts(uint32_t *parts, int64_t cells, int64_t *counts) {
+    uint32_t *p = parts, *q = p + CELLS_OF_PARTS, *s = q + CELLS_OF_PARTS, *t = s + CELLS_OF_PARTS;
+    for (int64_t c = 0; c < cells; c++) {
+        counts[c] += (int64_t)p[c] + q[c] + s[c] + t[c];
+        p[c] = q[c] = s[c] = t[c] = 0;
+    }
+}
+
 /* Rows next to each other often have one cell, and each addition would wait for the one before: so every fourth row has
- * counts of its own. */
+ * counts of its own. The cells of some rows are computed together, as vectors. */
 #define HISTOGRAMS(NAME, CODE)                                                                                         \
     static void NAME##_in_parts(                                                                                       \
-        const CODE *a, const CODE *b, int64_t width, int64_t n, int64_t cells, uint32_t *parts, int64_t *counts) {     \
+        const CODE *restrict a, const CODE *restrict b, uint32_t width, int64_t n, uint32_t *restrict parts) {         \
         uint32_t *p = parts, *q = p + CELLS_OF_PARTS, *s = q + CELLS_OF_PARTS, *t = s + CELLS_OF_PARTS;                \
-        int64_t r = 0;                                                                                                 \
-        for (; r + 4 <= n; r += 4) {                                                                                   \
-            p[a[r] * width + b[r]]++;                                                                                  \
-            q[a[r + 1] * width + b[r + 1]]++;                                                                          \
-            s[a[r + 2] * width + b[r + 2]]++;                                                                          \
-            t[a[r + 3] * width + b[r + 3]]++;                                                                          \
-        }                                                                                                              \
-        for (; r < n; r++)                                                                                             \
-            p[a[r] * width + b[r]]++;                                                                                  \
-        for (int64_t c = 0; c < cells; c++) {                                                                          \
-            counts[c] += (int64_t)p[c] + q[c] + s[c] + t[c];                                                           \
-            p[c] = q[c] = s[c] = t[c] = 0;                                                                             \
+        uint16_t cell[ROWS_AT_ONCE];                                                                                   \
+        for (int64_t from = 0; from < n; from += ROWS_AT_ONCE) {                                                       \
+            int64_t r = 0, size = n - from < ROWS_AT_ONCE ? n - from : ROWS_AT_ONCE;                                   \
+            for (int64_t i = 0; i < size; i++)                                                                         \
+                cell[i] = (uint16_t)((uint32_t)a[from + i] * width + (uint32_t)b[from + i]);                           \
+            for (; r + 4 <= size; r += 4)                                                                              \
+                p[cell[r]]++, q[cell[r + 1]]++, s[cell[r + 2]]++, t[cell[r + 3]]++;                                    \
+            for (; r < size; r++)                                                                                      \
+                p[cell[r]]++;                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
@@ -56,13 +65,13 @@ typedef struct {
                 for (int64_t r = 0; r < n; r++)                                                                        \
                     counts[a[r] * width + b[r]]++;                                                                     \
             else                                                                                                       \
-                for (int64_t from = 0; from < n; from += PART_ROWS)                                                    \
-                    NAME##_in_parts(                                                                                   \
-                        a + from, b + from, width, n - from < PART_ROWS ? n - from : PART_ROWS, cells, parts, counts); \
+                for (int64_t from = 0; from < n; from += PART_ROWS) {                                                  \
+                    int64_t size = n - from < PART_ROWS ? n - from : PART_ROWS;                                        \
+                    NAME##_in_parts(a + from, b + from, (uint32_t)width, size, parts);                                 \
+                    add_parts(parts, cells, counts);                                                                   \
+                }                                                                                                      \
         }                                                                                                              \
     }
-
-#define PART_ROWS (INT64_C(1) << 32) /* a count of a part cannot overflow: it gets a quarter of these rows */
 
 HISTOGRAMS(histograms_8, uint8_t)
 HISTOGRAMS(histograms_16, uint16_t)

@@ -21,7 +21,27 @@ enum { LEAF = 64, NODE = 16, LEAF_CHILD = -1 };
 
 /* ---------------------------------------------------------------- 16 or 64 adjacent codes at once, answers as bits */
 
+#if defined(__AVX512BW__) /* comparisons give bits at once */
+
 /* Which of 64 codes lie in [least, most]; least is at most `most`, so that one comparison tests both ends. */
+INLINE uint64_t rows_within(const int32_t *values, int32_t least, int32_t most) {
+    __m512i low = _mm512_set1_epi32(least), width = _mm512_set1_epi32((int32_t)((uint32_t)most - (uint32_t)least));
+    uint64_t bits = 0;
+    for (int i = 0; i < LEAF; i += LANES32) {
+        __m512i above = _mm512_sub_epi32(_mm512_loadu_si512(values + i), low);
+        bits |= (uint64_t)_mm512_cmple_epu32_mask(above, width) << i;
+    }
+    return bits;
+}
+
+/* Which of 16 boxes have a lower end of at most `low` and an upper end of at least `high`. */
+INLINE uint64_t boxes_reach(const int32_t *lower, const int32_t *upper, int32_t low, int32_t high) {
+    __mmask16 below = _mm512_cmple_epi32_mask(_mm512_loadu_si512(lower), _mm512_set1_epi32(low));
+    return _mm512_mask_cmpge_epi32_mask(below, _mm512_loadu_si512(upper), _mm512_set1_epi32(high));
+}
+
+#else
+
 INLINE uint64_t rows_within(const int32_t *values, int32_t least, int32_t most) {
     vu32 low = SPLAT(vu32, least), width = SPLAT(vu32, (uint32_t)most - (uint32_t)least);
     uint64_t bits = 0;
@@ -30,7 +50,6 @@ INLINE uint64_t rows_within(const int32_t *values, int32_t least, int32_t most) 
     return bits;
 }
 
-/* Which of 16 boxes have a lower end of at most `low` and an upper end of at least `high`. */
 INLINE uint64_t boxes_reach(const int32_t *lower, const int32_t *upper, int32_t low, int32_t high) {
     vi32 l = SPLAT(vi32, low), h = SPLAT(vi32, high);
     uint64_t bits = 0;
@@ -38,6 +57,8 @@ INLINE uint64_t boxes_reach(const int32_t *lower, const int32_t *upper, int32_t 
         bits |= bits32((LOAD(vi32, lower + i) <= l) & (LOAD(vi32, upper + i) >= h)) << i;
     return bits;
 }
+
+#endif
 
 /* Write the rows in the order of their codes; start[c] is where code c begins, and place a copy of it. */
 static void list_column(const int32_t *values, int64_t n, int32_t *place, int32_t *rows) {
@@ -87,13 +108,14 @@ typedef struct {
     int64_t column;
     int32_t least, most;
     int64_t size, list_at;
+    const int32_t *values; /* of the column */
 } condition_t;
 
 static condition_t condition_of(const predicates_t *task, int64_t column, int64_t low, int64_t high) {
     const int32_t *starts = task->starts + task->of_column[column];
     int64_t n_codes = task->of_column[column + 1] - task->of_column[column] - 1;
     int64_t a = low > 0 ? low : 0, b = high < n_codes - 1 ? high : n_codes - 1;
-    condition_t found = {column, (int32_t)a, (int32_t)b, 0, 0};
+    condition_t found = {column, (int32_t)a, (int32_t)b, 0, 0, task->values + column * task->n};
     if (a <= b) {
         found.list_at = starts[a];
         found.size = starts[b + 1] - found.list_at;
@@ -118,20 +140,16 @@ static int64_t conditions_of(const predicates_t *task, int64_t predicate, condit
     return n;
 }
 
-INLINE uint64_t rows_meeting(const int32_t *values, int64_t stride, int64_t at, const condition_t *c, int64_t n) {
-    uint64_t bits = ~UINT64_C(0);
-    for (int64_t q = 0; q < n && bits; q++)
-        bits &= rows_within(values + c[q].column * stride + at, c[q].least, c[q].most);
-    return bits;
-}
-
 /* ---------------------------------------------------------------- three ways of searching */
 
 /* Whether more than `most` rows of the sample match. */
 static int sample_exceeds(const predicates_t *task, const condition_t *c, int64_t n) {
     int64_t count = 0;
     for (int64_t t = 0; t < task->n_sampled; t += LEAF) {
-        count += __builtin_popcountll(rows_meeting(task->sample, task->n_sampled, t, c, n));
+        uint64_t bits = ~UINT64_C(0);
+        for (int64_t q = 0; q < n && bits; q++)
+            bits &= rows_within(task->sample + c[q].column * task->n_sampled + t, c[q].least, c[q].most);
+        count += count_bits(bits);
         if (count > task->most)
             return 1;
     }
@@ -139,13 +157,13 @@ static int sample_exceeds(const predicates_t *task, const condition_t *c, int64_
 }
 
 /* Test the rows of the first condition one by one. */
-static int64_t search_list(const predicates_t *task, const condition_t *c, int64_t n, int32_t *found) {
+static int64_t search_list(const predicates_t *task, const condition_t *c, int64_t n, int32_t *restrict found) {
     const int32_t *list = task->lists + task->list_of[c[0].column] + c[0].list_at;
     int64_t count = 0;
     for (int64_t i = 0; i < c[0].size && count <= task->most; i++) {
         int64_t row = list[i], q = 1;
         for (; q < n; q++) {
-            int32_t v = task->values[c[q].column * task->n + row];
+            int32_t v = c[q].values[row];
             if (v < c[q].least || v > c[q].most)
                 break;
         }
@@ -161,19 +179,22 @@ static int64_t search_list(const predicates_t *task, const condition_t *c, int64
 /* The rows of a leaf that match. */
 static int64_t search_leaf(
     const predicates_t *task, const condition_t *c, int64_t n, int64_t start, int64_t size, int64_t count,
-    int32_t *found) {
-    uint64_t bits = rows_meeting(task->values, task->n, start, c, n) & (~UINT64_C(0) >> (LEAF - size));
-    size = __builtin_popcountll(bits);
+    int32_t *restrict found) {
+    uint64_t bits = ~UINT64_C(0) >> (LEAF - size);
+    for (int64_t q = 0; q < n && bits; q++)
+        bits &= rows_within(c[q].values + start, c[q].least, c[q].most);
+    size = count_bits(bits);
     for (int64_t z = 0; found && count + size <= task->most && z < size; z++, bits &= bits - 1)
-        found[count + z] = (int32_t)(start + __builtin_ctzll(bits));
+        found[count + z] = (int32_t)(start + lowest_bit(bits));
     return size;
 }
 
 /* Open the boxes that meet all conditions and are not inside them. */
-static int64_t search_tree(const predicates_t *task, const condition_t *c, int64_t n, int32_t *stack, int32_t *found) {
-    int64_t count = 0, top = 1;
+static int64_t search_tree(
+    const predicates_t *task, const condition_t *c, int64_t n, int32_t *restrict stack, int32_t *restrict found) {
+    int64_t count = 0, top = 1, most = task->most;
     stack[0] = 0;
-    while (top > 0 && count <= task->most) {
+    while (top > 0 && count <= most) {
         int64_t at = stack[--top];
         uint64_t meet = (UINT64_C(1) << NODE) - 1, inside = meet;
         for (int64_t q = 0; q < n && meet; q++) {
@@ -182,11 +203,11 @@ static int64_t search_tree(const predicates_t *task, const condition_t *c, int64
             meet &= boxes_reach(low, high, c[q].most, c[q].least);
             inside &= boxes_reach(high, low, c[q].most, c[q].least);
         }
-        for (; meet && count <= task->most; meet &= meet - 1) {
-            int64_t x = __builtin_ctzll(meet), child = at * NODE + x;
+        for (; meet && count <= most; meet &= meet - 1) {
+            int64_t x = lowest_bit(meet), child = at * NODE + x;
             int64_t start = task->begin[child], size = task->end[child] - start;
             if (inside >> x & 1) {
-                for (int64_t z = 0; found && count + size <= task->most && z < size; z++)
+                for (int64_t z = 0; found && count + size <= most && z < size; z++)
                     found[count + z] = (int32_t)(start + z);
                 count += size;
             } else if (task->child[child] != LEAF_CHILD)
@@ -199,7 +220,7 @@ static int64_t search_tree(const predicates_t *task, const condition_t *c, int64
 }
 
 static int64_t search(
-    const predicates_t *task, int64_t predicate, condition_t *c, int32_t *stack, int32_t *found) {
+    const predicates_t *task, int64_t predicate, condition_t *c, int32_t *restrict stack, int32_t *restrict found) {
     int64_t n = conditions_of(task, predicate, c);
     if (c[0].size == 0 || (n == 1 && !found))
         return c[0].size;
@@ -212,7 +233,7 @@ static int64_t search(
 
 /* Count the rows of the predicates first to last - 1 up to most + 1; with `found` their places in the tree are written. */
 EXPORT int KERNEL(predicates)(
-    const predicates_t *task, int64_t first, int64_t last, int64_t listing, int64_t *out, int32_t *found) {
+    const predicates_t *task, int64_t first, int64_t last, int64_t listing, int64_t *out, int32_t *restrict found) {
     condition_t *conditions = room(task->width, sizeof *conditions);
     int32_t *stack = room(task->stack_size, sizeof *stack), nowhere;
     int status = !(conditions && stack);
