@@ -1,8 +1,8 @@
 """What pip does beside copying files: it builds the library of compiled loops.
 
 With a C compiler on the machine, by that; else by the one of the `ziglang` package, which is asked for only then. Where
-neither works, or DIVULGE_BUILD=numpy says so, divulge is installed without the library and computes the same with numpy,
-more slowly. DIVULGE_PLATFORM names the platform of the wheel where it is not this machine (docs/how-to/install.md).
+neither works, or DIVULGE_BUILD=numpy says so, divulge is installed without the library and computes the same with numpy
+(more slowly). DIVULGE_PLATFORM names the platform of the wheel where it is not this machine (docs/how-to/install.md).
 """
 
 from __future__ import annotations

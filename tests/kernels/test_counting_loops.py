@@ -168,7 +168,9 @@ def fields(source, struct):
     """Return the names of the fields of a C struct, those of structs in it among them, in order."""
     (body,) = re.findall(r"typedef struct \{([^}]*)\} " + struct + ";", source)
     names = []
-    for kind, declared in re.findall(r"(\w+) ([^;]*);", re.sub(r"/\*.*?\*/|\bconst\b", "", body, flags=re.S)):
+    for kind, declared in re.findall(
+        r"(\w+) ([^;]*);", re.sub(r"/\*.*?\*/|\b(?:const|volatile)\b", "", body, flags=re.S)
+    ):
         inner = [""] if f"}} {kind};" not in source else [f"_{name}" for name in fields(source, kind)]
         names += [name.strip(" *") + more for name in declared.split(",") for more in inner]
     return names

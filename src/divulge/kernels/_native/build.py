@@ -39,7 +39,8 @@ _V4 = (*_V3, "-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl"
 
 def levels(machine: str | None = None) -> dict[str, tuple[str, ...]]:
     """Return the levels of processor that a library for this machine has, and their flags."""
-    if (machine or platform.machine()).lower() in {"x86_64", "amd64"}:
+    machine = machine or os.environ.get("DIVULGE_MACHINE") or platform.machine()
+    if machine.lower() in {"x86_64", "amd64"}:
         return {"v2": _V2, "v3": _V3, "v4": _V4}
     return {"plain": ()}
 
