@@ -10,10 +10,10 @@ EXPORT int KERNEL(disclosed)(
     const int32_t *synthetic, const int32_t *real, int64_t n_targets, int64_t *pure, int64_t *right) {
     int32_t *only = room(n_groups, sizeof *only);
     uint32_t *size = zeroed(n_groups, sizeof *size);
-    int status = !(only && size);
-    for (int64_t i = 0; !status && i < m; i++)
+    int has_room = (only && size);
+    for (int64_t i = 0; has_room && i < m; i++)
         size[group_synthetic[i]]++;
-    for (int64_t j = 0; !status && j < n_targets; j++) {
+    for (int64_t j = 0; has_room && j < n_targets; j++) {
         const int32_t *target = synthetic + j * m, *wanted = real + j * n;
         for (int64_t g = 0; g < n_groups; g++)
             only[g] = NONE;
@@ -30,5 +30,5 @@ EXPORT int KERNEL(disclosed)(
         pure[j] = n_pure, right[j] = n_right;
     }
     free(only), free(size);
-    return status;
+    return has_room ? DONE : NO_MEMORY;
 }

@@ -32,7 +32,7 @@ typedef struct {
     const uint64_t *low;       /* (n_words,): all bits of each column but the top one */
     const uint64_t *high;      /* (n_words,): the top bit of each column */
     const uint8_t *by_pairs;   /* (n_buckets,) */
-    int64_t *tally;            /* (n_queries, 5): votes, groups, listed votes, and of a single group: largest vote, how many */
+    int64_t *tally;            /* (n_queries, 5): votes, groups, listed votes, largest vote of a single group, how many */
     int64_t *of_cell;          /* (n_query_cells,) */
     int64_t *fill;             /* (n_queries,): where the next listed vote goes */
     int64_t *target, *count;   /* (n_listed,) */
@@ -277,11 +277,11 @@ EXPORT int KERNEL(hamming_walk)(const walk_t *task, int64_t first, int64_t last)
     slot_t *table = room(INT64_C(1) << bits_of(n_grouped), sizeof *table);
     votes.of_target = zeroed(task->n_targets, sizeof *votes.of_target);
     votes.touched = room(task->n_targets, sizeof *votes.touched);
-    int status = !(after_query && after_reference && shared && table && votes.of_target && votes.touched);
-    for (int64_t bucket = first; !status && bucket < last; bucket++)
+    int has_room = (after_query && after_reference && shared && table && votes.of_target && votes.touched);
+    for (int64_t bucket = first; has_room && bucket < last; bucket++)
         walk_bucket(task, bucket, table, after_query, after_reference, shared, &votes);
     free(after_query), free(after_reference), free(shared), free(table), free(votes.of_target), free(votes.touched);
-    return status;
+    return has_room ? DONE : NO_MEMORY;
 }
 
 /* Find the largest vote of each query, and how many targets have it, from its listed votes. */
@@ -290,7 +290,7 @@ EXPORT int KERNEL(hamming_commonest)(
     int64_t *n_largest) {
     int64_t *votes = zeroed(n_targets, sizeof *votes);
     if (!votes)
-        return 1;
+        return NO_MEMORY;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t e = start[i]; e < start[i + 1]; e++)
             votes[target[e]] += count[e];
@@ -303,7 +303,7 @@ EXPORT int KERNEL(hamming_commonest)(
         }
     }
     free(votes);
-    return 0;
+    return DONE;
 }
 
 /* ---------------------------------------------------------------- all pairs */
@@ -393,14 +393,14 @@ EXPORT int KERNEL(hamming_pairs)(const pairs_t *task) {
     votes.of_target = zeroed(task->n_targets, sizeof *votes.of_target);
     votes.touched = room(task->n_targets, sizeof *votes.touched);
     int64_t *least_of = room(task->m / TILE_KEYS + 1, sizeof *least_of);
-    int status = !(votes.of_target && votes.touched && least_of);
+    int has_room = (votes.of_target && votes.touched && least_of);
     int32_t differ[TILE_KEYS];
-    if (!status && task->code_bytes == 1)
+    if (has_room && task->code_bytes == 1)
         differ_8_pairs(task, (uint8_t *)differ, least_of, &votes);
-    else if (!status && task->code_bytes == 2)
+    else if (has_room && task->code_bytes == 2)
         differ_16_pairs(task, (uint16_t *)differ, least_of, &votes);
-    else if (!status)
+    else if (has_room)
         differ_32_pairs(task, differ, least_of, &votes);
     free(votes.of_target), free(votes.touched), free(least_of);
-    return status;
+    return has_room ? DONE : NO_MEMORY;
 }

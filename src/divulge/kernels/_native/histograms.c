@@ -81,7 +81,7 @@ HISTOGRAMS(histograms_32, int32_t)
 EXPORT int KERNEL(histograms)(const histograms_t *task, int64_t first, int64_t last) {
     uint32_t *parts = zeroed(4 * CELLS_OF_PARTS, sizeof *parts);
     if (!parts)
-        return 1;
+        return NO_MEMORY;
     if (task->code_bytes == 1)
         histograms_8(task, first, last, parts);
     else if (task->code_bytes == 2)
@@ -89,5 +89,5 @@ EXPORT int KERNEL(histograms)(const histograms_t *task, int64_t first, int64_t l
     else
         histograms_32(task, first, last, parts);
     free(parts);
-    return 0;
+    return DONE;
 }

@@ -52,9 +52,11 @@ static double chance(
                 avoided += avoids;
             }
             if (upwards)
-                weight *= (double)((both_tied - j) * (taken - j)) / (double)((j + 1) * (rest - both_tied - taken + j + 1));
+                weight *= (double)((both_tied - j) * (taken - j)) /
+                          (double)((j + 1) * (rest - both_tied - taken + j + 1));
             else
-                weight *= (double)(j * (rest - both_tied - taken + j)) / (double)((both_tied - j + 1) * (taken - j + 1));
+                weight *= (double)(j * (rest - both_tied - taken + j)) /
+                          (double)((both_tied - j + 1) * (taken - j + 1));
         }
     }
     return 1.0 - missed * (avoided / total);
@@ -134,7 +136,7 @@ EXPORT int KERNEL(linkage)(const linkage_t *task, const exact_t *of_other, int64
     int64_t n_met = task->n_near * task->n_near;
     int64_t *met = zeroed(n_met, sizeof *met);
     if (!met)
-        return 1;
+        return NO_MEMORY;
     for (int64_t x = first; x < last; x++) {
         if (!meet(task, of_other, x, met))
             continue;
@@ -143,5 +145,5 @@ EXPORT int KERNEL(linkage)(const linkage_t *task, const exact_t *of_other, int64
         memset(met, 0, n_met * sizeof *met);
     }
     free(met);
-    return 0;
+    return DONE;
 }

@@ -132,8 +132,8 @@ EXPORT int KERNEL(margins)(const margins_t *task) {
     cells.people = zeroed(cells.limit, sizeof *cells.people);
     cells.synthetic = zeroed(cells.limit, sizeof *cells.synthetic);
     cells.cell = room(task->n, sizeof *cells.cell);
-    int status = !(cells.people && cells.synthetic && cells.cell);
-    for (int64_t q = 0; !status && q < task->n_sets; q++) {
+    int has_room = (cells.people && cells.synthetic && cells.cell);
+    for (int64_t q = 0; has_room && q < task->n_sets; q++) {
         const int64_t *set = task->sets + q * task->set_width;
         int wraps;
         int64_t used = n_cells_of(task, set, cells.limit, &wraps);
@@ -147,7 +147,7 @@ EXPORT int KERNEL(margins)(const margins_t *task) {
             if (wraps && !cells.row)
                 cells.row = room(cells.slots, sizeof *cells.row);
             if (!cells.key || (wraps && !cells.row)) {
-                status = 1;
+                has_room = 0;
                 break;
             }
             memset(cells.key, 0xFF, cells.slots * sizeof *cells.key);
@@ -159,5 +159,5 @@ EXPORT int KERNEL(margins)(const margins_t *task) {
         memset(cells.synthetic, 0, used * sizeof *cells.synthetic);
     }
     free(cells.people), free(cells.synthetic), free(cells.cell), free(cells.key), free(cells.row);
-    return status;
+    return has_room ? DONE : NO_MEMORY;
 }

@@ -66,14 +66,15 @@ static void list_column(const int32_t *values, int64_t n, int32_t *place, int32_
         rows[place[values[i]]++] = (int32_t)i;
 }
 
-EXPORT int KERNEL(list_by_code)(const int32_t *values, int64_t n, const int32_t *start, int64_t n_codes, int32_t *rows) {
+EXPORT int KERNEL(list_by_code)(
+    const int32_t *values, int64_t n, const int32_t *start, int64_t n_codes, int32_t *rows) {
     int32_t *place = room(n_codes, sizeof *place);
     if (!place)
-        return 1;
+        return NO_MEMORY;
     memcpy(place, start, n_codes * sizeof *place);
     list_column(values, n, place, rows);
     free(place);
-    return 0;
+    return DONE;
 }
 
 /* Write the smallest and the largest code of each column in each node of the binary tree. */
@@ -98,7 +99,7 @@ EXPORT int KERNEL(code_boxes)(
             low[own + j] = least, high[own + j] = most;
         }
     }
-    return 0;
+    return DONE;
 }
 
 /* ---------------------------------------------------------------- conditions */
@@ -231,18 +232,18 @@ static int64_t search(
     return search_tree(task, c, n, stack, found);
 }
 
-/* Count the rows of the predicates first to last - 1 up to most + 1; with `found` their places in the tree are written. */
+/* Count the rows of the predicates first to last - 1 up to most + 1; `listing` writes their places in the tree. */
 EXPORT int KERNEL(predicates)(
     const predicates_t *task, int64_t first, int64_t last, int64_t listing, int64_t *out, int32_t *restrict found) {
     condition_t *conditions = room(task->width, sizeof *conditions);
     int32_t *stack = room(task->stack_size, sizeof *stack), nowhere;
-    int status = !(conditions && stack);
-    for (int64_t i = first; !status && i < last; i++) {
+    int has_room = (conditions && stack);
+    for (int64_t i = first; has_room && i < last; i++) {
         /* where nothing fits into `found`, `most` is 0 and nothing is written */
         int32_t *own = !listing ? NULL : task->most > 0 ? found + (i - first) * task->most : &nowhere;
         int64_t count = search(task, i, conditions, stack, own);
         out[i - first] = count <= task->most ? count : task->most + 1;
     }
     free(conditions), free(stack);
-    return status;
+    return has_room ? DONE : NO_MEMORY;
 }

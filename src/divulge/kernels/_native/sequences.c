@@ -3,7 +3,8 @@
 #include "divulge.h"
 
 /* Totals with the compensation of Kahan, as pandas adds within groups. */
-EXPORT int KERNEL(sums_in_turn)(const double *values, const int64_t *start, int64_t n, double *total, double *compensation) {
+EXPORT int KERNEL(sums_in_turn)(
+    const double *values, const int64_t *start, int64_t n, double *total, double *compensation) {
     for (int64_t s = 0; s < n; s++) {
         double t = 0.0, c = 0.0;
         for (int64_t r = start[s]; r < start[s + 1]; r++) {
@@ -15,11 +16,12 @@ EXPORT int KERNEL(sums_in_turn)(const double *values, const int64_t *start, int6
         }
         total[s] = t, compensation[s] = c;
     }
-    return 0;
+    return DONE;
 }
 
 /* Means and sums of squared differences from them, as Welford adds them. */
-EXPORT int KERNEL(squares_in_turn)(const double *values, const int64_t *start, int64_t n, double *mean, double *squares) {
+EXPORT int KERNEL(squares_in_turn)(
+    const double *values, const int64_t *start, int64_t n, double *mean, double *squares) {
     for (int64_t s = 0; s < n; s++) {
         double m = 0.0, q = 0.0;
         for (int64_t r = start[s]; r < start[s + 1]; r++) {
@@ -29,5 +31,5 @@ EXPORT int KERNEL(squares_in_turn)(const double *values, const int64_t *start, i
         }
         mean[s] = m, squares[s] = q;
     }
-    return 0;
+    return DONE;
 }

@@ -40,7 +40,7 @@ Ints = NDArray[np.int64]
 _SAMPLE = 16  # size of the sample in leaves of 64 rows
 _SAMPLE_FROM = 64  # rows of the rarest condition from which the sample is searched first
 _FEW = 4.0  # times the square root of the number of rows: if the rarest condition has more rows, the tree is faster
-_CHUNK = 4096  # predicates in one task of a thread
+_CHUNK = 4096  # predicates in one task of a thread, which an interrupt waits for
 _ROOM = 2**22  # row numbers that a thread may hold
 
 
@@ -111,7 +111,8 @@ class CompiledConjunctions:
         )  # fmt: skip
         out = np.zeros(m, dtype=np.int64)
         listed = min(most, self._n) if listing else 0
-        step = max(1, min(_CHUNK, m // (4 * self._threads) + 1, _ROOM // max(1, listed)))
+        at_once = max(1, 64 * _CHUNK // max(64, most))  # a search that may find more takes longer
+        step = max(1, min(at_once, m // (4 * self._threads) + 1, _ROOM // max(1, listed)))
         none = np.empty(0, dtype=np.int64)
 
         def part(a: int) -> tuple[Ints, Ints]:
