@@ -59,12 +59,12 @@ INLINE uint64_t leaf_bounds(const tree_t *t, int64_t leaf, const float *asked, c
     vf32 sum[PARTS];
     for (int p = 0; p < PARTS; p++) sum[p] = (vf32){0};
     for (int64_t g = 0; g < t->n_groups; g++) {
-        vi8 count[BYTES];
+        vu8 count[BYTES];
         uint8_t counted[LEAF];
-        for (int p = 0; p < BYTES; p++) count[p] = (vi8){0};
+        for (int p = 0; p < BYTES; p++) count[p] = (vu8){0};
         for (int64_t j = t->group[g]; j < t->group[g + 1]; j++) {
             vu8 value = SPLAT(vu8, asked_codes[j]);
-            for (int p = 0; p < BYTES; p++) count[p] -= (vi8)(LOAD(vu8, codes + j * LEAF + p * WIDE) != value);
+            for (int p = 0; p < BYTES; p++) count[p] -= (vu8)(LOAD(vu8, codes + j * LEAF + p * WIDE) != value);
         }
         for (int p = 0; p < BYTES; p++) STORE(counted + p * WIDE, count[p]);
         vf32 each = SPLAT(vf32, t->weight[g]);
