@@ -20,7 +20,7 @@ from divulge.kernels.predicates import _compiled
 
 
 def check_votes(rng, patch):
-    n_targets, n_columns = int(rng.choice([1, 2, 6, 400])), int(rng.choice([1, 2, 3, 5, 9, 40, 260]))
+    n_targets, n_columns = int(rng.choice([1, 2, 6, 400])), int(rng.choice([1, 2, 3, 5, 9, 40, 200, 260]))
     shape = n_columns, int(rng.choice([2, 3, 6, 300, 70_000])), n_targets
     queries, references = (some_keys(rng, int(rng.choice([1, 9, 60, 200])), *shape) for _ in range(2))
     expected = by_matrix(queries, references)

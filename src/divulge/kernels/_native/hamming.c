@@ -311,24 +311,24 @@ EXPORT int KERNEL(hamming_commonest)(
 #define TILE_KEYS 2048 /* keys whose distances are looked at together: they stay in the first cache */
 
 /* In how many columns a query differs from each key of a tile. The sums of four vectors stay in registers while the
- * columns pass; a code is as wide as a sum, so that a comparison is an addend. */
-#define DIFFER(NAME, CODE, CODES, SUMS)                                                                               \
+ * columns pass; a code is as wide as a sum, so that a comparison is an addend. Sums have no sign and wrap around. */
+#define DIFFER(NAME, CODE, CODES)                                                                                     \
     static CODE NAME(                                                                                                 \
         const CODE *columns, int64_t m, int64_t n_columns, const CODE *query, int64_t first, int64_t size,            \
         CODE *differ) {                                                                                               \
         enum { LANES = WIDE / sizeof(CODE) };                                                                         \
         int64_t r = 0;                                                                                                \
         for (; r + 4 * LANES <= size; r += 4 * LANES) {                                                               \
-            SUMS p = {0}, q = {0}, s = {0}, t = {0};                                                                  \
+            CODES p = {0}, q = {0}, s = {0}, t = {0};                                                                 \
             const CODE *column = columns + first + r;                                                                 \
             for (int64_t j = 0; j < n_columns; j++, column += m) {                                                    \
                 CODES value = SPLAT(CODES, query[j]);                                                                 \
-                p += LOAD(CODES, column) == value;                                                                    \
-                q += LOAD(CODES, column + LANES) == value;                                                            \
-                s += LOAD(CODES, column + 2 * LANES) == value;                                                        \
-                t += LOAD(CODES, column + 3 * LANES) == value;                                                        \
+                p += (CODES)(LOAD(CODES, column) == value);                                                           \
+                q += (CODES)(LOAD(CODES, column + LANES) == value);                                                   \
+                s += (CODES)(LOAD(CODES, column + 2 * LANES) == value);                                               \
+                t += (CODES)(LOAD(CODES, column + 3 * LANES) == value);                                               \
             }                                                                                                         \
-            SUMS every = SPLAT(SUMS, n_columns);                                                                      \
+            CODES every = SPLAT(CODES, n_columns);                                                                    \
             STORE(differ + r, p + every);                                                                             \
             STORE(differ + r + LANES, q + every);                                                                     \
             STORE(differ + r + 2 * LANES, s + every);                                                                 \
@@ -380,9 +380,9 @@ static void answer(const pairs_t *task, int64_t i, int64_t distance, votes_t *vo
     forget(votes);
 }
 
-DIFFER(differ_8, uint8_t, vu8, vi8)
-DIFFER(differ_16, uint16_t, vu16, vi16)
-DIFFER(differ_32, int32_t, vi32, vi32)
+DIFFER(differ_8, uint8_t, vu8)
+DIFFER(differ_16, uint16_t, vu16)
+DIFFER(differ_32, int32_t, vu32)
 PAIRS(differ_8, uint8_t)
 PAIRS(differ_16, uint16_t)
 PAIRS(differ_32, int32_t)
