@@ -313,7 +313,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
 
 
 def environment(
-    names: tuple[str, ...] = ("divulge", "sdmetrics", "numpy", "numba", "pandas", "polars"),
+    names: tuple[str, ...] = ("divulge", "sdmetrics", "numpy", "pandas", "polars"),
 ) -> dict[str, Any]:
     packages = {}
     for name in names:

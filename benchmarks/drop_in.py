@@ -579,7 +579,7 @@ def main() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:N_CORES])
     path, asked = Path(options.json), options.parts.split(",")
     report = json.loads(path.read_text()) if path.exists() else {}
-    where = environment(("divulge", "sdmetrics", "numpy", "numba", "pandas", "scikit-learn"))
+    where = environment(("divulge", "sdmetrics", "numpy", "pandas", "scikit-learn"))
     runs: dict[str, Callable[[], Any]] = {
         "speed": lambda: run_speed(options),
         "quirks": lambda: in_process_of_its_own("quirks", "all", options),

@@ -274,7 +274,7 @@ def main() -> None:
             lines.append("| " + " | ".join(cells(row)) + " |")
             print(lines[-1], flush=True)
         load.append(os.getloadavg()[0])
-    versions = ", ".join(f"{name} {version(name)}" for name in ("sdmetrics", "pandas", "polars", "numpy", "numba"))
+    versions = ", ".join(f"{name} {version(name)}" for name in ("sdmetrics", "pandas", "polars", "numpy"))
     note = (
         f"Run on {time.strftime('%Y-%m-%d')}, one core of {_processor()}, Python {platform.python_version()}, "
         f"{versions}; {options.rounds} rounds; load {min(load):.1f} to {max(load):.1f}."

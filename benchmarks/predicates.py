@@ -316,7 +316,7 @@ def main() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:N_CORES])
     rows = run(options)
     report = {
-        "environment": environment(("divulge", "pandas", "polars", "numpy", "numba")),
+        "environment": environment(("divulge", "pandas", "polars", "numpy")),
         "rows": rows,
     }
     if options.json:

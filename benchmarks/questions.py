@@ -240,7 +240,7 @@ def main() -> None:
             rows += json.loads(out.read_text())
         print(f"{part}: done at {time.strftime('%H:%M:%S')}", file=sys.stderr)
     report = {
-        "environment": environment(("divulge", "anonymeter", "pandas", "polars", "numpy", "numba", "scikit-learn")),
+        "environment": environment(("divulge", "anonymeter", "pandas", "polars", "numpy", "scikit-learn")),
         "tables": "Adult (39,032 members, 39,040 synthetic rows of CTGAN, 9,758 strangers)" if options.adult else
         "Simulated tables of Adult's size",
         "rows": rows,

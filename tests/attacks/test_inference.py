@@ -366,7 +366,7 @@ def test_members_and_strangers_change_places():
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_change_no_digit(way, monkeypatch):
     """Targets side by side, and the compiled search, in one thread and in several."""
-    monkeypatch.setattr("divulge.kernels.neighbours.index.COMPILE_FROM", 0)
+    monkeypatch.setattr("divulge.kernels.neighbours.index._FEW", 0)
     tables = draw(6)
     found = []
     for threads in (1, 3):

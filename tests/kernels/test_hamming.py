@@ -1,7 +1,5 @@
 """Nearest keys: every way of searching against plain Python, and the loops of `kernels` against numpy."""
 
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -10,7 +8,7 @@ from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.kernels import runtime as kernels
+from divulge.kernels._native.library import at_level, levels
 from divulge.kernels.counts import hamming, hamming_plain
 from divulge.kernels.counts.disclosure import disclosed, disclosed_numpy
 from divulge.kernels.counts.hamming import nearest_votes
@@ -94,7 +92,7 @@ def tasks(draw):
 
 
 def compiled(monkeypatch, way):
-    monkeypatch.setattr(hamming, "COMPILE_FROM", 0)
+    monkeypatch.setattr(hamming, "_FEW", 0.0)
     for name, value in WAYS[way].items():
         monkeypatch.setattr(hamming, name, value)
 
@@ -127,7 +125,7 @@ def test_votes_grouped_in_numpy_equal_plain_python(dense_up_to):
     @given(tasks())
     def check(task):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(hamming, "COMPILE_FROM", 0)
+            patch.setattr(hamming, "_FEW", 0.0)
             patch.setattr(hamming_plain, "_DENSE", dense_up_to)
             patch.setattr(hamming, "_pack", None)  # nothing is left to compiled code
             found, expected = nearest_votes(*task), brute(*task[:2])
@@ -247,59 +245,55 @@ def test_row_order_and_threads_change_no_digit(monkeypatch, way):
 
 
 def test_keys_of_two_words_with_one_hash_are_told_apart():
-    from divulge.kernels.counts._hamming_votes import _group
+    """One query and one reference in one bucket, grouped by all their bits: they are a pair only if they are equal."""
+    from divulge.kernels.counts._hamming_votes import Found, Level, Side, walk
 
     def mixed(x):
         for _ in range(2):
             x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93 % 2**64
         return x
 
+    def side(key):
+        one, ends = np.zeros(1, np.int64), np.array([0, 1])
+        return Side(np.array([key], np.uint64), one, ends, ends, one, one + 1)
+
     key, other = [3, 5], [4, mixed(3) ^ mixed(4) ^ 5]
-    chains = [np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.zeros(1, np.int64)]
-    kept, table = np.full(2, 2**64 - 1, np.uint64), np.empty((8, 2), np.uint64)
-    for asked, n_shared in ((key, 1), (other, 0)):
-        words = np.array([key], np.uint64), np.array([asked], np.uint64)
-        assert _group(words[0], (0, 1), words[1], (0, 1), kept, table, *chains) == n_shared
+    every, nothing = np.full((1, 2), 2**64 - 1, np.uint64), np.zeros((0, 2), np.uint64)
+    level = Level(0, np.zeros(2, np.uint64), nothing, every, every[0] >> 1, every[0] & 2**63, np.array([False]))
+    for asked, n_pairs in ((key, 1), (other, 0)):
+        found = Found(np.zeros((1, 5), np.int64), np.zeros(1, np.int64), *np.zeros((3, 0), np.int64))
+        walk(side(key), side(asked), level, found, 0, 1, 1)
+        assert found.tally[0].tolist() == [n_pairs] * 5
 
 
-@pytest.mark.slow
-def test_small_tasks_compile_nothing():
-    script = (
-        "import sys, polars as pl, divulge; t = pl.DataFrame({'k': range(900), 'j': range(900), 't': [0, 1, 2] * 300});"
-        "divulge.modal_guess(t, t.with_columns(pl.col('k') + 7), keys=['k', 'j'], target='t', unseen='nearest');"
-        "assert 'numba' not in sys.modules and 'divulge.kernels.counts._hamming_votes' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
+@pytest.mark.parametrize("modal", [False, True])
+def test_without_compiled_loops_votes_are_the_same(monkeypatch, modal):
+    rng = np.random.default_rng(9)
+    queries, references = some_keys(rng, 3000, 4, 9, 5), some_keys(rng, 2500, 4, 9, 5)
+    found = nearest_votes(queries, references, 5, modal=modal)
+    monkeypatch.setattr(hamming, "_FEW", 0.0)
+    assert_same_votes(nearest_votes(queries, references, 5, modal=modal), found, modal)
+    monkeypatch.setattr(hamming, "_FEW_ALONE", 0)
+    with at_level("none"):
+        assert_same_votes(nearest_votes(queries, references, 5, modal=modal), found, modal)
 
 
-@pytest.mark.parametrize("compile_it", [False, True])
-def test_pure_groups_are_counted(compile_it):
+def assert_same_votes(found, expected, modal):
+    for name in ANSWERS if modal else ("distance", "total", "of_cell"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
+@pytest.mark.parametrize("level", ["none", None])
+def test_pure_groups_are_counted(level):
     rng = np.random.default_rng(3)
     for _ in range(20):
         m, n, groups = rng.integers(1, 60), rng.integers(0, 60), 12
         gs, gr = rng.integers(0, groups, m), rng.integers(0, groups, n)
         ts, tr = (rng.integers(0, 3, (2, k)).astype(np.int32) for k in (m, n))
-        pure, right = disclosed(gs, gr, groups, ts, tr, compile_it=compile_it)
+        with at_level(level or levels()[-1]):
+            pure, right = disclosed(gs, gr, groups, ts, tr)
         for j in range(2):
             own = {g: set(ts[j][gs == g]) for g in range(groups)}
             assert pure[j] == sum(len(own[g]) == 1 for g in gs)
             assert right[j] == sum(own[g] == {t} for g, t in zip(gr, tr[j], strict=True))
     assert disclosed_numpy(gs, gr, groups, ts, tr)[0].tolist() == pure.tolist()
-
-
-def test_a_read_only_install_compiles_without_a_cache(monkeypatch):
-    import numba
-
-    real = numba.njit
-
-    def refuse(*args, cache=False, **options):
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available for file")
-        return real(*args, **options)
-
-    monkeypatch.setattr(numba, "njit", refuse)
-
-    def double(x):
-        return 2 * x
-
-    assert kernels.compiled(double)(21) == 42

@@ -8,20 +8,9 @@ from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from divulge.kernels._native.library import at_level
 from divulge.kernels.counts import histograms
 from divulge.kernels.counts.histograms import column_histograms, pair_histograms
-
-
-@pytest.fixture
-def loop(monkeypatch):
-    """Run the plain loop itself, uncompiled, whatever the number of rows."""
-
-    def use(compile_it=False):
-        monkeypatch.setattr(histograms, "worth_compiling", lambda n_steps: True)
-        if not compile_it:
-            monkeypatch.setattr(histograms, "compiled", lambda function: function)
-
-    return use
 
 
 def drawn(seed, n=203, sizes=(3, 1, 7, 300), n_blocks=5):
@@ -35,29 +24,34 @@ def equal(one, other):
     np.testing.assert_array_equal(one.start, other.start)
 
 
+@pytest.fixture
+def by_loop(monkeypatch):
+    """Count by the compiled loop however few rows there are."""
+    monkeypatch.setattr(histograms, "_COMPILE_FROM", 1)
+    monkeypatch.setattr(histograms, "_FEW", 1)
+
+
 @pytest.mark.parametrize("with_blocks", [False, True])
 @pytest.mark.parametrize("count", [column_histograms, pair_histograms])
-def test_the_loop_agrees_with_numpy(loop, count, with_blocks, monkeypatch):
-    codes, sizes, blocks, n_blocks = drawn(1)
+@pytest.mark.parametrize("n", [203, 5003])
+def test_the_loop_agrees_with_numpy(by_loop, count, with_blocks, n):
+    codes, sizes, blocks, n_blocks = drawn(1, n)
     settings_ = {"blocks": blocks, "n_blocks": n_blocks} if with_blocks else {}
-    by_numpy = count(codes, sizes, **settings_)
-    loop()
-    for threads, in_parts in ((1, 2**12), (3, 2**12), (1, 20)):
-        monkeypatch.setattr(histograms, "_CELLS_OF_PARTS", in_parts)
+    with at_level("none"):
+        by_numpy = count(codes, sizes, **settings_)
+    for threads in (1, 3):
         equal(count(codes, sizes, **settings_, threads=threads), by_numpy)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("largest", [256, 257, 65_537])
-def test_the_compiled_loop_agrees_with_numpy(loop, largest):
+@pytest.mark.parametrize("largest", [256, 257, 65_536, 65_537])
+def test_codes_of_each_width(by_loop, largest):
     rng = np.random.default_rng(largest)
-    codes, sizes = [rng.integers(0, k, 50_000) for k in (4, largest, 2)], [4, largest, 2]
-    blocks = rng.integers(0, 4, 50_000)
-    wanted = [pair_histograms(codes, sizes, blocks=blocks, n_blocks=4), column_histograms(codes, sizes)]
-    loop(compile_it=True)
-    for threads in (1, 2):
-        equal(pair_histograms(codes, sizes, blocks=blocks, n_blocks=4, threads=threads), wanted[0])
-        equal(column_histograms(codes, sizes, threads=threads), wanted[1])
+    codes, sizes = [rng.integers(0, k, 5000) for k in (4, largest, 2)], [4, largest, 2]
+    codes[1][:2] = largest - 1, 0
+    with at_level("none"):
+        wanted = pair_histograms(codes, sizes), column_histograms(codes, sizes)
+    equal(pair_histograms(codes, sizes), wanted[0])
+    equal(column_histograms(codes, sizes), wanted[1])
 
 
 @settings(max_examples=tries(60))

@@ -40,7 +40,6 @@ def test_the_plain_loop_counts(units):
     np.testing.assert_allclose(found.rare, rare)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("units", [False, True])
 @pytest.mark.parametrize("sizes", [[3, 4, 2, 5], [3, 90_000, 70_000, 5]], ids=["counted", "hashed"])
 def test_the_compiled_loop_gives_the_same_digits(sizes, units):
@@ -52,3 +51,19 @@ def test_the_compiled_loop_gives_the_same_digits(sizes, units):
     )
     assert plain.total.tolist() == fast.total.tolist()
     assert plain.rare.tolist() == fast.rare.tolist()
+
+
+def test_keys_of_more_than_64_bits_are_told_apart():
+    """Sizes are powers of two, so that a key without its high bits has nothing of the first column left."""
+    people = np.array([[0, 5, 7], [2**21, 5, 7], [0, 5, 7]], np.int32)
+    synthetic = np.array([[0, 5, 7], [0, 5, 7], [2**21, 5, 7]], np.int32)
+    sets = np.array([[0, 1, 2]])
+    for engine in ("numpy", "compiled"):
+        found = margin_sums(list(people.T), list(synthetic.T), [2**22] * 3, sets, engine=engine)
+        np.testing.assert_allclose(found.total, by_hand(people, synthetic, sets, None)[0])
+
+
+def test_nobody_has_no_sums():
+    none, some = np.zeros(0, np.int32), np.zeros(3, np.int32)
+    assert margin_sums([none], [some], [1], np.array([[0]])).total.tolist() == []
+    assert margin_sums([some], [none], [1], np.array([[0]])).total.tolist() == [0.0, 0.0, 0.0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.core.errors import SettingError
+from divulge.kernels._native.library import at_level, levels
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Field, Rows, fit_ruler, pairwise
 from divulge.kernels.neighbours.index import Index
@@ -113,8 +114,18 @@ def check_against_matrix(seed, engines):
 @pytest.mark.parametrize("part", range(10))
 def test_two_thousand_fuzzed_tables(part):
     for seed in range(part * FUZZED // 10, (part + 1) * FUZZED // 10):
-        # every table through the oracle and, in turn, through one compiled engine or the other
-        check_against_matrix(seed, ("numpy", ENGINES[1 + seed % 2]))
+        # every table through the oracle and, in turn, through one compiled engine or the other of one level
+        with at_level(levels()[seed // 2 % len(levels())]):
+            check_against_matrix(seed, ("numpy", ENGINES[1 + seed % 2]))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("level", levels())
+def test_two_thousand_tables_at_each_level(level, engine):
+    with at_level(level):
+        for seed in range(10_000, 12_000):
+            check_against_matrix(seed, (engine,))
 
 
 def check_reach(seed, engine, monkeypatch):
@@ -193,7 +204,7 @@ def test_threads_block_size_and_row_order_change_no_digit(engine, monkeypatch):
     reference, queries = (Rows.stack([x] * 5) for x in (reference, queries))
     base = Index(ruler, reference, engine=engine, threads=1).nearest(queries, 3)
     other = Index(ruler, reference, engine=engine, threads=4).nearest(queries, 3)
-    monkeypatch.setattr("divulge.kernels.neighbours._brute_force.BLOCK", 3)
+    monkeypatch.setattr("divulge.kernels.neighbours._compiled._SCANNED", 3)
     blocks = Index(ruler, reference, engine=engine, threads=2).nearest(queries, 3)
     for found in (other, blocks):
         assert all(np.array_equal(getattr(base, f), getattr(found, f)) for f in base.__slots__)

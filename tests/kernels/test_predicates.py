@@ -1,7 +1,5 @@
 """Predicates: the compiled search against numpy, plain Python, pandas and polars, on every kind of table."""
 
-import subprocess
-import sys
 import threading
 from types import SimpleNamespace
 
@@ -13,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from divulge.core.errors import SettingError
+from divulge.kernels._native.library import at_level
 from divulge.kernels.predicates.conditions import Predicates
 from divulge.kernels.predicates.predicates import Conjunctions, Matches
 
@@ -352,11 +351,17 @@ def test_progress_and_interruption(census, monkeypatch):
     assert threading.active_count() == before
 
 
-def test_small_tasks_compile_nothing():
-    script = (
-        "import sys, numpy as np; from divulge.kernels.predicates.predicates import Conjunctions, Predicates;"
-        "a = np.zeros((999, 3), np.int32); p = Predicates(a, a, a, np.full(999, 3));"
-        "assert Conjunctions(np.ones((4000, 3), np.int32)).count(p).sum() == 0;"
-        "assert 'numba' not in sys.modules and 'divulge.kernels.predicates._compiled' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
+def test_small_tasks_build_no_index():
+    table = Conjunctions(PEOPLE)
+    assert table.count(of([], [(1, 1, 1)]), most=9).tolist() == [7, 4]
+    assert table.n_bytes == 0
+
+
+def test_without_compiled_loops_numpy_searches(census):
+    codes, asked = census
+    asked = asked.take(slice(0, 200))
+    with at_level("none"):
+        table = Conjunctions(codes)
+        found = table.matches(asked)
+    assert table.n_bytes == 0
+    assert_same(found, Conjunctions(codes, engine="compiled").matches(asked))

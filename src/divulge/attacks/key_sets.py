@@ -25,7 +25,6 @@ __all__ = ["Disclosing", "KeySet", "minimal_disclosing", "ranked_key_sets"]
 
 _SECONDS = 8.0  # time of one core for the key sets of one size; start value, not calibrated
 _SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # estimated seconds a set, a row, a row and target
-_COMPILE_SECONDS = 0.1  # estimated work above which loading the compiler saves time; start value
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +61,14 @@ class _Grouper:
         self.n_synthetic = case.n_rows("synthetic")
         self.targets = {t: case.codes(t) for t in targets}
 
-    def ask(self, keys: tuple[str, ...], targets: Sequence[str], compile_it: bool) -> tuple[Ints, Ints]:
+    def ask(self, keys: tuple[str, ...], targets: Sequence[str]) -> tuple[Ints, Ints]:
         """Return for each target the synthetic rows in classes with one value, and the real rows these disclose."""
         ids, capacity = combine([self.codes[k] for k in keys], [self.sizes[k] for k in keys])
         distinct, group = ranks(ids, capacity)
         m = self.n_synthetic
         synthetic = np.stack([self.targets[t][1] for t in targets])
         real = np.stack([self.targets[t][0][: self.n_real] for t in targets])
-        return disclosed(group[:m], group[m:], len(distinct), synthetic, real, compile_it=compile_it)
+        return disclosed(group[:m], group[m:], len(distinct), synthetic, real)
 
 
 def _pool_map(
@@ -110,7 +109,6 @@ def ranked_key_sets(
     names = sorted(case.schema.usable())
     grouper = _Grouper(case, names, targets, with_real=False)
     cost = _SET_COST + case.n_rows("synthetic") * (_ROW_COST + _TARGET_COST * len(targets))
-    compile_it = sum(comb(len(names), k) for k in range(1, max_columns + 1)) * cost > _COMPILE_SECONDS
     looked_at: list[tuple[str, ...]] = []
     shares = np.empty((0, len(targets)))
     notes: list[str] = []
@@ -123,7 +121,7 @@ def ranked_key_sets(
         asked = {s: own for s in sets if (own := [t for t in targets if t not in s])}
 
         def ask(keys: tuple[str, ...], asked: dict[tuple[str, ...], list[str]] = asked) -> tuple[Ints, Ints]:
-            return grouper.ask(keys, asked[keys], compile_it)
+            return grouper.ask(keys, asked[keys])
 
         place = {t: j for j, t in enumerate(targets)}
         found = np.full((len(asked), len(targets)), -1.0)
@@ -181,7 +179,6 @@ def minimal_disclosing(
     grouper = _Grouper(case, names, targets, with_real=True)
     n_real = case.n_rows("real")
     cost = _SET_COST + (case.n_rows("synthetic") + n_real) * (_ROW_COST + _TARGET_COST * len(targets))
-    compile_it = comb(len(names), 2) * cost > _COMPILE_SECONDS
     found: dict[str, list[Disclosing]] = {t: [] for t in targets}
     notes: list[str] = []
     spent = 0.0
@@ -198,7 +195,7 @@ def minimal_disclosing(
         }
 
         def ask(keys: tuple[str, ...], open_: dict[tuple[str, ...], list[str]] = open_) -> tuple[Ints, Ints]:
-            return grouper.ask(keys, open_[keys], compile_it)
+            return grouper.ask(keys, open_[keys])
 
         for (keys, own), (pure, right) in zip(open_.items(), _pool_map(jobs, ask, open_), strict=True):
             for target, n_pure, n_right in zip(own, pure, right, strict=True):

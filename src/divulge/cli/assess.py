@@ -37,8 +37,6 @@ _PASSED_ON = (
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
-_LARGE_FILE = 200_000  # bytes; a file of this size has some thousand rows
-
 
 @cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
@@ -74,7 +72,6 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
-    from divulge.kernels.neighbours.index import warm_up
     from divulge.tables.readers import read
 
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
@@ -86,8 +83,6 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
             "candidates of which one is; name the holdout with --holdout."
         )
     folder = _checked_folder(options, paths)
-    if all(os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE for path in (real, *synthetic)):
-        warm_up(2000)  # while the files are read
     check_names(paths, options)
     missing = options["missing"]
     released = [read(path, role="synthetic", missing=missing) for path in synthetic]

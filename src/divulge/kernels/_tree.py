@@ -1,4 +1,4 @@
-"""The binary tree over rows that compiled searches use; threads build it in parallel."""
+"""The binary tree over rows that the compiled searches use; threads build it in parallel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels import _box_tree
-from divulge.kernels._simd import LEAF
+from divulge.kernels._box_tree import LEAF
 from divulge.kernels.runtime import side_by_side
 
 __all__ = ["binary_tree"]
@@ -24,11 +24,12 @@ def binary_tree(
 
     The top nodes are split here; the subtrees are built in parallel, and their nodes are numbered after the top nodes.
     """
+    rows = _box_tree.rows_of(numbers, codes, weight, order)
     begin, end, left = [0], [len(order)], [-1]
     k, n_subtrees = 0, 1
     while k < len(left) and n_subtrees < _SUBTREES:
         if end[k] - begin[k] > 64 * LEAF:
-            middle = int(_box_tree.split(numbers, codes, weight, order, begin[k], end[k]))
+            middle = _box_tree.split(rows, begin[k], end[k])
             left[k] = len(left)
             begin += [begin[k], middle]
             end += [middle, end[k]]
@@ -40,10 +41,7 @@ def binary_tree(
 
     def subtree(x: int, y: int) -> None:
         for t in range(x, y):
-            room = 2 * (end[tops[t]] - begin[tops[t]]) + 1  # as many entries as the largest possible tree; few are used
-            nodes = [np.empty(room, dtype=np.int64) for _ in range(3)]
-            n = _box_tree.build(numbers, codes, weight, order, begin[tops[t]], end[tops[t]], *nodes)
-            parts[t] = [a[:n].copy() for a in nodes]
+            parts[t] = _box_tree.binary(rows, begin[tops[t]], end[tops[t]])
 
     side_by_side(subtree, len(tops), threads, each=1)
     b, e, c = ([np.array(x)] for x in (begin, end, left))

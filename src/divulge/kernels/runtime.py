@@ -1,29 +1,33 @@
-"""When to compile loops, how to compile them, and how to run tasks in threads.
-
-numba is imported only when the first large task needs it: for small tables numpy takes less time than loading the
-compiler. Compiled code is cached on disk if a folder is writable, else compiled in memory (read-only containers).
-"""
+"""Whether there are compiled loops (`_native`), and how tasks run in threads."""
 
 from __future__ import annotations
 
 import os
-import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
-__all__ = ["compiled", "in_threads", "one_by_one", "side_by_side", "worth_compiling"]
+from divulge.kernels._native.library import available, why_absent
 
-COMPILE_FROM = 4_000_000
-"""Pairs of rows below which numpy is used and nothing is compiled (2,000 x 2,000)."""
+__all__ = [
+    "ABSENT",
+    "THREADS_FROM",
+    "has_loops",
+    "in_threads",
+    "note_on_loops",
+    "one_by_one",
+    "side_by_side",
+]
 
+_SLOW_FROM = 25_000_000
+"""Pairs of rows from which a search without compiled loops takes more than ten seconds (5,000 x 5,000)."""
+
+ABSENT = "there are no compiled loops: numbers are the same without them, but searches take many times longer"
+"""What a report tells of it."""
 
 THREADS_FROM = 200_000
 """Rows from which tasks of numpy and polars, which release the interpreter's lock, run in several threads."""
-
-_IF_LOADED = 32
-"""How many times fewer steps are worth compiled code when the compiler, which takes half a second, is loaded."""
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -49,20 +53,29 @@ def one_by_one(function: Callable[[_T], _R], tasks: Iterable[_T], n_rows: int) -
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def worth_compiling(n_steps: int) -> bool:
-    """Return whether a loop of so many steps takes less time compiled than with numpy; the result is the same."""
-    return n_steps >= (COMPILE_FROM // _IF_LOADED if "numba" in sys.modules else COMPILE_FROM)
+def has_loops(n_pairs: int) -> bool:
+    """Return whether there are compiled loops; where there are none and the pairs are many, it is told once."""
+    note = "" if n_pairs < _SLOW_FROM else _absence()
+    if note and not _told:
+        _told.append(note)
+        warnings.warn(note, RuntimeWarning, stacklevel=2)
+    return available()
 
 
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function compiled by numba; its disk cache is used where there is one."""
-    import numba
+def note_on_loops(n_rows: int) -> str:
+    """Return what to tell of missing compiled loops before a run on tables of so many rows; empty if nothing."""
+    note = "" if n_rows**2 < _SLOW_FROM else _absence()
+    if note:
+        _told.append(note)
+    return note
 
-    try:
-        return numba.njit(nogil=True, cache=True, error_model="numpy")(function)  # type: ignore[no-any-return] # numba has no types
-    except RuntimeError:  # "no locator available": neither the package folder nor a cache folder is writable
-        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return] # numba has no types
+
+_told: list[str] = []
+
+
+def _absence() -> str:
+    why = why_absent()
+    return why and f"{ABSENT} from 5,000 rows a table on: {why}."
 
 
 def side_by_side(work: Callable[[int, int], None], n: int, threads: int, each: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""One statistic per sequence, from rows in the order of their sequences; long ones by compiled loops."""
+"""One statistic per sequence, from rows in the order of their sequences; by compiled loops where there are any."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.kernels._native.library import Kernel, available
 from divulge.kernels.relations import counted_order
-from divulge.kernels.runtime import compiled, worth_compiling
 
 __all__ = ["STATISTICS", "Statistic", "per_sequence"]
 
@@ -18,8 +18,6 @@ Ints = NDArray[np.int64]
 Statistic = Literal["mean", "median", "std", "min", "max"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "median", "std", "min", "max")
 
-_STEPS = 8
-"""Steps of numpy that take as long as one row in a loop of Python's."""
 _FEW = 40
 """Sequences below which a loop over rows takes less time than one step of numpy for each."""
 
@@ -90,8 +88,8 @@ def _state(
     """
     numbers = values.astype(np.float64)
     first, second = np.zeros(len(starts) - 1), np.zeros(len(starts) - 1)
-    if worth_compiling(_STEPS * len(numbers)):
-        compiled(in_turn)(numbers, starts[:-1], starts[1:], 0, first, second)
+    if available():
+        _LOOPS[in_turn](numbers, np.ascontiguousarray(starts, dtype=np.int64), len(first), first, second)
         return first, second
     lengths = np.diff(starts)
     longest_first = np.argsort(-lengths, kind="stable")
@@ -148,6 +146,11 @@ def _square_in_turn(values: Any, begin: Any, end: Any, step: int, mean: Any, squ
             m = after
         mean[s], squares[s] = m, q
 
+
+_LOOPS: dict[Callable[..., None], Kernel] = {
+    _sum_in_turn: Kernel("sums_in_turn", "f8*", "i8*", "i8", "f8!", "f8!"),
+    _square_in_turn: Kernel("squares_in_turn", "f8*", "i8*", "i8", "f8!", "f8!"),
+}
 
 _BY_NAME: dict[str, Callable[[NDArray[Any], Ints], NDArray[Any]]] = {
     "mean": _means,

@@ -14,7 +14,7 @@ __all__ = ["fixed_moment", "machine_words", "package_versions", "stated_moment",
 _EPOCH = "SOURCE_DATE_EPOCH"
 _LAST = 253_402_300_799  # the end of the year 9999
 
-_NEEDED = ("numpy", "polars", "numba", "scikit-learn", "scipy")
+_NEEDED = ("numpy", "polars", "scikit-learn", "scipy")
 """Packages whose version can change a number."""
 
 

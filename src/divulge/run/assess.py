@@ -24,7 +24,7 @@ from divulge.case.preconditions import CRITICAL, check_all, table_facts
 from divulge.core import __version__
 from divulge.core.result import Result
 from divulge.core.schema import Schema, column_names
-from divulge.kernels.neighbours.index import warm_up
+from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
@@ -199,7 +199,6 @@ class _Assessing:
         holdout = None if holdout is None else opened(holdout, "holdout", missing)
         if options.positive_control is not None:
             check_share(options.positive_control, holdout is not None, synthetic.n_rows)
-        warm_up(min(real.n_rows, synthetic.n_rows))
         watch = Watch(self.progress)
         case = self._case(real, synthetic, holdout, watch)
         self.progress("checking preconditions", 0, 1)
@@ -209,8 +208,9 @@ class _Assessing:
         n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
         reach = reach_in_words(case, n_attacks, options.acceptable)
         self.before(self._size(case, plan))
-        if reach:
-            self.before(reach)
+        slow = note_on_loops(min(real.n_rows, synthetic.n_rows))
+        for told in filter(None, (reach, slow)):
+            self.before(told)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
         runner = Runner(watch, clock, store, self.finished, options.models)
@@ -241,6 +241,7 @@ class _Assessing:
                 *case.notes,
                 *plan.notes,
                 *([reach] if reach else []),
+                *([ABSENT] if slow else []),
                 *late,
                 *([] if store is None else store.notes),
             ],

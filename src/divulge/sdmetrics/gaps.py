@@ -19,7 +19,7 @@ from divulge.kernels.counts.hamming_plain import nearest_distance
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
 from divulge.kernels.neighbours.index import Index
-from divulge.kernels.runtime import COMPILE_FROM
+from divulge.kernels.runtime import has_loops
 from divulge.sdmetrics.columns import Column, Frame, equal_codes
 from divulge.sdmetrics.metadata import as_datetimes
 
@@ -32,6 +32,7 @@ _CHUNK = 1000  # rows of either table that SDMetrics measures at once
 _PAIRWISE_FROM = 8  # columns from which numpy may add up a row in another order than from left to right
 _CELLS = 250_000  # pairs of rows measured at once
 _ALONE = 50_000_000  # pairs of rows below which one thread is enough
+_TREE_FROM = 40_000  # pairs of rows from which a tree is worth it
 _FEW_COLUMNS = 10  # below so many columns a tree of boxes is fast, whatever the probe of the search says
 
 
@@ -305,8 +306,9 @@ class _Searched:
         self._asked, self._found = (
             Distinct.of(rows, always=True) if alone else _as_is(rows) for rows in (data, reference)
         )
-        small = n_data * n_reference < _ALONE
-        few = COMPILE_FROM <= n_data * n_reference < _ALONE and len(pairs) <= _FEW_COLUMNS
+        n_pairs = n_data * n_reference
+        small = n_pairs < _ALONE
+        few = _TREE_FROM <= n_pairs < _ALONE and len(pairs) <= _FEW_COLUMNS and has_loops(n_pairs)
         self._index = Index(ruler, self._found.rows, threads=1 if small else None, engine="boxes" if few else None)
         self._near = self._index.nearest(self._asked.rows).distances[:, 0]
         self.distances = self._near[self._asked.of_each]

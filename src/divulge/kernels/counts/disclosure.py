@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels.runtime import compiled
+from divulge.kernels._native.library import Kernel, available
 
 __all__ = ["disclosed", "disclosed_numpy"]
 
@@ -45,32 +43,7 @@ def disclosed_numpy(
     return pure, right
 
 
-def _disclosed_loop(
-    group_synthetic: Any, group_real: Any, n_groups: int, synthetic: Any, real: Any, pure: Any, right: Any
-) -> None:  # pragma: no cover # runs compiled
-    first = np.empty(n_groups, dtype=np.int32)
-    size = np.zeros(n_groups, dtype=np.int32)
-    for i in range(len(group_synthetic)):
-        size[group_synthetic[i]] += 1
-    for j in range(len(synthetic)):
-        first[:] = -1
-        for i in range(len(group_synthetic)):
-            g = group_synthetic[i]
-            t = synthetic[j, i]
-            if first[g] == -1:
-                first[g] = t
-            elif first[g] != t:
-                first[g] = -2
-        n_pure = 0
-        for g in range(n_groups):
-            if first[g] >= 0:
-                n_pure += size[g]
-        n_right = 0
-        for i in range(len(group_real)):
-            if first[group_real[i]] == real[j, i]:
-                n_right += 1
-        pure[j] = n_pure
-        right[j] = n_right
+_loop = Kernel("disclosed", "i8*", "i8", "i8*", "i8", "i8", "i4*", "i4*", "i8", "i8!", "i8!")
 
 
 def disclosed(
@@ -79,12 +52,13 @@ def disclosed(
     n_groups: int,
     synthetic: NDArray[np.int32],
     real: NDArray[np.int32],
-    *,
-    compile_it: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the result of `disclosed_numpy`; compiled if the caller has enough such tasks."""
-    if not compile_it:
+    """Return the result of `disclosed_numpy`; by a compiled loop if there is one."""
+    if not available():
         return disclosed_numpy(group_synthetic, group_real, n_groups, synthetic, real)
+    groups = [np.ascontiguousarray(group, dtype=np.int64) for group in (group_synthetic, group_real)]
+    targets = [np.ascontiguousarray(codes, dtype=np.int32) for codes in (synthetic, real)]
     pure, right = np.zeros(len(synthetic), dtype=np.int64), np.zeros(len(synthetic), dtype=np.int64)
-    compiled(_disclosed_loop)(group_synthetic, group_real, n_groups, synthetic, real, pure, right)
+    sizes = [len(group) for group in groups]
+    _loop(groups[0], sizes[0], groups[1], sizes[1], n_groups, *targets, len(synthetic), pure, right)
     return pure, right

@@ -10,8 +10,8 @@ and keys are grouped by the rest: a key at distance h agrees with the query in e
 groups over all choices of h columns has the votes of all ties without listing them.
 
 Either way costs little more than the keys there are. Where that is no longer so, because the distance is large and
-few queries are left, these are compared with all references. Small tables are grouped or compared in numpy, which
-needs nothing compiled. The compiled loops are in `_hamming_votes`. Results are whole numbers and the same in every way.
+few queries are left, these are compared with all references. So are small tables. The compiled loops are in
+`_hamming_votes`; without them keys are grouped or compared in numpy. Results are whole numbers, the same in every way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from divulge.kernels.counts.contingency import Ints
 from divulge.kernels.counts.hamming_plain import Keys, NearestVotes, by_groups, by_matrix, by_pairs
-from divulge.kernels.runtime import COMPILE_FROM, in_threads
+from divulge.kernels.runtime import THREADS_FROM, has_loops, in_threads
 
 if TYPE_CHECKING:
     from divulge.kernels.counts._hamming_votes import Level, Side
@@ -43,7 +43,10 @@ _PAIR = 3e-9  # a pair within a bucket
 _GROUPED = 12e-9  # a key and choice of columns
 _SORTED = 15e-9  # a key and block
 _TASK = 1e-3  # the least that is worth a task of its own
+_LONGEST = 0.2  # the most for a task, which an interrupt waits for
+_FEW = 3e-3  # all pairs are compared if that takes no longer
 _GROUPED_CELLS = 400_000  # keys and cells times choices of columns, up to which numpy groups them
+_FEW_ALONE, _GROUPED_CELLS_ALONE = 4_000_000, 100_000_000  # the same without compiled loops: pairs, and cells
 _BUCKET_BITS = 16
 _CHOICES_MAX = 20_000  # beyond that buckets are compared pair by pair
 _LISTED = 2**24  # votes that are listed at a time
@@ -85,19 +88,23 @@ def nearest_votes(
     m = len(references)
     out = NearestVotes.empty(n, len(queries.target))
     rest, packed = np.arange(n), None
+    is_compiled = has_loops(n * m)
     for distance in range(at_least, n_columns + 1):
         if not len(rest):
             break
         asked, cells = queries.take(rest)
-        if len(rest) * m < COMPILE_FROM:
-            out.put(rest, cells, by_matrix(asked, references))
-            break
+        few = len(rest) * m * n_columns * _PAIR_COLUMN < _FEW if is_compiled else len(rest) * m < _FEW_ALONE
         n_cells = len(cells) + len(references.target)
-        if not modal and comb(n_columns, distance) * (len(rest) + m + n_cells) <= _GROUPED_CELLS:
+        most = _GROUPED_CELLS if is_compiled else _GROUPED_CELLS_ALONE
+        if not (few or modal) and comb(n_columns, distance) * (len(rest) + m + n_cells) <= most:
             found = by_groups(asked, references, distance, n_targets)
             out.put(rest, cells, found)
             rest = rest[found.total == 0]
             continue
+        if few or not is_compiled:
+            found = by_pairs(asked, references, n_targets) if is_compiled else by_matrix(asked, references)
+            out.put(rest, cells, found)
+            break
         packed = packed or _pack(queries.codes, references.codes)
         words, reference_words, fields = packed
         search = _Search.at(distance, asked, words[rest], references, reference_words, fields)
@@ -264,10 +271,9 @@ class _Search:
         largest, n_largest = np.zeros((2, self.n_queries), dtype=np.int64)
 
         def work(part: slice) -> None:
-            votes = np.zeros(n_targets, dtype=np.int64)
-            commonest(start[part.start : part.stop + 1], target, count, votes, largest[part], n_largest[part])
+            commonest(start[part.start : part.stop + 1], target, count, n_targets, largest[part], n_largest[part])
 
-        in_threads(work, list(_parts(n_listed, 1 + len(target) / (4 * _n_threads()))), COMPILE_FROM)
+        in_threads(work, list(_parts(n_listed, 1 + len(target) / (4 * _n_threads()))), THREADS_FROM)
         return largest, n_largest
 
     def _walk(self, n_targets: int, of_cell: Ints, fill: Ints, target: Ints, count: Ints) -> Ints:
@@ -277,17 +283,14 @@ class _Search:
         tally = np.zeros((self.n_queries, 5), dtype=np.int64)
         found = Found(tally, of_cell, fill, target, count)
         for asked, answer, level in self.blocks:
-            n_asked = np.where(level.by_pairs, 0, np.diff(asked.bound))
             seconds, _ = _seconds(asked, answer, len(level.choices) or _CHOICES_MAX + 1)
 
-            def work(
-                part: slice, asked: Side = asked, answer: Side = answer, level: Level = level, n: Ints = n_asked
-            ) -> None:
-                table = np.empty((1 << max(3, int(2 * n[part].max() - 1).bit_length()), 2), dtype=np.uint64)
-                walk(asked, answer, level, found, part.start, part.stop, table, n_targets)
+            def work(part: slice, asked: Side = asked, answer: Side = answer, level: Level = level) -> None:
+                walk(asked, answer, level, found, part.start, part.stop, n_targets)
 
             # a query is in one bucket, so that no two threads write to one place
-            in_threads(work, list(_parts(seconds, max(_TASK, seconds.sum() / (8 * _n_threads())))), COMPILE_FROM)
+            most = min(max(_TASK, seconds.sum() / (8 * _n_threads())), _LONGEST)
+            in_threads(work, list(_parts(seconds, most)), THREADS_FROM)
         return tally
 
 

@@ -6,22 +6,20 @@ import os
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels.counts.contingency import Ints, combine
-from divulge.kernels.runtime import COMPILE_FROM, in_threads
-
-if TYPE_CHECKING:
-    pass
+from divulge.kernels.runtime import side_by_side
 
 __all__ = ["Keys", "NearestVotes", "nearest_distance"]
 
 _SEARCHED_CELLS = 4_000_000  # the same for distances alone
 _DENSE = 2**20  # groups times targets up to which they are counted without sorting
-_TILE = 2048  # bytes of a tile, which stays in the first cache
+_LEAST = 2**27  # codes that are not worth a thread: about 8 ms
+_COMPARED = 2**31  # codes that a thread compares in one call, which an interrupt waits for: about 0.2 s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,20 +195,21 @@ def by_pairs(queries: Keys, references: Keys, n_targets: int) -> NearestVotes:
 
     n, n_columns = queries.codes.shape
     out = NearestVotes.empty(n, len(queries.target))
-    dtype = _narrowest(max(int(queries.codes.max(initial=0)), int(references.codes.max(initial=0))))
+    dtype = _narrowest(max(n_columns, int(queries.codes.max(initial=0)), int(references.codes.max(initial=0))))
     columns = np.ascontiguousarray(references.codes.T.astype(dtype))
     codes = np.ascontiguousarray(queries.codes.astype(dtype))
 
-    def work(rows: slice) -> None:
+    def work(a: int, b: int) -> None:
         pairs(
-            codes[rows], queries.start[rows.start : rows.stop + 1], queries.target,
-            columns, references.start, references.target, references.count, n_targets,
-            np.empty(_TILE, dtype=np.uint8 if n_columns < 256 else np.uint16),
-            out.distance[rows], out.total[rows], out.largest[rows], out.n_largest[rows], out.of_cell,
+            codes[a:b], columns, query_start=queries.start[a : b + 1], query_target=queries.target,
+            start=references.start, target=references.target, count=references.count, n_targets=n_targets,
+            distance=out.distance[a:b], total=out.total[a:b], largest=out.largest[a:b], n_largest=out.n_largest[a:b],
+            of_cell=out.of_cell,
         )  # fmt: skip
 
-    step = max(1, -(-n // (8 * (os.cpu_count() or 1))))
-    in_threads(work, [slice(a, min(a + step, n)) for a in range(0, n, step)], COMPILE_FROM)
+    threads = os.cpu_count() or 1
+    step = min(max(-(-n // (8 * threads)), _LEAST // columns.size), max(1, _COMPARED // columns.size))
+    side_by_side(work, n, threads, each=step)
     return out
 
 

@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.kernels.runtime import compiled, side_by_side, worth_compiling
+from divulge.kernels._native.library import Kernel, Struct, available
+from divulge.kernels.runtime import side_by_side
 
 __all__ = ["Histograms", "column_histograms", "pair_histograms"]
 
-_CELLS_OF_PARTS = 2**12  # cells of which four counts stay in the processor's fastest cache
+_COMPILE_FROM = 20_000  # rows times units below which numpy takes no longer
+_FEW = 300_000  # rows times units that are not worth a thread of their own
+_COUNTED = 3 * 10**7  # rows times units that a thread counts in one call, which an interrupt waits for: about 50 ms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +119,7 @@ def _histograms(
     start = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)], dtype=np.int64)
     n_rows = len(codes[0]) if len(codes) else 0
     counts = np.zeros((n_blocks, int(start[-1])), dtype=np.int64)
-    if worth_compiling(n_rows * len(units)):
+    if available() and n_rows * len(units) >= _COMPILE_FROM:
         _count_compiled(codes, sizes, units, start, blocks, counts, threads or os.cpu_count() or 1)
     else:
         count_plainly(codes, units, shapes, start, blocks, counts)
@@ -161,57 +164,24 @@ def _count_compiled(
     first = np.array([unit[0] for unit in units], dtype=np.int64)
     second = np.array([unit[1] if len(unit) > 1 else -1 for unit in units], dtype=np.int64)
     width = np.array([sizes[unit[1]] if len(unit) > 1 else 1 for unit in units], dtype=np.int64)
-    block = np.empty(0, dtype=np.int32) if blocks is None else np.ascontiguousarray(blocks, dtype=np.int32)
-    loop = compiled(_count)
+    block = None if blocks is None else np.ascontiguousarray(blocks, dtype=np.int32)
+    struct, loop = _LOOPS[rows.dtype.itemsize]
+    task = struct(
+        rows=rows, n=rows.shape[1], code_bytes=rows.dtype.itemsize, first=first, second=second, width=width,
+        start=start, block=block, n_cells=counts.shape[1], counts=counts,
+    )  # fmt: skip
+    n = max(1, rows.shape[1])
+    each = min(max(-(-len(units) // (4 * threads)), _FEW // n), max(1, _COUNTED // n))
+    side_by_side(lambda low, high: loop(task, low, high), len(units), threads, each=each)
 
-    def work(low: int, high: int) -> None:
-        loop(rows, first, second, width, start, block, low, high, counts)
 
-    side_by_side(work, len(units), threads)
+def _loop(codes: str) -> tuple[Struct, Kernel]:
+    """Return the arguments and the compiled loop for codes of one width."""
+    task = Struct(
+        rows=f"{codes}*", n="i8", code_bytes="i8", first="i8*", second="i8*", width="i8*", start="i8*", block="i4*",
+        n_cells="i8", counts="i8!",
+    )  # fmt: skip
+    return task, Kernel("histograms", task, "i8", "i8")
 
 
-def _count(
-    rows: Any,
-    first: Any,
-    second: Any,
-    width: Any,
-    start: Any,
-    block: Any,
-    low: int,
-    high: int,
-    counts: Any,
-) -> None:
-    """Add all rows to the counts of the units from low to high - 1 (compiled)."""
-    n = rows.shape[1]
-    parts = np.zeros((4, _CELLS_OF_PARTS), dtype=np.uint32)
-    for u in range(low, high):
-        a = rows[first[u]]
-        base, cells, size = start[u], start[u + 1] - start[u], np.uint64(width[u])
-        if second[u] < 0:
-            for r in range(n):
-                where = 0 if len(block) == 0 else block[r]
-                counts[where, base + a[r]] += 1
-            continue
-        b = rows[second[u]]
-        if len(block) > 0:
-            for r in range(n):
-                counts[block[r], base + np.int64(a[r]) * width[u] + np.int64(b[r])] += 1
-        elif cells > _CELLS_OF_PARTS or 4 * cells > n:
-            own = counts[0, base : start[u + 1]]
-            for r in range(n):  # without a sign, so that no index is looked at for being negative
-                own[np.uint64(a[r]) * size + np.uint64(b[r])] += 1
-        else:
-            # Rows next to each other often have one cell, and each addition would wait for the one before: so every
-            # fourth row has counts of its own.
-            p, q, s, t = parts[0], parts[1], parts[2], parts[3]
-            whole = n - n % 4
-            for r in range(0, whole, 4):
-                p[np.uint64(a[r]) * size + np.uint64(b[r])] += np.uint32(1)
-                q[np.uint64(a[r + 1]) * size + np.uint64(b[r + 1])] += np.uint32(1)
-                s[np.uint64(a[r + 2]) * size + np.uint64(b[r + 2])] += np.uint32(1)
-                t[np.uint64(a[r + 3]) * size + np.uint64(b[r + 3])] += np.uint32(1)
-            for r in range(whole, n):
-                p[np.uint64(a[r]) * size + np.uint64(b[r])] += np.uint32(1)
-            for c in range(cells):
-                counts[0, base + c] += np.int64(p[c]) + np.int64(q[c]) + np.int64(s[c]) + np.int64(t[c])
-                p[c] = q[c] = s[c] = t[c] = 0
+_LOOPS = {1: _loop("u1"), 2: _loop("u2"), 4: _loop("i4")}

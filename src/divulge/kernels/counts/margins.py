@@ -13,23 +13,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.kernels._native.library import Kernel, Struct, available
 from divulge.kernels.counts.contingency import combine
-from divulge.kernels.runtime import THREADS_FROM, compiled, one_by_one
+from divulge.kernels.runtime import THREADS_FROM, one_by_one
 
 __all__ = ["MarginSums", "margin_sums"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 _BLOCK = 25  # sets whose sums are added before they enter the total; fixed, as the digits depend on it
 _RARE = 2
 """Cells that at most so many other people are in count as rare."""
-_COMPILE_FROM = 1_000_000  # rows times sets below which numpy is used: loading the loop takes 0.3 s
+_THREADS_FROM = 1_000_000  # rows times sets from which threads share them
 _DIRECT = 65_536  # cells of a set that are counted in an array in any case; larger ones are hashed if rows are fewer
 
 
@@ -65,7 +66,7 @@ def margin_sums(
     unit
         Unit of each person, 0, 1, ...; None means that each row is its own.
     engine
-        "numpy" or "compiled" forces one loop; None chooses.
+        "numpy" or "compiled" forces one loop; None takes the compiled one where there is one.
 
     Examples
     --------
@@ -76,20 +77,22 @@ def margin_sums(
     rows = np.ascontiguousarray(np.stack(people)), np.ascontiguousarray(np.stack(synthetic))
     n, m = rows[0].shape[1], rows[1].shape[1]
     of_unit = np.arange(n) if unit is None else unit
+    if n == 0:
+        return MarginSums(np.zeros(0), np.zeros(0))
     order = np.argsort(of_unit, kind="stable")
     start = np.flatnonzero(np.r_[True, np.diff(of_unit[order]) > 0, True])
     logs = np.log(np.arange(max(n, m) + 1) + 0.5)
     wide = np.asarray(sizes, dtype=np.int64)
-    plain = engine == "numpy" or (engine is None and (n + m) * len(sets) < _COMPILE_FROM)
-    loop: Any = _plain if plain else compiled(_count)
+    plain = engine == "numpy" or not available()
+    loop = _plain if plain else _compiled
 
     def work(first: int) -> tuple[Floats, Floats]:
         total, rare = np.zeros(n), np.zeros(n)
-        loop(*rows, wide, sets[first : first + _BLOCK], order, start, logs, _RARE, _DIRECT, total, rare)
+        loop(*rows, wide, sets[first : first + _BLOCK], order, start, logs, total, rare)
         return total, rare
 
     sums = np.zeros((2, n))
-    large = not plain and (os.cpu_count() or 1) > 1
+    large = not plain and (n + m) * len(sets) >= _THREADS_FROM and (os.cpu_count() or 1) > 1
     for total, rare in one_by_one(work, range(0, len(sets), _BLOCK), THREADS_FROM if large else 0):
         sums[0] += total
         sums[1] += rare
@@ -97,8 +100,8 @@ def margin_sums(
 
 
 def _plain(
-    people: Any, synthetic: Any, sizes: Any, sets: Any, order: Any, start: Any, logs: Any, rare_at: int, direct: int,
-    total: Any, rare: Any,
+    people: Codes, synthetic: Codes, sizes: Ints, sets: Ints, order: Ints, start: Ints, logs: Floats,
+    total: Floats, rare: Floats,
 ) -> None:  # fmt: skip
     """Add the log ratios of some sets with numpy alone."""
     n, m = people.shape[1], synthetic.shape[1]
@@ -109,7 +112,7 @@ def _plain(
     for chosen in sets:
         both = np.concatenate([people[chosen], synthetic[chosen]], axis=1)
         key, n_cells = combine(list(both), [int(size) for size in sizes[chosen]])
-        if n_cells > direct:
+        if n_cells > _DIRECT:
             key = np.unique(key, return_inverse=True)[1].ravel()
             n_cells = int(key.max(initial=-1)) + 1
         s = np.bincount(key[n:], minlength=n_cells)[key[:n]]
@@ -121,63 +124,24 @@ def _plain(
             w -= own[2][own[1].ravel()]
         ratio = (logs[s] - logs[m]) - (logs[w] - logs[others])
         total += ratio
-        rare += np.where(w <= rare_at, ratio, 0.0)
+        rare += np.where(w <= _RARE, ratio, 0.0)
 
 
-def _count(
-    people: Any, synthetic: Any, sizes: Any, sets: Any, order: Any, start: Any, logs: Any, rare_at: int, direct: int,
-    total: Any, rare: Any,
+_SETS = Struct(
+    people="i4*", synthetic="i4*", n="i8", m="i8", sizes="i8*", sets="i8*", n_sets="i8", set_width="i8",
+    order="i8*", start="i8*", n_units="i8", logs="f8*", rare_at="i8", direct="i8", total="f8!", rare="f8!",
+)  # fmt: skip
+_margins = Kernel("margins", _SETS)
+
+
+def _compiled(
+    people: Codes, synthetic: Codes, sizes: Ints, sets: Ints, order: Ints, start: Ints, logs: Floats,
+    total: Floats, rare: Floats,
 ) -> None:  # fmt: skip
-    """Add the log ratios of some sets (compiled): cells are counted in an array, or in a hash table where too many."""
-    n, m = people.shape[1], synthetic.shape[1]
-    slots = 1
-    while slots < 2 * (n + m):
-        slots *= 2
-    limit = max(slots, direct)
-    of_people, of_synthetic = np.zeros(limit, np.int32), np.zeros(limit, np.int32)
-    keys = np.full(slots, -1, np.int64)
-    cell = np.empty(n, np.int64)
-    for q in range(len(sets)):
-        cells, hashed = np.int64(1), False
-        for c in sets[q]:
-            if cells > limit // sizes[c]:
-                hashed = True
-            cells = cells * sizes[c]  # may wrap around where hashed: a wrapped key still tells most rows apart
-        for side in range(2):
-            rows = people if side == 0 else synthetic
-            for i in range(rows.shape[1]):
-                key = np.int64(0)
-                for c in sets[q]:
-                    key = key * sizes[c] + rows[c, i]
-                if hashed:
-                    key &= np.int64(0x7FFFFFFFFFFFFFFF)
-                    place = (key ^ (key >> 29)) * np.int64(0x5851F42D4C957F2D)
-                    place = (place ^ (place >> 32)) & np.int64(slots - 1)
-                    while keys[place] != key and keys[place] != -1:
-                        place = (place + 1) & np.int64(slots - 1)
-                    keys[place] = key
-                    key = place
-                if side == 0:
-                    of_people[key] += 1
-                    cell[i] = key
-                else:
-                    of_synthetic[key] += 1
-        for u in range(len(start) - 1):
-            low, high = start[u], start[u + 1]
-            others = logs[n - (high - low)]
-            for j in range(low, high):
-                of_people[cell[order[j]]] -= 1
-            for j in range(low, high):
-                i = order[j]
-                w = of_people[cell[i]]
-                ratio = (logs[of_synthetic[cell[i]]] - logs[m]) - (logs[w] - others)
-                total[i] += ratio
-                if w <= rare_at:
-                    rare[i] += ratio
-            for j in range(low, high):
-                of_people[cell[order[j]]] += 1
-        used = slots if hashed else cells
-        of_people[:used] = 0
-        of_synthetic[:used] = 0
-        if hashed:
-            keys[:] = -1
+    """Add the log ratios of some sets by the compiled loop."""
+    shape = {"n": people.shape[1], "m": synthetic.shape[1], "n_sets": len(sets), "set_width": sets.shape[1]}
+    task = _SETS(
+        people=people, synthetic=synthetic, sizes=sizes, sets=sets, order=order, start=start, logs=logs,
+        rare_at=_RARE, direct=_DIRECT, total=total, rare=rare, n_units=len(start) - 1, **shape,
+    )  # fmt: skip
+    _margins(task)

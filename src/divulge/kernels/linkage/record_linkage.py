@@ -17,16 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.hashing import once as kept_once
+from divulge.kernels._box_tree import Exact
+from divulge.kernels._native.library import Filled
 from divulge.kernels.linkage._chance import link_probability
+from divulge.kernels.linkage._walk import TASK, walk
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
-from divulge.kernels.runtime import COMPILE_FROM
+from divulge.kernels.runtime import has_loops
 
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
 Ints = NDArray[np.int64]
+_LEAST_CELLS, _MOST_CELLS = 20_000, 3_000_000  # cells of a task of a thread: about 0.5 ms and 0.1 s
 _SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
@@ -122,7 +126,7 @@ def chances(
     _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
     pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
     if engine is None:
-        engine = "numpy" if len(asked) * len(cells[0].other) < COMPILE_FROM else "compiled"
+        engine = "compiled" if has_loops(len(asked) * len(cells[0].other)) else "numpy"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
 
@@ -231,11 +235,12 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
         if i:
             mine = mine[np.argsort(pairs[1][mine], kind="stable")]
         query, other = pairs[i][mine], pairs[1 - i][mine]
-        loop = _walk(walked, checked, ks, bool(i), out)
+        loop, exact = _walk(walked, checked, ks, bool(i), out), _exact(checked)
         for listed in walked.near.up_to(walked.reach, np.unique(query)):
             part = slice(*np.searchsorted(query, (listed.queries[0], listed.queries[-1] + 1)))
             place = np.searchsorted(listed.queries, query[part])
-            _side_by_side(loop(listed, mine[part], place, query[part], other[part]), len(place), threads)
+            task = loop(listed, mine[part], place, query[part], other[part])
+            _side_by_side(task, exact, cost[i][mine[part]], threads)
     return out
 
 
@@ -251,39 +256,49 @@ def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
     return np.asarray(np.where(checked.reach.is_whole[other], np.minimum(cells, lookups), cells))
 
 
-def _walk(
-    walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats
-) -> Callable[[Listed, Ints, Ints, Ints, Ints], Callable[[int, int], None]]:
-    from divulge.kernels.linkage._walk import walk
+def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats) -> Callable[..., Filled]:
+    """Return what gives the compiled loop its arguments, for lists of near rows and the pairs that ask for them."""
+    near = checked.reach.nearest
+    places = {
+        "places": np.ascontiguousarray(walked.reach.distances), "n_near": walked.reach.distances.shape[1],
+        "other_places": np.ascontiguousarray(checked.reach.distances),
+        "sure": walked.sure, "tied": walked.tied, "other_sure": checked.sure, "other_tied": checked.tied,
+        "near": np.ascontiguousarray(near), "near_width": near.shape[1],
+        "few": np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1), "searches": _SEARCHES,
+    }  # fmt: skip
+    cells = {"cell_start": walked.cells.start, "cell_other": walked.cells.other, "cell_count": walked.cells.n_rows}
+    wanted = {"ks": np.asarray(ks, dtype=np.int64), "n_ks": len(ks), "swapped": swapped, "out": out}
 
-    bounds, weights = checked.ruler.groups()
-    rows, asked, near = checked.reach.reference.rows, checked.reach.queries.rows, checked.reach.nearest
-    exact = (
-        np.ascontiguousarray(asked.numbers), np.ascontiguousarray(asked.codes),
-        np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
-        checked.ruler.rate, checked.ruler.number_weight, bounds, weights, checked.ruler.total, checked.ruler.cap,
-        checked.ruler.split,
-    )  # fmt: skip
-    few = np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1)
-    places = (
-        np.ascontiguousarray(walked.reach.distances), np.ascontiguousarray(checked.reach.distances),
-        walked.sure, walked.tied, checked.sure, checked.tied,
-    )  # fmt: skip
-
-    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Callable[[int, int], None]:
-        def part(a: int, b: int) -> None:
-            walk(
-                a, b, pair, place, query, other, listed.start, listed.rows, listed.distances, *walked.cells,
-                near, few, _SEARCHES, *places, *exact, np.asarray(ks), swapped, out,
-            )  # fmt: skip
-
-        return part
+    def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Filled:
+        near_rows = {"start": listed.start, "rows": listed.rows, "distances": listed.distances}
+        asking = {"pair": pair, "place": place, "query": query, "other": other}
+        return TASK(**asking, **near_rows, **cells, **places, **wanted)
 
     return over
 
 
-def _side_by_side(work: Callable[[int, int], None], n: int, threads: int | None) -> None:
+def _exact(checked: _Side) -> Filled:
+    """Return the values from which the loop computes distances in the half that it checks."""
+    ruler, rows, asked = checked.ruler, checked.reach.reference.rows, checked.reach.queries.rows
+    bounds, weights = ruler.groups()
+    unused = np.zeros(0, dtype=np.int64)
+    return Exact(
+        np.ascontiguousarray(asked.numbers), np.ascontiguousarray(asked.codes),
+        np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
+        ruler.rate, ruler.number_weight, bounds, weights, unused, unused, ruler.total, ruler.cap, ruler.split,
+    ).filled()  # fmt: skip
+
+
+def _parts(cost: Ints, threads: int) -> list[tuple[int, int]]:
+    """Return the first pair and the end of parts that cost about the same, and at most what an interrupt waits for."""
+    done = np.append(0, np.cumsum(cost + 1))
+    most = min(max(int(done[-1]) // (16 * threads), _LEAST_CELLS), _MOST_CELLS)
+    ends = np.unique(np.searchsorted(done, np.arange(most, int(done[-1]) + most, most), side="left"))
+    ends = np.minimum(ends, len(cost)).tolist()
+    return [(a, b) for a, b in zip([0, *ends], ends, strict=False) if a < b]
+
+
+def _side_by_side(task: Filled, exact: Filled, cost: Ints, threads: int | None) -> None:
     threads = threads or os.cpu_count() or 1
-    step = max(256, -(-n // (16 * threads)))
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda a: work(a, min(a + step, n)), range(0, n, step)))
+        list(pool.map(lambda part: walk(task, exact, *part), _parts(cost, threads)))

@@ -7,23 +7,22 @@ the scan is used instead, unless the nearest distances are too short for 16 bits
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels import _box_tree
-from divulge.kernels._simd import LEAF, MISSING, NO_LIMIT, NODE, TILE
+from divulge.kernels._box_tree import LEAF, NODE
+from divulge.kernels._native.library import Filled, Kernel
 from divulge.kernels._tree import binary_tree
 from divulge.kernels.neighbours import _brute_force
+from divulge.kernels.neighbours._brute_force import MISSING, NO_LIMIT, TILE
+from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, pairwise
 from divulge.kernels.runtime import side_by_side
-
-if TYPE_CHECKING:
-    from divulge.kernels.neighbours.distinct import Distinct, Progress
 
 __all__ = ["CompiledIndex"]
 
@@ -32,6 +31,7 @@ Ints = NDArray[np.int64]
 _PROBE = 64
 _PRUNED = 0.12  # share of visited leaves above which the scan is used; start value
 _GROUP = 255  # mismatches that a byte can count
+_SCANNED = 256  # queries that one call scans
 
 
 class CompiledIndex:
@@ -45,7 +45,6 @@ class CompiledIndex:
         known = np.where(np.isfinite(numbers), numbers, np.nan) if numbers.size else numbers
         self._centre = np.array([_median(known[:, j]) for j in range(numbers.shape[1])])
         self._tree: _box_tree.Tree | None = None
-        self._room = 0
 
     def nearest(self, queries: Rows, k: int, own: Ints | None) -> tuple[Floats, Ints, Ints]:
         """Return distances and distinct rows, shapes (n, k), and how many rows beyond them tie with the last."""
@@ -63,70 +62,61 @@ class CompiledIndex:
         self, queries: Rows, k: int, radius: Floats, own: Ints | None, listing: bool
     ) -> tuple[Floats, Ints, Ints, tuple[Ints, Ints]]:
         n = len(queries)
-        out = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        pairs: list[tuple[Ints, Ints]] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-        e = self._exact(queries, own)
+        out = _Found(np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64), np.zeros(n, dtype=np.int64))
+        e = self._exact(queries, own).filled()
+        probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
         if self._engine != "tiles":
             tree, asked = self._built(), self._asked(queries)
-            visited, none = np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int64)
-            probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
-            _box_tree.search(
-                probe, 0, len(probe), k, radius, False, *tree, *asked, *e, self._room, *out, visited, none, none
-            )
-            share = visited[0] / (len(probe) * (len(tree.first) - 1))
-            if self._engine == "boxes" or share <= _PRUNED or not self._fits(out[0][probe], radius):
-                order = self._query_order(asked)
-
-                def walk(a: int, b: int, query: Ints, row: Ints) -> tuple[int, int]:
-                    return _box_tree.search(  # type: ignore[no-any-return] # compiled
-                        order, a, b, k, radius, listing, *tree, *asked, *e, self._room, *out, visited[1:], query, row
-                    )
-
-                self._threaded(n, max(64, min(4096, n // (8 * self._threads))), _listed(walk, listing), pairs)
-                return *out, _joined(pairs)
+            given = tree.filled(), asked, e
+            share = _visited(given, out, probe, radius) / (len(probe) * (len(tree.first) - 1))
+            if self._engine == "boxes" or share <= _PRUNED or not self._fits(out.distance[probe], radius):
+                step = max(64, min(4096, n // (8 * self._threads)))
+                found = self._threaded(_box_tree.search, given, out, self._query_order(queries), radius, listing, step)
+                return *out, found
         else:
-            probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
-            out[0][probe] = self._sampled(queries.take(probe), k)
-        farthest = self._reach(out[0][probe], radius)
-        out[0][probe] = np.inf
-        packed = self._packed(queries, farthest)
-        order = np.arange(n)
-
-        def pass_over(a: int, b: int, query: Ints, row: Ints) -> tuple[int, int]:
-            return _brute_force.scan(  # type: ignore[no-any-return] # compiled
-                order, a, b, k, radius, listing, *packed, *e, *out, query, row
-            )
-
-        self._threaded(n, _brute_force.BLOCK, _listed(pass_over, listing), pairs)
-        return *out, _joined(pairs)
+            out.distance[probe] = self._sampled(queries.take(probe), k)
+        farthest = self._reach(out.distance[probe], radius)
+        out.distance[probe] = np.inf
+        tiles = self._packed(queries, farthest).filled()
+        found = self._threaded(_brute_force.scan, (tiles, e), out, np.arange(n), radius, listing, _SCANNED)
+        return *out, found
 
     def _threaded(
-        self, n: int, step: int, work: Callable[[int, int], tuple[Ints, Ints]], pairs: list[tuple[Ints, Ints]]
-    ) -> None:
-        """Run the work on parts of the queries; an interrupt waits for running parts and cancels the others."""
-        parts = ((a, min(a + step, n)) for a in range(0, n, step))
-        done = 0
-        if self._threads == 1 or n <= step:
-            for a, b in parts:
-                pairs.append(work(a, b))
-                self._progress(b, n)
-            return
+        self,
+        kernel: Kernel,
+        given: tuple[Filled, ...],
+        out: _Found,
+        order: Ints,
+        radius: Floats,
+        listing: bool,
+        step: int,
+    ) -> tuple[Ints, Ints]:
+        """Search the queries in parts of `step`; an interrupt ends running parts and cancels the others."""
+        n, stop = len(order), np.zeros(1, dtype=np.int32)
+        asked = _asked_of(out, order, radius, listing, stop)
+
+        def part(a: int) -> tuple[int, tuple[Ints, Ints]]:
+            b = min(a + step, n)
+            return b - a, _listed(kernel, (*given, asked), a, b, listing)
+
+        starts, pairs, done = iter(range(0, n, step)), [], 0
         with ThreadPoolExecutor(self._threads) as pool:
-            # a few parts are queued for each thread, so that no thread is idle and few parts remain after an interrupt
-            waiting = {pool.submit(_several, work, some) for some in _handfuls(parts, 4 * self._threads, step)}
-            queue = _handfuls(parts, None, step)
             try:
+                # a few parts are queued for each thread, so that no thread is idle
+                waiting = {pool.submit(part, a) for a in islice(starts, 4 * self._threads)}
                 while waiting:
                     finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for future in finished:
-                        for b, found in future.result():
-                            done += b
-                            pairs.append(found)
-                    waiting |= {pool.submit(_several, work, some) for some in islice(queue, len(finished))}
+                        n_done, found = future.result()
+                        done += n_done
+                        pairs.append(found)
+                    waiting |= {pool.submit(part, a) for a in islice(starts, len(finished))}
                     self._progress(done, n)
             except BaseException:
+                stop[0] = 1
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+        return _joined(pairs)
 
     def _exact(self, queries: Rows, own: Ints | None) -> _box_tree.Exact:
         rows, ruler = self._reference.rows, self._ruler
@@ -134,9 +124,9 @@ class CompiledIndex:
         return _box_tree.Exact(
             np.ascontiguousarray(queries.numbers), np.ascontiguousarray(queries.codes),
             np.ascontiguousarray(rows.numbers), np.ascontiguousarray(rows.codes),
-            ruler.rate, ruler.number_weight, bounds, weights, ruler.total, ruler.cap, ruler.split,
-            self._reference.times,
-            np.full(len(queries), -1, dtype=np.int64) if own is None else np.ascontiguousarray(own),
+            ruler.rate, ruler.number_weight, bounds, weights, np.ascontiguousarray(self._reference.times),
+            np.full(len(queries), -1, dtype=np.int64) if own is None else np.ascontiguousarray(own, dtype=np.int64),
+            ruler.total, ruler.cap, ruler.split,
         )  # fmt: skip
 
     # ------------------------------------------------------------ the tree
@@ -147,11 +137,10 @@ class CompiledIndex:
         cut = np.clip(rows.numbers, ruler.low, ruler.low + ruler.span)
         return np.ascontiguousarray(((cut - self._centre) / ruler.span * ruler.number_weight).astype(np.float32))
 
-    def _asked(self, queries: Rows) -> _box_tree.Asked:
+    def _asked(self, queries: Rows) -> Filled:
         bits = np.uint32(1) << (queries.codes & 31).astype(np.uint32)
-        return _box_tree.Asked(
-            self._scaled(queries), (queries.codes & 255).astype(np.uint8), np.ascontiguousarray(bits)
-        )
+        codes = np.ascontiguousarray((queries.codes & 255).astype(np.uint8))
+        return _box_tree.BOX_QUERIES(numbers=self._scaled(queries), codes=codes, bits=np.ascontiguousarray(bits))
 
     def _built(self) -> _box_tree.Tree:
         if self._tree is None:
@@ -164,6 +153,7 @@ class CompiledIndex:
         weight = self._ruler.code_weight.astype(np.float32)
         order = np.arange(len(rows))
         begin, end, left = binary_tree(numbers, codes, weight, order, self._threads)
+        rows_in_order = _box_tree.rows_of(numbers, codes, weight, order)
         leaves = np.flatnonzero(left < 0)
         leaves = leaves[np.argsort(begin[leaves], kind="stable")]
         leaf_of = np.full(len(left), -1, dtype=np.int64)
@@ -173,9 +163,10 @@ class CompiledIndex:
         leaf_codes = np.zeros((len(leaves), n_codes, LEAF), dtype=np.uint8)
         low, high = (np.empty((len(leaves), n_numbers), dtype=np.float32) for _ in range(2))
         masks = np.empty((len(leaves), n_codes), dtype=np.uint32)
+        first, last = begin[leaves], end[leaves]
         side_by_side(
             lambda x, y: _box_tree.fill_leaves(
-                numbers, codes, order, begin[leaves], end[leaves], x, y, leaf_numbers, leaf_codes, low, high, masks
+                rows_in_order, first, last, x, y, leaf_numbers, leaf_codes, low, high, masks
             ),
             len(leaves),
             self._threads,
@@ -183,9 +174,9 @@ class CompiledIndex:
         every = [np.zeros((len(left), a.shape[1]), dtype=a.dtype) for a in (low, high, masks)]
         for box, of_leaf in zip(every, (low, high, masks), strict=True):
             box[leaves] = of_leaf
-        _box_tree.put_together(left, *every)
+        _box_tree.put_together(left, len(left), n_numbers, n_codes, *every)
         return self._wide(
-            end - begin, left, leaf_of, every, leaf_numbers, leaf_codes, np.append(begin[leaves], len(rows)), order
+            end - begin, left, leaf_of, every, leaf_numbers, leaf_codes, np.append(first, len(rows)), order
         )
 
     def _wide(
@@ -196,7 +187,6 @@ class CompiledIndex:
         child, top, depth = np.full((room, NODE), -1), np.empty(room, np.int64), np.empty(room, np.int64)
         n = _box_tree.widen(size, left, child, top, depth)
         child = child[:n]
-        self._room = (int(depth[:n].max()) + 2) * NODE
         is_leaf, is_inner = (child >= 0) & (left[child] < 0), (child >= 0) & (left[child] >= 0)
         numbered = np.full(child.shape, _box_tree.NO_CHILD, dtype=np.int32)
         numbered[is_leaf] = -1 - leaf_of[child[is_leaf]]
@@ -206,17 +196,17 @@ class CompiledIndex:
         low[absent], high[absent] = np.inf, -np.inf
         return _box_tree.Tree(
             low, high, masks, numbered, leaf_numbers, leaf_codes, first, order, self._group,
-            self._group_weight.astype(np.float32),
+            self._group_weight.astype(np.float32), (int(depth[:n].max()) + 2) * NODE,
         )  # fmt: skip
 
-    def _query_order(self, asked: _box_tree.Asked) -> Ints:
+    def _query_order(self, queries: Rows) -> Ints:
         """Return an order in which queries that take similar paths through the tree are adjacent."""
-        n = len(asked.codes)
+        n = len(queries)
         if n < 200_000:
             return np.arange(n)
         key = np.zeros(n, dtype=np.uint64)
-        for j in range(asked.codes.shape[1]):
-            key = key * np.uint64(31) + asked.codes[:, j]
+        for j in range(queries.codes.shape[1]):
+            key = key * np.uint64(31) + (queries.codes[:, j] & 255).astype(np.uint64)
         return np.argsort(key * np.uint64(0x9E3779B97F4A7C15), kind="stable")
 
     # ------------------------------------------------------------ the scan
@@ -266,45 +256,45 @@ class CompiledIndex:
             _tiled(in_units(rows.numbers)), _tiled((rows.codes & 255).astype(np.uint8)),
             in_units(queries.numbers), np.ascontiguousarray((queries.codes & 255).astype(np.uint8)),
             self._group, np.minimum(np.floor(self._group_weight * unit), NO_LIMIT).astype(np.int16),
-            int((~gaps).sum()), unit * ruler.total, ruler.span.size + 2,
+            unit * ruler.total, ruler.span.size + 2, int((~gaps).sum()),
         )  # fmt: skip
 
 
-def _several(
-    work: Callable[[int, int], tuple[Ints, Ints]], parts: list[tuple[int, int]]
-) -> list[tuple[int, tuple[Ints, Ints]]]:
-    return [(b - a, work(a, b)) for a, b in parts]
+class _Found(NamedTuple):
+    """Where the answers of a search go."""
+
+    distance: Floats
+    row: Ints
+    beyond: Ints
 
 
-def _handfuls(parts: Iterator[tuple[int, int]], n: int | None, step: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield up to n lists of parts with at least about 256 queries each, so that scheduling costs little."""
-    each = max(1, 256 // step)
-    given = 0
-    while n is None or given < n:
-        some = list(islice(parts, each))
-        if not some:
-            return
-        yield some
-        given += 1
+def _asked_of(out: _Found, order: Ints, radius: Floats, listing: bool, stop: NDArray[np.int32]) -> Filled:
+    return _box_tree.ASKED(
+        queries=order, radius=radius, out_distance=out.distance, out_row=out.row, out_beyond=out.beyond, stop=stop,
+        k=out.distance.shape[1], listing=listing,
+    )  # fmt: skip
 
 
-def _listed(
-    part: Callable[[int, int, Ints, Ints], tuple[int, int]], listing: bool
-) -> Callable[[int, int], tuple[Ints, Ints]]:
-    """Return a search of queries[a:b] that returns its pairs, however many there are."""
+def _visited(given: tuple[Filled, ...], out: _Found, probe: Ints, radius: Floats) -> int:
+    """Search a few queries through the tree; return how many leaves that took."""
+    done, none = np.zeros(3, dtype=np.int64), np.empty(0, dtype=np.int64)
+    asked = _asked_of(out, probe, radius, False, np.zeros(1, dtype=np.int32))
+    _box_tree.search(*given, asked, _box_tree.PAIRS(query=none, row=none, room=0), 0, len(probe), done)
+    return int(done[2])
 
-    def search(a: int, b: int) -> tuple[Ints, Ints]:
-        room, pairs = 2**14 if listing else 0, []
-        while a < b:
-            query, row = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-            n, following = part(a, b, query, row)
-            if following == a:
-                room *= 4
-            pairs.append((query[:n], row[:n]))
-            a = following
-        return _joined(pairs)
 
-    return search
+def _listed(kernel: Kernel, given: tuple[Filled, ...], a: int, b: int, listing: bool) -> tuple[Ints, Ints]:
+    """Search queries[a:b]; return the pairs, however many there are."""
+    room, pairs, done = 2**14 if listing else 0, [], np.zeros(3, dtype=np.int64)
+    while a < b:
+        query, row = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+        kernel(*given, _box_tree.PAIRS(query=query, row=row, room=room), a, b, done)
+        n, following = int(done[0]), int(done[1])
+        if following == a:
+            room *= 4
+        pairs.append((query[:n], row[:n]))
+        a = following
+    return _joined(pairs)
 
 
 def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

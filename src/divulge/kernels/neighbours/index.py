@@ -1,6 +1,6 @@
 """Exact nearest neighbours under the mixed distance: the nearest, the k nearest, all ties, all within a radius.
 
-Equal rows are searched once, with a multiplicity. Small tasks use matrices in numpy. Larger tasks use compiled code: a
+Equal rows are searched once, with a multiplicity. Small tasks use matrices in numpy. Larger tasks use compiled loops: a
 tree of boxes (`_box_tree`) or, where a probe shows that the tree prunes little, a scan in 16 bits (`_brute_force`).
 Both only select candidates. The distance of each candidate is computed in float64 from the raw values by the formula of
 `gower`, so all searches give distances that are equal to the last bit, and ties are true ties. Threads, block sizes and
@@ -9,24 +9,23 @@ the order of rows do not change a result.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
+from divulge.kernels.neighbours._compiled import CompiledIndex
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.nearest import Listed, Nearest, Pairs, Reach
-from divulge.kernels.runtime import COMPILE_FROM
+from divulge.kernels.runtime import has_loops
 
-__all__ = ["Index", "warm_up"]
+__all__ = ["Index"]
 
 Ints = NDArray[np.int64]
+_FEW = 40_000  # pairs of rows below which a matrix is faster
 _ONE = 2.0**36  # a credit is a multiple of 1 / _ONE
 _LISTED = 20_000_000  # tied rows listed at once: 320 MB
 
@@ -75,7 +74,7 @@ class Index:
         self.ruler, self.n_rows = ruler, len(reference)
         self._distinct = Distinct.of(reference)
         self._threads, self._engine, self._progress = threads, engine, progress
-        self._compiled: Any = None
+        self._compiled: CompiledIndex | None = None
         self._asked: tuple[Rows, Distinct, Nearest] | None = None
         self._ties: tuple[Rows, list[tuple[Ints, Ints]]] | None = None
 
@@ -358,8 +357,7 @@ class Index:
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _nearest_numpy(self.ruler, queries, self._distinct, k, own)
-        found: tuple[Floats, Ints, Ints] = self._compiled_index(engine).nearest(queries, k, own)
-        return found
+        return self._compiled_index(engine).nearest(queries, k, own)
 
     def _within(
         self, queries: Rows, radius: Floats, own: Ints | None, *, listing: bool
@@ -368,19 +366,16 @@ class Index:
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _within_numpy(self.ruler, queries, self._distinct, radius, own, listing)
-        found: tuple[Ints, tuple[Ints, Ints]] = self._compiled_index(engine).within(queries, radius, own, listing)
-        return found
+        return self._compiled_index(engine).within(queries, radius, own, listing)
 
     def _choose(self, n_queries: int) -> str:
         if self._engine is not None and n_queries:
             return self._engine
-        small = n_queries * len(self._distinct.times) < COMPILE_FROM
-        return "numpy" if small else "compiled"
+        n_pairs = n_queries * len(self._distinct.times)
+        return "compiled" if n_pairs >= _FEW and has_loops(n_pairs) else "numpy"
 
-    def _compiled_index(self, engine: str) -> Any:
+    def _compiled_index(self, engine: str) -> CompiledIndex:
         if self._compiled is None:
-            from divulge.kernels.neighbours._compiled import CompiledIndex
-
             self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
         return self._compiled
 
@@ -471,20 +466,3 @@ def _within_numpy(
 
 def _slice(rows: Rows, part: slice) -> Rows:
     return Rows(rows.numbers[part], rows.codes[part])
-
-
-def warm_up(n_rows: int) -> None:
-    """Load (or compile) the search in the background if tables with so many rows will need it.
-
-    Loading takes half a second with a cache and several seconds without; meanwhile files are read and columns coded.
-    """
-    if n_rows * n_rows >= COMPILE_FROM:
-        threading.Thread(target=_search_something, daemon=True).start()
-
-
-def _search_something() -> None:
-    one = np.ones(1)
-    rows = Rows(np.arange(8.0)[:, None], np.zeros((8, 1), dtype=np.int32))
-    # RuntimeError: the process ends meanwhile and takes no more tasks
-    with suppress(RuntimeError):
-        Index(Ruler(0 * one, 7 * one, one, one, 2.0), rows, engine="boxes", threads=1).nearest(rows)

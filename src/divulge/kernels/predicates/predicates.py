@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
 from divulge.kernels.predicates.conditions import Predicates, Progress
-from divulge.kernels.runtime import COMPILE_FROM
+from divulge.kernels.runtime import has_loops
 
 __all__ = ["Conjunctions", "Matches"]
 
 Ints = NDArray[np.int64]
+_COMPILE_FROM = 400_000  # pairs of predicate and row below which numpy takes less time than building the index
 _CELLS = 4_000_000  # pairs of predicate and row in memory at once, for numpy
 
 
@@ -131,8 +132,9 @@ class Conjunctions:
             return "numpy"
         if self._engine is not None:
             return self._engine
-        small = self._compiled is None and m * len(self._codes) < COMPILE_FROM
-        return "numpy" if small else "compiled"
+        n_pairs = m * len(self._codes)
+        small = self._compiled is None and n_pairs < _COMPILE_FROM
+        return "numpy" if small or not has_loops(n_pairs) else "compiled"
 
 
 def _search_numpy(codes: NDArray[np.int32], predicates: Predicates, most: int) -> tuple[Ints, Ints, Ints]:

@@ -175,6 +175,7 @@ _WHOLE = (
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
     "is linear in the share; with #% power, corrected for the number of comparisons and of attacks; singling "
     "out is left out, whose excess grows faster than the share",
+    "there are no compiled loops: numbers are the same without them, but searches take many times longer",
     "the search for minimal sets stopped before # columns: # sets are too many",
     "fewer columns can be attacked than it needs",
     "it needs a holdout",
@@ -234,6 +235,7 @@ PUBLIC = frozenset(
         *_SEARCHED,
         "inference: # targets are many, and the first # by name were attacked; name others as targets",
         "key sets of # columns: the # that extend the best smaller ones were looked at",
+        "there are no compiled loops: numbers are the same without them, but searches take many times longer",
         "the search for minimal sets stopped before # columns: # sets are too many",
     )
 )
