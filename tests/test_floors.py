@@ -16,6 +16,7 @@ FLOORS = [
     {"attacks", "measures"},
     {"report"},
     {"run", "release"},
+    {"auditing"},
     {"cli", "sdmetrics", "demo", "testing", "__main__"},
 ]
 APART = [("stats", "tables"), ("stats", "kernels"), ("tables", "kernels"), ("attacks", "measures"), ("run", "release")]

@@ -87,7 +87,7 @@ def measures(name):
 
 def by_row(name):
     """Whether all rows must be in memory, so that what is left out of them is told."""
-    return measures(name) or CATALOGUE[name].family in ("singling out", "inference")
+    return measures(name) or CATALOGUE[name].family in ("singling out", "inference", "reconstruction")
 
 
 def placeless(results):

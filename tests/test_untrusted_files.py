@@ -61,7 +61,9 @@ HINTS = re.compile(
 def test_nothing_that_is_read_is_executed():
     texts = {p.name: p.read_text(encoding="utf-8") for p in SOURCE.rglob("*.py")}
     assert len(texts) > 100
-    assert {name: found for name, text in texts.items() if HINTS.search(text) and (found := executing(text))} == {}
+    found_in = {name: found for name, text in texts.items() if HINTS.search(text) and (found := executing(text))}
+    # the user's own generator, on its way to a process that divulge starts; what comes back is Arrow
+    assert found_in == {"worker.py": ["pickle"]}
 
 
 @pytest.mark.parametrize(

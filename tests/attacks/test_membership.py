@@ -257,7 +257,8 @@ def test_five_strangers_have_an_auc_and_no_verdict():
     (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["ratio"])
     assert (found.verdict, found.real, found.risk) == ("cannot tell", None, None)
     assert found.context["AUC"] is not None
-    assert any("5 strangers are too few for a lower limit" in n and "36 would do" in n for n in found.notes)
+    few = "cannot tell: strangers are too few for a lower limit at a false positive rate of 10%: 5; 36 would do"
+    assert few in found.notes
 
 
 def test_what_could_be_seen_is_said():
@@ -350,3 +351,36 @@ def test_scores_that_are_none_are_refused(scores, told):
     real, synthetic, holdout = tables(18, 40)
     with pytest.raises(SettingError, match=re.escape(told)):
         divulge.membership(real, synthetic, holdout=holdout, scores=scores)
+
+
+def test_without_a_holdout_several_tables_are_not_compared_either():
+    real, synthetic, _ = tables(24, 30)
+    (found,) = divulge.membership(real, [synthetic[:15], synthetic[15:]])
+    assert (found.verdict, found.individual, found.curves) == ("no holdout", None, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda r, s, h: (r, s, h[:1]), "too few for a lower limit at a false positive rate of 10%: 1; 36 would do"),
+        (lambda r, s, h: (r, s, r), "more people stand in both real and holdout than a random split gives"),
+        (lambda r, s, h: (r, s, r[:80]), "more people stand in both real and holdout than a random split gives"),
+        (lambda r, s, h: (r, s[:3], h), "the interval is too wide"),
+        (lambda r, s, h: (r, pl.concat([s[-1:]] * 40), h), "the interval is too wide"),
+    ],
+    ids=["one stranger", "holdout is real", "holdout inside real", "three rows", "one distinct row"],
+)
+def test_odd_tables_are_told_of(change, told):
+    real, synthetic, holdout = change(*tables(25, 120, copied=0.0))
+    for r in divulge.membership(real, synthetic, holdout=holdout, scores=["ratio", "2-way margins"]):
+        assert r.verdict == "cannot tell"
+        assert any(told in note for note in r.notes)
+
+
+def test_columns_that_cannot_be_compared_are_told():
+    real, synthetic, holdout = tables(26, 30)
+    constant = [t.select(a=pl.lit("x")) for t in (real, synthetic, holdout)]
+    with pytest.raises(SettingError, match="no column to compare: all are constant"):
+        divulge.membership(*constant[:2], holdout=constant[2])
+    with pytest.raises(SettingError, match="columns: none given"):
+        divulge.membership(real, synthetic, holdout=holdout, columns=[])

@@ -16,6 +16,7 @@ from divulge.attacks.membership import membership
 from divulge.attacks.identity import singling_out
 from divulge.attacks.identity import linkability
 from divulge.attacks.inference import inference
+from divulge.attacks.reconstruction import linear_reconstruction
 from divulge.attacks.attribution import cap
 from divulge.attacks.attribution import modal_guess
 from divulge.attacks.attribution import disco
@@ -55,6 +56,7 @@ __all__ = [
     "inference",
     "k_anonymity",
     "l_diversity",
+    "linear_reconstruction",
     "linkability",
     "membership",
     "modal_guess",

@@ -29,6 +29,7 @@ from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
+from divulge.tables.stacking import LACKING, TOGETHER
 
 __all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
 
@@ -49,7 +50,7 @@ SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the
 EVERY = (
     "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
     "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level` "
-    "(of the interval)."
+    "(of the interval). `synthetic` may be a list of several tables of one training set, which are attacked together."
 )
 _NOTHING: Mapping[str, Any] = {}
 
@@ -142,7 +143,7 @@ def _public(entry: Attack) -> Any:
         case = build_case(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
         if entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED)]
+        notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))
@@ -156,6 +157,8 @@ def _public(entry: Attack) -> Any:
     return public
 
 
+_TOLD = (LEFT_OUT, TOGETHER, LACKING)
+"""Parts of the notes on tables that the first result of a call repeats."""
 _NAMES = ("keys", "target", "subgroups")
 """Settings that name columns."""
 

@@ -19,6 +19,7 @@ from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import PooledColumn, Table, check_missing, collect, profiles
 from divulge.tables.readers import opened
+from divulge.tables.stacking import rows_of
 
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
@@ -106,6 +107,23 @@ class Case:
         It shares real, holdout, levels and schema with this case, and what was computed from these.
         """
         return replace(self, encoded=self.encoded.with_synthetic(codes), cache={}, _counted={}, _kept=[0])
+
+    @property
+    def synthetic_parts(self) -> tuple[int, ...]:
+        """Rows of each of several synthetic tables of one training set that are taken together; else empty."""
+        return self.tables[1].parts
+
+    def synthetic_rows(self, first: int, last: int) -> Case:
+        """Return a new case with the synthetic rows from `first` up to, and without, `last`.
+
+        It shares real, holdout, levels and schema with this case, and what was computed from these.
+        """
+        table = rows_of(self.tables[1], first, last)
+        codes = {c: self.codes(c, binned=False)[1][first:last] for c in self.columns}
+        return replace(
+            self, tables=(self.tables[0], table, *self.tables[2:]), encoded=self.encoded.with_synthetic(codes, table),
+            cache={}, _counted={}, _kept=[0],
+        )  # fmt: skip
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a table, 0 when there is no such table."""

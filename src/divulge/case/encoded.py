@@ -89,15 +89,19 @@ class EncodedTables:
         out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
         return out
 
-    def with_synthetic(self, codes: Mapping[str, Codes]) -> EncodedTables:
+    def with_synthetic(self, codes: Mapping[str, Codes], table: Table | None = None) -> EncodedTables:
         """Return the tables with other codes in some columns of the synthetic table; levels and schema are kept.
 
         Parameters
         ----------
         codes
             For each of these columns, shape (n_synthetic,).
+        table
+            The synthetic table of these codes, if its rows are others; `codes` then has every column.
         """
         out = self.with_schema(self.schema)
+        if table is not None:
+            out.tables = (self.tables[0], table, *self.tables[2:])
         out._of_people = self._of_people
         for column, own in codes.items():
             old = self.pooled(column)

@@ -9,13 +9,27 @@ from typing import NoReturn
 
 import click
 
-from divulge.cli import assess, catalogue, compare, completion, fidelity, gate, policy, render, split, tables
+from divulge.cli import (
+    assess,
+    audit,
+    catalogue,
+    compare,
+    completion,
+    fidelity,
+    gate,
+    membership,
+    policy,
+    quality,
+    render,
+    split,
+    tables,
+)
 from divulge.cli.root import cli
 from divulge.core.errors import DivulgeError, shortened
 
 __all__ = [
-    "assess", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "policy", "render", "split",
-    "tables",
+    "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership",
+    "policy", "quality", "render", "split", "tables",
 ]  # fmt: skip
 
 
@@ -104,7 +118,8 @@ def _leave(cause: BaseException | None) -> NoReturn:
     kept, planned = getattr(cause, "kept", 0), getattr(cause, "planned", 0)
     message = "interrupted; nothing was written."
     if kept:
-        message = f"interrupted; {kept} of {planned} tests are kept; repeat the command with --resume to continue."
+        what = getattr(cause, "what", "tests")
+        message = f"interrupted; {kept} of {planned} {what} are kept; repeat the command with --resume to continue."
     click.echo(f"divulge: {message}", err=True)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -40,7 +40,8 @@ _PASSED_ON = (
 
 @cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
-@click.argument("synthetic", type=FILE)
+@click.argument("synthetic", type=FILE, nargs=-1, required=True)
+@click.option("--together", is_flag=True, help="Attack several SYNTHETIC as tables of one training set, all released.")
 @click.option(
     "--holdout",
     type=FILE,
@@ -62,24 +63,34 @@ _PASSED_ON = (
 )
 @table_options
 @run_options
-def assess(real: str, synthetic: str, holdout: str | None, **options: Any) -> None:
+def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:
     """Attack the people of REAL through SYNTHETIC, and compare with the people of a holdout.
 
-    REAL is the table that the synthesizer was trained on. Files may be CSV, Parquet, Arrow/Feather or Excel, also
-    compressed with gzip; "-" reads CSV from standard input. Without --keys, divulge searches for key sets; without
-    --targets, each column is the target in turn.
+    REAL is the table that the synthesizer was trained on. With --together, several SYNTHETIC are attacked as one table
+    of all their rows. Files may be CSV, Parquet, Arrow/Feather or Excel, also compressed with gzip; "-" reads CSV from
+    standard input. Without --keys, divulge searches for key sets; without --targets, each column is the target in turn.
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
     from divulge.tables.readers import read
 
-    if [real, synthetic, holdout].count("-") > 1:
+    paths = [real, *synthetic, *([] if holdout is None else [holdout])]
+    if paths.count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
-    given = [(real, "real"), (synthetic, "synthetic"), (holdout, "holdout")]
-    folder = _checked_folder(options, [path for path, _ in given])
+    if len(synthetic) > 1 and not together:
+        raise SettingError(
+            f"SYNTHETIC: {len(synthetic)} tables. hint: add --together if all are released; `divulge compare` ranks "
+            "candidates of which one is; name the holdout with --holdout."
+        )
+    folder = _checked_folder(options, paths)
+    check_names(paths, options)
     missing = options["missing"]
-    check_names([path for path, _ in given if path is not None], options)
-    tables = {role: None if path is None else read(path, role=role, missing=missing) for path, role in given}
+    released = [read(path, role="synthetic", missing=missing) for path in synthetic]
+    tables = {
+        "real": read(real, role="real", missing=missing),
+        "synthetic": released if together else released[0],
+        "holdout": None if holdout is None else read(holdout, role="holdout", missing=missing),
+    }
     _assess(tables, options, folder)
 
 

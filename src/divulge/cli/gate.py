@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from divulge.cli.fidelity import judged_scores, saved_report
+from divulge.cli.audit import judge_audit_file
 from divulge.cli.options import FILE
+from divulge.cli.quality import judged_scores, saved_report
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file
 from divulge.core.atomic_write import written
@@ -39,7 +40,8 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
     """Check the assessment.json of a report (ASSESSMENT) against a policy, without the data.
 
     ASSESSMENT may also be a file that `divulge quality --json` or `divulge diagnose --json` wrote; --fail-on then takes
-    rules such as 'quality.score < 0.9'.
+    rules such as 'quality.score < 0.9'. Of an audit.json that `divulge audit` wrote, it takes rules such as
+    'swapped_secrets.p < 0.01'.
 
     Exit status: 0 all conditions are met, 1 a condition is broken, 2 unusable input.
     """
@@ -52,6 +54,8 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
     if not policy_file and not fail_on:
         raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
     check_file("--junit", junit, [assessment, policy_file or None], Path(assessment).parent)
+    if (status := judge_audit_file(assessment, fail_on, policy_file, junit)) is not None:
+        sys.exit(status)
     if saved := saved_report(assessment):
         sys.exit(_judge_scores(saved, policy_file or junit, fail_on, quiet))
     policy = read_policy(policy_file) if policy_file else None

@@ -19,7 +19,10 @@ def cli() -> None:
     
     divulge split data.csv --holdout 0.5 --unit household     set a holdout aside before training
     divulge assess real.csv synthetic.csv --holdout holdout.csv --keys age,sex,zip --targets income
+    divulge assess real.csv a.csv b.csv c.csv --together --holdout holdout.csv     several tables of one training set
     divulge compare real.csv a.csv b.csv --holdout holdout.csv     rank candidate releases
+    divulge membership real.csv a.csv b.csv --holdout holdout.csv     is somebody in the training data?
+    divulge changes real1.csv syn1.csv real2.csv syn2.csv --unit id     do two releases tell who left?
     divulge quality real.csv synthetic.csv --schema metadata.json      how alike the tables are, as SDMetrics scores it
     divulge diagnose real synthetic --html diagnosis.html     form, limits and keys of the tables in two folders
     divulge render divulge-report/assessment.json --edition external     the report for the recipient

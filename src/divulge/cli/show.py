@@ -199,9 +199,10 @@ def _without_names(what: str, names: bool, total: int) -> str:
 class _Lines:
     """Progress where there is no terminal: a line for each stage, and one every 30 seconds of the attacks."""
 
-    def __init__(self, names: bool, noun: str = "test") -> None:
+    def __init__(self, names: bool, noun: str = "test", doing: str = "attacking") -> None:
         self._names = names
         self._noun = noun
+        self._doing = doing
         self._stage = ""
         self._began = self._told = 0.0
 
@@ -209,7 +210,7 @@ class _Lines:
         """Print a line where a stage begins, or 30 seconds after the last one."""
         now = time.monotonic()
         attacking = total > 1 and done < total
-        stage = f"attacking ({total} {self._noun}s)" if attacking else what
+        stage = f"{self._doing} ({total} {self._noun}s)" if attacking else what
         if stage != self._stage:
             click.echo(f"divulge: {stage}", err=True)
             self._stage, self._began, self._told = stage, now, now
@@ -224,16 +225,18 @@ class _Lines:
 
 
 @contextmanager
-def progress_shown(quiet: bool, *, names: bool = True, noun: str = "test") -> Iterator[Callable[[str, int, int], None]]:
+def progress_shown(
+    quiet: bool, *, names: bool = True, noun: str = "test", doing: str = "attacking"
+) -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on standard error: a bar on a terminal, elsewhere a line for each stage and every 30 seconds.
 
-    Without `names`, the text shows no column names. `noun` is what is counted.
+    Without `names`, the text shows no column names. `noun` is what is counted, `doing` what is done with it.
     """
     if quiet:
         yield lambda what, done, total: None
         return
     if not sys.stderr.isatty():
-        yield _Lines(names, noun).show
+        yield _Lines(names, noun, doing).show
         return
     from rich.console import Console
     from rich.markup import escape

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from divulge.cli.options import FILE, FOLDER, names
 from divulge.cli.root import cli
+from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,18 +52,56 @@ _SHOWN = 20  # strata
     "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
 )
 @click.option("--force", is_flag=True, help="Overwrite tables that exist already.")
-def split(table: str, out: str, **options: Any) -> None:
+@click.option(
+    "--pairs",
+    is_flag=True,
+    help="Write tables in which pairs of people exchanged --secrets, for an audit of a "
+    "generator that others train, and no holdout.",
+)
+@click.option("--secrets", multiple=True, callback=names, metavar="COLUMNS", help="Columns to exchange, with --pairs.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1, max=999),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Training tables to write, with --pairs.",
+)
+def split(table: str, out: str, *, pairs: bool, secrets: list[str], runs: int, **options: Any) -> None:  # fmt: skip
     """Split TABLE at random into training data and a holdout, by person or household.
 
     The command writes DIR/real.csv, to train on, and DIR/holdout.csv, which the synthesizer must never see. The split
     depends on the values and the seed, not on the order of the rows. Cells are copied unchanged.
     """
+    if pairs:
+        _write_pairs(table, out, secrets, runs, options)
+        return
+    if secrets:
+        raise SettingError("--secrets: without --pairs nothing is exchanged. hint: --pairs.")
     from divulge.run.holdout_files import next_command, split_file
 
     found, real, holdout = split_file(table, out, **options)
     _show(found, real, holdout, options["unit"])
     click.echo(f"next: train the synthesizer on {_clean(real)} alone, then")
     click.echo(f"  {_clean(next_command(real, holdout, options['unit']))}")
+
+
+def _write_pairs(table: str, out: str, secrets: list[str], runs: int, options: dict[str, Any]) -> None:
+    """Write the training tables of an audit."""
+    from divulge.auditing.designs import Asked
+    from divulge.auditing.elsewhere import write_trainings
+
+    paths, outlook = write_trainings(
+        table, out, asked=Asked(secrets=tuple(secrets)), runs=runs, seed=options["seed"], unit=options["unit"],
+        missing=options["missing"], force=options["force"],
+    )  # fmt: skip
+    for told in outlook:
+        click.echo(_clean(told))
+    first = _clean(paths[0])
+    click.echo(f"training tables: {first}" + (f" to {_clean(paths[-1].name)}" if len(paths) > 1 else ""))
+    click.echo("next: have the synthesizer trained on each of them, and on nothing else; keep plan.json to yourself.")
+    click.echo(f"Put what comes back into {_clean(paths[0].parent.parent / 'synthetic')} under the same names, then")
+    click.echo(f"  divulge audit --from-runs {_clean(shlex.quote(str(out)))}")
 
 
 def _show(found: Division, real: Path, holdout: Path, unit: str | None) -> None:

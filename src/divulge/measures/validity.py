@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cardinality_boundary_adherence", "key_uniqueness", "missing_value_similarity", "share"]
+from divulge.case.case import Case
+from divulge.measures._counted import counted_results
+from divulge.measures._extremes import broken
+from divulge.measures.entry import MeasureWords
+from divulge.measures.registry import measure
+from divulge.measures.result import TOLERANCE, FidelityResult
+from divulge.measures.verdicts import judged
+
+__all__ = ["cardinality_boundary_adherence", "key_uniqueness", "missing_value_similarity", "share", "validity"]
 
 
 def share(number: int, total: int) -> float:
@@ -79,3 +87,75 @@ def cardinality_boundary_adherence(real: NDArray[np.int64], synthetic: NDArray[n
     if not len(real):
         return 0.0 if len(synthetic) else float("nan")
     return share(int(((synthetic >= real.min()) & (synthetic <= real.max())).sum()), len(synthetic))
+
+
+# ---------------------------------------------------------------- against a fresh sample
+
+
+@measure(
+    family="validity",
+    question="Does the synthetic table have values that the real one does not allow, more than a fresh sample would?",
+    needs="any columns; a holdout shows how often real people break the limits of the real table",
+    reference="Good 1953 (new values of a sample); Rosenbaum 1954 (values beyond the extremes of a sample).",
+    better="lower",
+    null="The rows of both tables are dealt into blocks and the blocks relabelled 999 times.",
+    words=MeasureWords(
+        what=(
+            "Synthetic rows with a value that no real row has, outside the range of the real numbers, or beyond limits "
+            "that the schema states; keys that repeat where no real key does."
+        ),
+        formula=(
+            "new value, out of range: d = share of synthetic rows\n"
+            "stated limit: d = |share of real rows beyond it - share of synthetic rows|\n"
+            "key: d = share of synthetic rows whose key is missing or has occurred before"
+        ),
+        reading=(
+            "A fresh sample is not at 0: about 2 / (n + 1) of its rows are outside the range of n real numbers. A "
+            "table that never is has copied extremes, which belong to single people."
+        ),
+        silent=("Rules between columns: column_pairs and detection see combinations that do not occur.",),
+    ),
+)
+def validity(case: Case, *, tolerance: float = TOLERANCE) -> tuple[FidelityResult, ...]:
+    """Return how often synthetic values break the limits of the real table, and a fresh sample's would.
+
+    The first result is the mean over columns and limits; it differs where any does. p-values are corrected over all of
+    them (max-T). Keys stand for themselves: identifiers that no real row repeats.
+
+    Parameters
+    ----------
+    tolerance
+        The largest difference that does not matter.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"x": [i / 7 for i in range(500)]})
+    >>> found = validity(real, pl.DataFrame({"x": [i / 6 for i in range(500)]}))
+    >>> found[1].variant, found[1].value, found[1].verdict
+    ('out of range', 0.144, 'differs')
+    """
+    found = counted_results(case, "validity", tolerance, broken, "no column can be compared")
+    return (*found, *_keys(case, tolerance))
+
+
+def _keys(case: Case, tolerance: float) -> list[FidelityResult]:
+    """Return a result for each identifier that no real row repeats or lacks."""
+    out = []
+    for name in sorted(case.schema.names("identifier")):
+        real, synthetic = (case.pooled(name).counts[i] for i in (0, 1))
+        n, m = int(real.sum()), int(synthetic.sum())
+        if real[0] or (real > 1).any() or min(n, m) < 2:
+            continue
+        repeated, absent = int((synthetic[1:] - 1)[synthetic[1:] > 1].sum()), int(synthetic[0])
+        pairs = n * (n - 1), m * (m - 1)
+        # if keys of the population repeat, how likely is it that no pair of the repeated ones is in the real table?
+        p = float((pairs[1] / sum(pairs)) ** (repeated + absent))
+        value = share(repeated + absent, m)
+        result = FidelityResult(
+            measure="validity", variant="key", columns=(name,), value=value, low=value, high=value, p_value=p,
+            p_adjusted=p, tolerance=tolerance, n=n, m=m, notes=("no real key is missing or repeated",),
+            context={"repeated": repeated, "missing": absent},
+        )  # fmt: skip
+        out.append(judged(result, case.level))
+    return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -14,13 +14,11 @@ from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 
 __all__ = [
-    "Judged", "breaches", "in_words", "judge_rule", "judge_score", "named", "of_all", "parse_rule", "parse_score_rule",
-    "unfinished",
+    "BROKEN", "KEPT", "Judged", "against", "breaches", "in_words", "judge_rule", "judge_score", "named", "of_all",
+    "parse_rule", "parse_score_rule", "read_rule", "unfinished",
 ]  # fmt: skip
 
-_RULE = re.compile(
-    r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.(high|low|value|score)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*"
-)
+_RULE = re.compile(r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.([a-z_]+)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
@@ -34,9 +32,9 @@ _NAMES = {
     "value": "risk",
     "score": "score",
 }
-_KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
+KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
 _LISTED = 3  # attacks of which it is said what was left out
-_BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
+BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,20 @@ class Judged:
     kept: bool
     why: str = ""
     """Why it is not kept."""
+
+
+def read_rule(rule: str, fields: Iterable[str]) -> tuple[str, str, str, str, float] | None:
+    """Return name, part ("" for all), field, operator and limit of a rule; None for what is no rule on these fields.
+
+    Examples
+    --------
+    >>> read_rule("cap[zero].high > 0.05", ["high"])
+    ('cap', 'zero', 'high', '>', 0.05)
+    """
+    match = _RULE.fullmatch(rule)
+    if not match or match[3] not in fields or not isfinite(float(match[5])):
+        return None
+    return match[1], (match[2] or "").strip(), match[3], match[4], float(match[5])
 
 
 def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tuple[str, str, str, str, float] | str:
@@ -79,15 +91,15 @@ def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tu
     """
     if rule.strip() == "excess":
         return "excess"
-    match = _RULE.fullmatch(rule)
-    if not match or not isfinite(float(match[5])):
+    found = read_rule(rule, _NAMES)
+    if not found:
         raise SettingError(
             f"{source} {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', "
             "'any.low > 0' or 'excess'."
         )
-    if match[1] != "any" and match[1] not in known:
-        raise SettingError(f"{source} {rule!r}: no attack {match[1]!r}. hint: any, {', '.join(known)}.")
-    return match[1], (match[2] or "").strip(), match[3], match[4], float(match[5])
+    if found[0] != "any" and found[0] not in known:
+        raise SettingError(f"{source} {rule!r}: no attack {found[0]!r}. hint: any, {', '.join(known)}.")
+    return found
 
 
 def in_words(rule: str, known: Sequence[str]) -> str:
@@ -108,7 +120,7 @@ def in_words(rule: str, known: Sequence[str]) -> str:
     # the largest number (of scores, the smallest) is compared: a rule the other way round is about that one alone
     usual = operator.startswith("<") == (field == "score")
     one = "" if usual else "the smallest " if field == "score" else "the largest "
-    return f"{who}: {one}{_NAMES[field]} {_KEPT[operator]} {limit:.12g}"
+    return f"{who}: {one}{_NAMES[field]} {KEPT[operator]} {limit:.12g}"
 
 
 def breaches(data: Assessment, rules: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -157,17 +169,17 @@ def _compared(results: Sequence[ResultRecord], field: str, operator: str, limit:
         some = of_all(len(lacking), len(found) + len(lacking), "comparison{s} {have} no such bound")
         return Judged("", False, f"{some}, as {named(lacking[0])}")
     value, result = (min if field == "score" else max)(found, key=lambda f: f[0])
-    text, why = _against(value, operator, limit, 1 if field == "score" else 4)
+    text, why = against(value, operator, limit, 1 if field == "score" else 4)
     return Judged(f"{text} ({named(result)})", not why, why)
 
 
-def _against(value: float, operator: str, limit: float, digits: int) -> tuple[str, str]:
+def against(value: float, operator: str, limit: float, digits: int) -> tuple[str, str]:
     """Return a number as text, and why it breaks a rule, "" if it does not."""
     breaks = _OPERATORS[operator]
     text = f"{value:.{digits}f}"
     if breaks(float(text), limit) != breaks(value, limit):
         text = repr(value)  # rounded, it would be on the other side of the limit
-    return text, f"{_BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
+    return text, f"{BROKEN[operator]} {limit:.12g}" if breaks(value, limit) else ""
 
 
 def judge_score(rule: str, name: str, scores: Mapping[str, float]) -> Judged:
@@ -196,21 +208,19 @@ def judge_score(rule: str, name: str, scores: Mapping[str, float]) -> Judged:
     value = scores[part]
     if not isfinite(value):
         return Judged("", False, "has no score")
-    text, why = _against(value, operator, limit, 4)
+    text, why = against(value, operator, limit, 4)
     return Judged(text, not why, why)
 
 
 def parse_score_rule(rule: str, name: str, parts: Sequence[str], source: str = "--fail-on") -> tuple[str, str, float]:
     """Return part, operator and limit of a rule on scores; see `judge_score`."""
     form = f"'{name}.score < 0.9'" + "".join(f" or '{name}[{p}].score < 0.9'" for p in parts[1:2])
-    match = _RULE.fullmatch(rule)
-    if not match or not isfinite(float(match[5])):
+    found = read_rule(rule, _NAMES)
+    if not found:
         raise SettingError(f"{source} {rule!r}: not a rule. hint: write {form}.")
-    if match[1] != name or match[3] != "score":
+    if found[0] != name or found[2] != "score":
         raise SettingError(f"{source} {rule!r}: a rule here is about {name}.score. hint: write {form}.")
-    parsed = parse_rule(rule, [name], source)
-    assert not isinstance(parsed, str)
-    _, part, _, operator, limit = parsed
+    _, part, _, operator, limit = found
     if part not in parts:
         raise SettingError(no_such(f"{source} {rule!r}", "property", part, [p for p in parts if p]))
     return part, operator, limit

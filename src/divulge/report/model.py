@@ -464,7 +464,9 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     ]
     verdict: Annotated[Verdict | None, Meta(description="Null for absolute measures.")]
     context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name.")]
-    curves: Annotated[dict[str, list[float | None]], Meta(description="Lists of equal length, by name.")]
+    curves: Annotated[
+        dict[str, list[float | None]], Meta(description="Lists by name; those of one curve have equal length.")
+    ]
     groups: Annotated[
         tuple[Group, ...], Meta(description="Parts of the result: column sets, or numbered subgroups of people.")
     ]

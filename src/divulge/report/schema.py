@@ -12,7 +12,7 @@ import msgspec
 
 from divulge.report.model import Assessment
 
-__all__ = ["assessment_schema", "fault", "schema_of", "schema_text"]
+__all__ = ["assessment_schema", "fault", "fault_of", "schema_of", "schema_text"]
 
 _DEEPEST = 20
 """Largest depth of nested lists and objects; an assessment has fewer than 10 levels."""
@@ -26,11 +26,16 @@ def fault(data: Any) -> str:
     >>> fault({"format": "divulge-assessment/1"})
     '$: a field is absent'
     """
+    return fault_of(data, Assessment)
+
+
+def fault_of(data: Any, struct: Any) -> str:
+    """Return where data violate the format of a struct, without values; "" if nowhere."""
     unwritable = _unwritable(data)
     if unwritable:
         return unwritable
     try:
-        msgspec.convert(data, Assessment)
+        msgspec.convert(data, struct)
     except msgspec.ValidationError as error:
         what, _, where = str(error).rpartition(" - at ")
         absent = (what or where).startswith("Object missing")

@@ -1,7 +1,8 @@
-"""Give a class of metrics its calls: `compute` and `compute_breakdown` with the arguments of one function."""
+"""Give a class of metrics its calls: `compute`, `compute_breakdown` and `compute_both`, of one or two functions."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ _DOCS = {
 def computed_by(
     breakdown: Callable[..., dict[str, Any]],
     *,
+    sound: Callable[..., dict[str, Any]] | None = None,
     min_value: float = 0.0,
     max_value: float = 1.0,
     goal: Goal = Goal.MAXIMIZE,
@@ -31,6 +33,9 @@ def computed_by(
     ----------
     breakdown
         Takes the arguments of SDMetrics' call and returns its breakdown, a dictionary with "score".
+    sound
+        The same question, answered beside a fresh sample: takes both tables, `real_validation_data`, and of the other
+        arguments those that mean something there. None gives the class no `mode` and no `compute_both`.
     min_value, max_value, goal
         Attributes of the class.
 
@@ -48,7 +53,11 @@ def computed_by(
     def decorate(metric: _Metric) -> _Metric:
         calls = {"compute": (lambda found: found["score"]), "compute_breakdown": (lambda found: found)}
         for call, result in calls.items():
-            setattr(metric, call, classmethod(_call(metric.__name__, call, breakdown, signature, result)))
+            released = _call(metric.__name__, call, breakdown, signature, result)
+            made = released if sound is None else _with_mode(metric.__name__, released, sound, result)
+            setattr(metric, call, classmethod(made))
+        if sound is not None:
+            metric.compute_both = classmethod(_both(metric.__name__, breakdown, sound))  # type: ignore[attr-defined] # classes take attributes
         metric.min_value, metric.max_value, metric.goal = min_value, max_value, goal
         return metric
 
@@ -73,3 +82,57 @@ def _call(
     function.__signature__ = signature.replace(parameters=[first, *signature.parameters.values()])  # type: ignore[attr-defined] # inspect reads it
     function.__name__, function.__qualname__, function.__doc__ = call, f"{metric}.{call}", _DOCS[call]
     return function
+
+
+MODES = ("compatible", "sound")
+_STRANGERS = "real_validation_data"
+
+
+def _with_mode(
+    metric: str,
+    released: Callable[..., Any],
+    sound: Callable[..., dict[str, Any]],
+    result: Callable[[dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """Return a call that takes `mode` and, where it is "sound", `real_validation_data`."""
+
+    @functools.wraps(released)
+    def function(cls: type[BaseMetric], *args: Any, mode: str = MODES[0], **kwargs: Any) -> Any:
+        if mode not in MODES:
+            raise ValueError(f"{metric}: unknown mode. hint: one of {', '.join(MODES)}.")
+        if mode == MODES[0]:
+            if kwargs.pop(_STRANGERS, None) is not None:
+                raise TypeError(f'{metric}: `{_STRANGERS}` is used in mode="sound" only.')
+            return released(cls, *args, **kwargs)
+        return result(_sound(metric, sound, args, kwargs))
+
+    signature = inspect.signature(released)
+    extra = [
+        inspect.Parameter("mode", inspect.Parameter.KEYWORD_ONLY, default=MODES[0]),
+        inspect.Parameter(_STRANGERS, inspect.Parameter.KEYWORD_ONLY, default=None),
+    ]
+    function.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *extra])  # type: ignore[attr-defined] # inspect reads it
+    return function
+
+
+def _sound(
+    metric: str, sound: Callable[..., dict[str, Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    try:
+        bound = inspect.signature(sound).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f'{metric}, mode="sound": {error}') from None
+    return sound(*bound.args, **bound.kwargs)
+
+
+def _both(
+    metric: str, breakdown: Callable[..., dict[str, Any]], sound: Callable[..., dict[str, Any]]
+) -> Callable[..., dict[str, Any]]:
+    def compute_both(cls: type[BaseMetric], *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return both breakdowns, as released and sound."""
+        own = {name: value for name, value in kwargs.items() if name != _STRANGERS}
+        known = inspect.signature(sound).parameters
+        both = {name: value for name, value in kwargs.items() if name in known}
+        return {"compatible": breakdown(*args, **own), "sound": _sound(metric, sound, args[:2], both)}
+
+    return compute_both

@@ -74,6 +74,8 @@ class Table:
     """Texts for missing that are null here already."""
     levels: tuple[str, ...] = ()
     """Names of the levels of a pandas index; they are no columns, and nothing compares them."""
+    parts: tuple[int, ...] = ()
+    """Rows of each of the tables that were stacked; empty where this is one table."""
 
     def series(self, column: str) -> pl.Series:
         """Return one raw column of a table in memory."""

@@ -25,6 +25,7 @@ from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.csv_files import check_names, header_of, read_csv
 from divulge.tables.frames import Table, check_missing, plain, table_of, without_codes
+from divulge.tables.stacking import stacked
 
 __all__ = [
     "EXCEL",
@@ -142,6 +143,8 @@ def content_of(path: str | PathLike[str], role: str) -> Content:
 def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
     """Return a table that was passed as a frame of any kind, or as the path of a file.
 
+    As the synthetic table several tables of one training set can be passed, in a list; their rows become one table.
+
     Raises
     ------
     DivulgeError
@@ -152,6 +155,8 @@ def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
     >>> opened(pl.DataFrame({"age": [30, 41]}), "real").n_rows
     2
     """
+    if role == "synthetic" and isinstance(table, list | tuple):
+        return stacked([opened(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
     if isinstance(table, str | PathLike):
         return read(table, role=role, missing=missing)
     return table_of(table, role)

@@ -7,12 +7,10 @@ here they are drawn, as the algorithm is unknown).
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb
-
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.attacks.drawn_sets import drawn_sets
 from divulge.attacks.membership.other_people import pooled_units
 from divulge.case.case import Case
 from divulge.kernels.counts.margins import margin_sums
@@ -20,7 +18,6 @@ from divulge.kernels.counts.margins import margin_sums
 __all__ = ["NAMES", "margin_scores"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ORDERS = {"2-way margins": 2, "3-way margins": 3, "4-way margins": 4, "rare 4-way margins": 4}
 NAMES = tuple(_ORDERS)
@@ -47,19 +44,9 @@ def margin_scores(case: Case, columns: tuple[str, ...], wanted: set[str]) -> dic
     sizes = [case.n_codes(name) for name in names]
     out = {}
     for order in sorted({_ORDERS[name] for name in wanted}):
-        sets = _sets(len(names), min(order, len(names)), case.rng(f"membership {order}-way margins"))
+        sets = drawn_sets(len(names), min(order, len(names)), _SETS, case.rng(f"membership {order}-way margins"))
         sums = margin_sums(people, synthetic, sizes, sets, unit)
         out[f"{order}-way margins"] = sums.total / len(sets)
         if order == 4:
             out["rare 4-way margins"] = sums.rare
     return {name: score.round(12) for name, score in out.items() if name in wanted}
-
-
-def _sets(n_columns: int, order: int, rng: np.random.Generator) -> Ints:
-    """Return all sets of so many columns, or 300 of them drawn at random, shape (n_sets, order)."""
-    if comb(n_columns, order) <= _SETS:
-        return np.array(list(combinations(range(n_columns), order)), dtype=np.int64)
-    drawn: dict[tuple[int, ...], None] = {}
-    while len(drawn) < _SETS:
-        drawn[tuple(sorted(rng.choice(n_columns, order, replace=False).tolist()))] = None
-    return np.array(list(drawn), dtype=np.int64)

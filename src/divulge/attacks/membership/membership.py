@@ -12,9 +12,16 @@ from divulge.attacks.entry import Exact, Withheld, Words, on_demand
 from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
 from divulge.attacks.membership.blind import blind_check
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
-from divulge.attacks.membership.other_people import UNIT_NOTE, pooled_units
+from divulge.attacks.membership.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, Judgement, Scored, judgements, shown, three
 from divulge.attacks.membership.scores import STACKED, checked_scores, person_scores
+from divulge.attacks.membership.several_tables import (
+    BEST_TABLE,
+    BY_NUMBER,
+    GAIN_OF_ALL,
+    TABLES,
+    by_number_of_tables,
+)
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns
@@ -96,8 +103,11 @@ _WORDS = Words(
         **dict.fromkeys(CONTEXT, Withheld()),
         _BEST_AUC: Withheld(),
         _LEAST_P: Exact(),
+        TABLES: Exact(),
+        BEST_TABLE: Withheld(),
+        **{f"{GAIN_OF_ALL}{limit}": Withheld() for limit in ("", ", lower limit", ", upper limit")},
     },
-    notes=(*NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), _NO_HOLDOUT, _BEST),
+    notes=(*NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), _NO_HOLDOUT, _BEST, BY_NUMBER),
 )
 def membership(
     case: Case,
@@ -160,7 +170,7 @@ def membership(
     settings = {"columns": len(compared), "reference": "real and holdout without the person"}
     notes = [*left_out, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
     n = case.n_rows("real")
-    sides = {name: _by_unit(score, n, units) for name, score in every.items()}
+    sides = {name: by_unit(score, n, units) for name, score in every.items()}
     scored = [
         Scored(name, *sides[name], settings, keys, blind, case.level, Individual(real=s[:n], holdout=s[n:]))
         for name, s in every.items()
@@ -171,23 +181,11 @@ def membership(
         level=case.level, rng=case.rng("membership labels"),
     )  # fmt: skip
     out = [shown(s, test, notes) for s, test in zip(scored, judgements(tests), strict=True)]
+    if len(case.synthetic_parts) > 1:
+        out = by_number_of_tables(case, compared, every, out, lambda score: by_unit(score, n, units))
     if known_members:
         out.append(_known(case, scored, [sides[name] for name in STACKED], notes))
     return tuple(out)
-
-
-def _by_unit(score: Floats, n_members: int, units: dict[str, Ints] | None) -> tuple[Floats, Floats]:
-    """Return the score of each unit of members and of strangers: that of its highest record."""
-    sides = score[:n_members], score[n_members:]
-    if units is None:
-        return sides
-    out = []
-    for values, of in zip(sides, (units["real"], units["holdout"]), strict=True):
-        which = np.unique(of, return_inverse=True)[1].ravel()
-        highest = np.full(int(which.max(initial=-1)) + 1, -np.inf)
-        np.maximum.at(highest, which, values)
-        out.append(highest)
-    return out[0], out[1]
 
 
 def _known(

@@ -11,7 +11,16 @@ from divulge.case.case import Case
 from divulge.case.distances import Distances
 from divulge.core.hashing import value_hashes
 
-__all__ = ["DIGITS", "MOST_OWN", "UNIT_NOTE", "half_the_smallest", "others_near", "pooled_units", "units_by_content"]
+__all__ = [
+    "DIGITS",
+    "MOST_OWN",
+    "UNIT_NOTE",
+    "by_unit",
+    "half_the_smallest",
+    "others_near",
+    "pooled_units",
+    "units_by_content",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,6 +79,20 @@ def units_by_content(same: Ints, units: Ints | None) -> Ints:
     place = np.empty(len(content), dtype=np.int64)
     place[np.argsort(content, kind="stable")] = np.arange(len(content))
     return place[which]
+
+
+def by_unit(score: Floats, n_members: int, units: dict[str, Ints] | None) -> tuple[Floats, Floats]:
+    """Return the score of each unit of members and of strangers: that of its highest record."""
+    sides = score[:n_members], score[n_members:]
+    if units is None:
+        return sides
+    out = []
+    for values, of in zip(sides, (units["real"], units["holdout"]), strict=True):
+        which = np.unique(of, return_inverse=True)[1].ravel()
+        highest = np.full(int(which.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(highest, which, values)
+        out.append(highest)
+    return out[0], out[1]
 
 
 def half_the_smallest(distances: Sequence[Floats]) -> float:

@@ -35,7 +35,7 @@ _TRACES = (
     "rate of 10% no more members are claimed than chance allows"
 )
 _CONSTANT = "the score is the same for everybody"
-_FEW = "{:,} strangers are too few for a lower limit at a false positive rate of 10%; {:,} would do"
+_FEW = "strangers are too few for a lower limit at a false positive rate of 10%: {:,}; {:,} would do"
 _WIDE = (
     "the interval is too wide; about {:,} real and {:,} holdout records that the attack reaches would bring the upper "
     "limit to {:g} where there is no excess"

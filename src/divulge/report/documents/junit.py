@@ -10,7 +10,7 @@ from divulge.core.result import FOUND, number
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Policy, Precondition, ResultRecord
 
-__all__ = ["junit"]
+__all__ = ["case_of", "document_of", "junit", "outcome_of", "suite_of"]
 
 _LISTED = 20
 
@@ -38,8 +38,12 @@ def junit(data: Assessment) -> str:
     >>> [line.strip()[:30] for line in junit(found.assessment).splitlines() if "<testsuite " in line]
     ['<testsuite name="attacks" time', '<testsuite name="preconditions']
     """
-    suites = [_suite(name, cases, data) for name, cases in _suites(data)]
-    root = ET.Element("testsuites", {"name": "divulge", **_totals(suites), "time": _seconds(data.seconds)})
+    return document_of([suite_of(name, cases, data.started) for name, cases in _suites(data)], data.seconds)
+
+
+def document_of(suites: Sequence[ET.Element], seconds: float) -> str:
+    """Return suites as JUnit XML."""
+    root = ET.Element("testsuites", {"name": "divulge", **_totals(suites), "time": _seconds(seconds)})
     root.extend(suites)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
@@ -54,9 +58,10 @@ def _suites(data: Assessment) -> list[tuple[str, list[ET.Element]]]:
     return suites if data.policy is None else [("policy", _policy(data.policy)), *suites]
 
 
-def _suite(name: str, cases: Sequence[ET.Element], data: Assessment) -> ET.Element:
+def suite_of(name: str, cases: Sequence[ET.Element], started: str) -> ET.Element:
+    """Return a suite with the counts of its cases."""
     # UTC, without the offset, which the usual XSD of the format does not allow
-    suite = ET.Element("testsuite", {"name": name, "timestamp": str(data.started)[:19]})
+    suite = ET.Element("testsuite", {"name": name, "timestamp": str(started)[:19]})
     suite.extend(cases)
     counts = {"tests": len(cases)}
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -71,11 +76,12 @@ def _totals(suites: Sequence[ET.Element]) -> dict[str, str]:
     return {a: str(sum(int(s.attrib[a]) for s in suites)) for a in ("tests", "failures", "errors")}
 
 
-def _case(suite: str, name: str, seconds: float = 0.0) -> ET.Element:
+def case_of(suite: str, name: str, seconds: float = 0.0) -> ET.Element:
+    """Return a case that passed."""
     return ET.Element("testcase", {"name": _text(name), "classname": f"divulge.{suite}", "time": _seconds(seconds)})
 
 
-def _outcome(case: ET.Element, tag: str, message: str, lines: Sequence[str] = ()) -> ET.Element:
+def outcome_of(case: ET.Element, tag: str, message: str, lines: Sequence[str] = ()) -> ET.Element:
     """Add the outcome of a case; the message is one line, `lines` are its text."""
     outcome = ET.SubElement(case, tag, {"message": _text(message), "type": f"{case.attrib['classname']}"})
     outcome.text = "\n".join(map(_text, lines)) or None
@@ -85,9 +91,9 @@ def _outcome(case: ET.Element, tag: str, message: str, lines: Sequence[str] = ()
 def _policy(policy: Policy) -> list[ET.Element]:
     cases = []
     for condition in policy.conditions:
-        case = _case("policy", condition.condition)
+        case = case_of("policy", condition.condition)
         if not condition.kept:
-            _outcome(case, "failure", f"found: {condition.found}; {condition.why}")
+            outcome_of(case, "failure", f"found: {condition.found}; {condition.why}")
         cases.append(case)
     return cases
 
@@ -100,15 +106,15 @@ def _attacks(data: Assessment) -> list[ET.Element]:
     ]
     for name in dict.fromkeys(f.attack for f in data.failed):
         whys = [f.why for f in data.failed if f.attack == name]
-        cases.append(_outcome(_case("attacks", f"{name}: runs"), "error", whys[0], whys[1:]))
+        cases.append(outcome_of(case_of("attacks", f"{name}: runs"), "error", whys[0], whys[1:]))
     for left in data.left_out:
         message = f"{left.n:,} of {left.of:,} tests were left out: {left.why}"
-        cases.append(_outcome(_case("attacks", f"{left.attack}: every test is made"), "skipped", message))
+        cases.append(outcome_of(case_of("attacks", f"{left.attack}: every test is made"), "skipped", message))
     return cases
 
 
 def _attack(name: str, results: Sequence[ResultRecord], judging: bool) -> ET.Element:
-    case = _case("attacks", name, sum(float(r.seconds) for r in results))
+    case = case_of("attacks", name, sum(float(r.seconds) for r in results))
     counts = dict(order.verdict_counts(results))
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
     worst = order.worst_first(results)
@@ -117,12 +123,12 @@ def _attack(name: str, results: Sequence[ResultRecord], judging: bool) -> ET.Ele
         more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
         told = f"{told}; clearest: {found[0]}"
         if judging:
-            return _outcome(case, "failure", told, found[:_LISTED] + more)
+            return outcome_of(case, "failure", told, found[:_LISTED] + more)
         ET.SubElement(case, "system-out").text = _text("\n".join([told, *found[:_LISTED], *more]))
         return case
     if "none found" not in counts:
         why = next((n for r in worst for n in r.notes if n.startswith("cannot tell")), "")
-        return _outcome(case, "skipped", f"{told}; {formatting.label(worst[0], '->')}: {why}" if why else told)
+        return outcome_of(case, "skipped", f"{told}; {formatting.label(worst[0], '->')}: {why}" if why else told)
     ET.SubElement(case, "system-out").text = _text(told)
     return case
 
@@ -133,12 +139,12 @@ def _finding(r: ResultRecord) -> str:
 
 
 def _precondition(check: Precondition, judging: bool) -> ET.Element:
-    case = _case("preconditions", check.check)
+    case = case_of("preconditions", check.check)
     if not check.tested:
-        return _outcome(case, "skipped", check.detail)
+        return outcome_of(case, "skipped", check.detail)
     if check.ok:
         return case
-    return _outcome(case, "failure" if judging and check.check in CRITICAL else "skipped", check.detail)
+    return outcome_of(case, "failure" if judging and check.check in CRITICAL else "skipped", check.detail)
 
 
 def _text(text: object) -> str:

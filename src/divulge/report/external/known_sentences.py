@@ -144,6 +144,8 @@ _CHECKS = (
     "no holdout: inference and disclosure are not separated; rates of members alone say nothing about disclosure",
     "real: columns that not all tables have are left out, # in all: '…'",
     "synthetic: columns that not all tables have are left out, # in all: '…'",
+    "synthetic: columns that not all of these tables have are left out, # in all",
+    "synthetic: # tables of one training set, taken together: # rows",
 )
 _REACH = tuple(
     f"with # and # {who} {text}"
@@ -228,6 +230,7 @@ PUBLIC = frozenset(
         "holdout: columns that not all tables have are left out, # in all: '…'",
         "real: columns that not all tables have are left out, # in all: '…'",
         "synthetic: columns that not all tables have are left out, # in all: '…'",
+        "synthetic: columns that not all of these tables have are left out, # in all",
         *_SEARCHED,
         "inference: # targets are many, and the first # by name were attacked; name others as targets",
         "key sets of # columns: the # that extend the best smaller ones were looked at",

@@ -6,6 +6,7 @@ pairs of columns.
 
 from __future__ import annotations
 
+from divulge.sdmetrics import sound_columns
 from divulge.sdmetrics.base import ColumnPairsMetric
 from divulge.sdmetrics.column_pairs import comparisons, keys
 from divulge.sdmetrics.computed import computed_by
@@ -33,7 +34,7 @@ class CardinalityBoundaryAdherence(ColumnPairsMetric):
     name = "CardinalityBoundaryAdherence"
 
 
-@computed_by(comparisons.contingency_similarity)
+@computed_by(comparisons.contingency_similarity, sound=sound_columns.contingency_sound)
 class ContingencySimilarity(ColumnPairsMetric):
     """1 less the total variation distance between the shares of all pairs of values; missing is a value.
 
@@ -61,7 +62,7 @@ class ContinuousKLDivergence(ColumnPairsMetric):
     name = "Continuous Kullback–Leibler Divergence"
 
 
-@computed_by(comparisons.correlation_similarity)
+@computed_by(comparisons.correlation_similarity, sound=sound_columns.correlation_sound)
 class CorrelationSimilarity(ColumnPairsMetric):
     """1 less half the difference between the two correlations; rows in which a value is missing are left out.
 

@@ -6,6 +6,7 @@ pandas.Series, a series of another library, an array or a list.
 
 from __future__ import annotations
 
+from divulge.sdmetrics import sound_columns
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.single_column import comparisons, formats
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 
-@computed_by(comparisons.boundary_adherence)
+@computed_by(comparisons.boundary_adherence, sound=sound_columns.boundary_adherence_sound)
 class BoundaryAdherence(SingleColumnMetric):
     """Share of synthetic numbers or dates that lie between the smallest and the largest real one.
 
@@ -43,7 +44,7 @@ class BoundaryAdherence(SingleColumnMetric):
     name = "BoundaryAdherence"
 
 
-@computed_by(comparisons.category_adherence)
+@computed_by(comparisons.category_adherence, sound=sound_columns.category_adherence_sound)
 class CategoryAdherence(SingleColumnMetric):
     """Share of synthetic values that the real column has.
 
@@ -60,7 +61,7 @@ class CategoryAdherence(SingleColumnMetric):
     name = "CategoryAdherence"
 
 
-@computed_by(comparisons.category_coverage)
+@computed_by(comparisons.category_coverage, sound=sound_columns.category_coverage_sound)
 class CategoryCoverage(SingleColumnMetric):
     """Share of the real column's values that the synthetic column has; missing values do not count.
 
@@ -105,7 +106,7 @@ class KeyUniqueness(SingleColumnMetric):
     name = "KeyUniqueness"
 
 
-@computed_by(comparisons.ks_complement)
+@computed_by(comparisons.ks_complement, sound=sound_columns.ks_sound)
 class KSComplement(SingleColumnMetric):
     """1 less the largest distance between the two empirical distribution functions of numbers or dates.
 
@@ -115,7 +116,7 @@ class KSComplement(SingleColumnMetric):
     name = "Inverted Kolmogorov-Smirnov D statistic"
 
 
-@computed_by(comparisons.missing_value_similarity)
+@computed_by(comparisons.missing_value_similarity, sound=sound_columns.missing_sound)
 class MissingValueSimilarity(SingleColumnMetric):
     """1 less the difference between the two shares of missing values."""
 
@@ -159,7 +160,7 @@ class StatisticSimilarity(SingleColumnMetric):
     name = "StatisticSimilarity"
 
 
-@computed_by(comparisons.tv_complement)
+@computed_by(comparisons.tv_complement, sound=sound_columns.tv_sound)
 class TVComplement(SingleColumnMetric):
     """1 less the total variation distance between the shares of the values; missing values are left out.
 

@@ -1,0 +1,225 @@
+"""Two releases before and after people left: are the leavers told from those who stayed?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.membership.blind import blind_check
+from divulge.attacks.membership.change_scores import change_scores, checked_changes
+from divulge.attacks.membership.other_people import UNIT_NOTE, by_unit, pooled_units
+from divulge.attacks.membership.results import Judgement, Scored, judgements, shown
+from divulge.attacks.membership.two_releases import People, matched, with_unit
+from divulge.case.case import Case, build_case, schema_of
+from divulge.case.distances import distance_columns
+from divulge.core.result import Individual, Result, sentence
+from divulge.core.schema import Schema
+from divulge.stats.score_tests import score_tests
+from divulge.tables.frames import Table
+from divulge.tables.readers import opened
+from divulge.tables.stacking import stacked
+
+__all__ = ["Changes", "changes"]
+
+Floats = NDArray[np.float64]
+
+_NOBODY_LEFT = "nobody left between the releases; if people did, the releases are swapped"
+_WHO = {"leavers": ("left", "leavers"), "joiners": ("joined", "joiners")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """What two releases tell about who left between them, and about who joined."""
+
+    left: tuple[Result, ...]
+    """Leavers against stayers, one result for each score: `real` counts leavers, `holdout` stayers. Empty if nobody
+    left."""
+    joined: tuple[Result, ...]
+    """Joiners against stayers in the same way. Empty if nobody joined."""
+    n_left: int
+    n_stayed: int
+    n_joined: int
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_left:,} people left, {self.n_stayed:,} stayed, {self.n_joined:,} joined", *self.notes]
+        for results in (self.left, self.joined):
+            lines += [str(r) for r in results]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain dictionaries and lists."""
+        sizes = {"left": self.n_left, "stayed": self.n_stayed, "joined": self.n_joined}
+        found = {
+            name: [r.to_dict() for r in results] for name, results in (("left", self.left), ("joined", self.joined))
+        }
+        return {"people": sizes, "notes": list(self.notes), "results": found}
+
+
+class _Changed(Result, frozen=True, kw_only=True):
+    """A result of leavers, or joiners, against stayers."""
+
+    def __str__(self) -> str:
+        who = _WHO[self.settings["people"]][1]
+        return f"{who} ({self.variant}): {_in_words(sentence(self), who)}"
+
+
+def changes(
+    real_before: Any,
+    synthetic_before: Any,
+    real_after: Any,
+    synthetic_after: Any,
+    *,
+    unit: str,
+    columns: Sequence[str] | None = None,
+    scores: Sequence[str] | str | None = None,
+    schema: Schema | None = None,
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+) -> Changes:
+    """Return how well two releases tell who left between them, and who joined.
+
+    Each score says how much nearer the first synthetic table is to a leaver's record than the second one. Leavers are
+    compared with those who stayed, by the record in the first real table. For those who joined both releases change
+    places. No score looks at who left, so that a permutation of the labels is an exact test, if leaving was unrelated
+    to the columns. Where a classifier that never sees a synthetic table tells leavers from stayers, the verdict is
+    "cannot tell".
+
+    Parameters
+    ----------
+    real_before, synthetic_before
+        Training table and synthetic table of the first release; the latter also as a list of tables.
+    real_after, synthetic_after
+        Those of the second release.
+    unit
+        Column of the person in both real tables. Rows of one id are one person, who scores as the highest record.
+    columns
+        Compare only these columns; None takes all that a distance can compare.
+    scores
+        Names of scores: mean rank (the headline), nearest, nearest 5, 2-way, 3-way and 4-way margins. None takes all.
+    schema, missing, seed, level
+        As in every attack.
+
+    Returns
+    -------
+    Changes
+        P-values are corrected over all scores and both questions.
+
+    Raises
+    ------
+    ColumnError, SettingError, TableError
+        A table or a setting cannot be used; no id stands in both real tables, a row has none, or nobody left or joined.
+
+    Notes
+    -----
+    "excess found" means that the recipients of both tables learn who left. Whether the second table still holds traces
+    of the leavers is another question: `membership(leavers, synthetic_after, holdout=...)`.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> draw = np.random.default_rng(0).normal
+    >>> people = pl.DataFrame({c: draw(size=300) for c in "abc"}).with_row_index("id")
+    >>> copied = [t.drop("id").sample(fraction=0.8, seed=1) for t in (people, people[40:])]
+    >>> found = changes(people, copied[0], people[40:], copied[1], unit="id", scores="nearest")
+    >>> found.n_left, found.n_stayed, found.left[0].verdict
+    (40, 260, 'excess found')
+    """
+    wanted = checked_changes(scores)
+    tables = [opened(real_before, "real before", missing), opened(real_after, "real after", missing)]
+    released = [stacked([opened(t, "synthetic", missing)]) for t in (synthetic_before, synthetic_after)]
+    people = matched(tables[0], tables[1], unit, (released[0], released[1]))
+    questions = [q for q, n in (("leavers", people.n_left), ("joiners", people.n_joined)) if n]
+    found: dict[str, tuple[Result, ...]] = {}
+    for question in questions:
+        first = 0 if question == "leavers" else 1
+        case, n_before = _case(people, released, first, schema, missing, seed, level, tables)
+        found[question] = _compared(case, n_before, columns, wanted, question, len(questions))
+    notes = () if people.n_left else (_NOBODY_LEFT,)
+    return Changes(
+        found.get("leavers", ()), found.get("joiners", ()), people.n_left, people.n_stayed, people.n_joined, notes
+    )
+
+
+def _case(
+    people: People,
+    released: Sequence[Table],
+    first: int,
+    schema: Schema | None,
+    missing: Sequence[str],
+    seed: int,
+    level: float,
+    tables: Sequence[Table],
+) -> tuple[Case, int]:
+    """Return a case of the changed (as real), the stayers (as holdout) and both synthetic tables as one.
+
+    The second value is the number of rows of the first of both.
+    """
+    before = released[first]
+    both = stacked([before, released[1 - first]])
+    if people.case_unit is not None:
+        both = with_unit(both, tables[first], people.case_unit)
+    changed, stayers = people.rows(first, stayed=False), people.rows(first, stayed=True)
+    shared = set(changed.columns) & set(both.columns)
+    # kinds are those of the whole table: the few who changed do not show them
+    whole = schema_of(tables[first], schema=schema, missing=missing)
+    full = Schema(tuple(c for c in whole.columns if c.name in shared), whole.threat)
+    case = build_case(
+        changed, both, stayers, schema=full, unit=people.case_unit, missing=missing, seed=seed, level=level
+    )
+    return case, before.n_rows
+
+
+def _compared(
+    case: Case, n_before: int, columns: Sequence[str] | None, wanted: Sequence[str], question: str, n_questions: int
+) -> tuple[Result, ...]:
+    compared, left_out = distance_columns(case, columns)
+    units = pooled_units(case, ("real", "holdout"))
+    blind = blind_check(case, compared, units)
+    n = case.n_rows("real")
+    settings = {"columns": len(compared), "people": question}
+    keys = () if columns is None else compared
+    scored = [
+        Scored(name, *by_unit(s, n, units), settings, keys, blind, case.level, Individual(real=s[:n], holdout=s[n:]))
+        for name, s in change_scores(case, n_before, compared, wanted).items()
+    ]
+    tests = score_tests(
+        np.column_stack([s.members for s in scored]), np.column_stack([s.strangers for s in scored]),
+        level=case.level, rng=case.rng("changes labels"),
+    )  # fmt: skip
+    notes = [*left_out, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
+    return tuple(
+        _worded(shown(s, _over(test, n_questions), notes), question)
+        for s, test in zip(scored, judgements(tests), strict=True)
+    )
+
+
+def _over(test: Judgement, n: int) -> Judgement:
+    """Return a test corrected for so many families (Bonferroni)."""
+    adjusted = min(1.0, n * test.p_adjusted)
+    return Judgement(test.p_value, adjusted, test.towards, 1 - (1 - test.level_each) / n, test.spread)
+
+
+def _worded(result: Result, question: str) -> Result:
+    past, who = _WHO[question]
+    notes = tuple(_in_words(note, who) for note in result.notes)
+    told = replace(
+        result, attack="changes", hit=f"claimed as people who {past} at a price of 10% of stayers:", notes=notes
+    )
+    return _Changed(**{name: getattr(told, name) for name in told.__struct_fields__})
+
+
+def _in_words(text: str, who: str) -> str:
+    """Return a text about members and strangers as one about these people and those who stayed."""
+    for before, after in (
+        ("real and holdout", f"{who} and stayers"), ("members", who), ("strangers", "stayers"),
+        ("is a member", "is one of them"), (" real and ", f" {who}' and "), (" holdout records", " stayers' records"),
+    ):  # fmt: skip
+        text = text.replace(before, after)
+    return text

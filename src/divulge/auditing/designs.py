@@ -1,0 +1,79 @@
+"""The designs by the names that `--design` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from divulge.auditing.canaries import Canaries, Claim
+from divulge.auditing.design import Design
+from divulge.auditing.domain import Domain
+from divulge.auditing.halves import RandomHalves
+from divulge.auditing.secrets import SwappedSecrets
+from divulge.auditing.target import Target
+from divulge.core.errors import SettingError
+
+__all__ = ["ALIASES", "Asked", "design_of", "names"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a user may ask of a design; each design takes what it knows and refuses what it cannot use."""
+
+    secrets: tuple[str, ...] = ()
+    """Columns whose values are exchanged; with the design "secrets" at least one."""
+    everyone: bool = False
+    """Whether all people take part, not a third of them."""
+    claim: float | None = None
+    """Epsilon that the generator claims."""
+    delta: float | None = None
+    level: float = 0.95
+    acceptable: float = 0.05
+    """Largest upper limit of risk that counts as none found."""
+
+
+ALIASES = {"membership": "halves", "swapped_secrets": "secrets", "random_halves": "halves"}
+"""Other names, of results and of the field."""
+_DESIGNS: dict[str, tuple[Callable[[Asked], Design], int]] = {
+    "secrets": (
+        lambda a: SwappedSecrets(
+            secrets=a.secrets, share=1.0 if a.everyone else None, level=a.level, acceptable=a.acceptable
+        ),
+        10,
+    ),
+    "halves": (lambda a: RandomHalves(level=a.level, acceptable=a.acceptable), 16),
+    "canaries": (lambda a: Canaries(claim=_claim(a), level=a.level), 5),
+    "target": (lambda a: Target(claim=_claim(a), level=a.level), 200),
+    "domain": (lambda a: Domain(level=a.level, acceptable=a.acceptable), 2),
+}
+"""For each name what makes the design, and the trainings without --runs."""
+
+
+_BOUNDS = ("canaries", "target")
+"""Designs that bound epsilon, and test a claim."""
+
+
+def _claim(asked: Asked) -> Claim | None:
+    return None if asked.claim is None else Claim(asked.claim, asked.delta or 0.0)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the designs."""
+    return tuple(_DESIGNS)
+
+
+def design_of(name: str, asked: Asked) -> tuple[Design, int]:
+    """Return a design, and how many trainings it makes where the user names no number.
+
+    Raises
+    ------
+    SettingError
+        There is no such design, or it does not fit what is asked.
+    """
+    name = ALIASES.get(name, name)
+    if name not in _DESIGNS:
+        raise SettingError(f"--design: no {name!r}. hint: {', '.join(names())}.")
+    if asked.claim is not None and name not in _BOUNDS:
+        raise SettingError(f"--claim: the design {name} tests no epsilon. hint: --design {' or '.join(_BOUNDS)}.")
+    make, runs = _DESIGNS[name]
+    return make(asked), runs

@@ -1,0 +1,124 @@
+"""Processes of one audit: each leads a group of its own, which ends with it, at its time limit or when asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Ended", "Processes"]
+
+_GRACE = 10.0  # seconds between TERM and KILL
+_LONGEST_LOG = 1 << 20  # bytes of a log that are kept: its end
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended."""
+
+    seconds: float
+    why: str = ""
+    """Why its table cannot be used; "" where it ended well."""
+
+
+class Processes:
+    """The processes that run now. Several threads may run one each."""
+
+    def __init__(self, grace: float = _GRACE) -> None:
+        self._grace = grace
+        self._lock = threading.Lock()
+        self._running: set[int] = set()
+        self.stopped = False
+
+    def run(self, words: Sequence[str], log: Path, environment: Mapping[str, str], limit: float) -> Ended:
+        """Run a command without a shell until it ends or the limit is reached, with its output in a log.
+
+        Parameters
+        ----------
+        words
+            Program and arguments.
+        log
+            File for standard output and standard error; only the owner may read it.
+        environment
+            The whole environment of the process.
+        limit
+            Seconds; then the group gets TERM, and KILL a little later.
+        """
+        began = time.monotonic()
+        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            with self._lock:
+                if self.stopped:
+                    return Ended(0.0, "the audit was stopped")
+                process = subprocess.Popen(
+                    list(words), stdin=subprocess.DEVNULL, stdout=handle, stderr=subprocess.STDOUT,
+                    env=dict(environment), start_new_session=True,
+                )  # fmt: skip
+                self._running.add(process.pid)
+        except OSError as error:
+            return Ended(time.monotonic() - began, f"cannot be started ({error.strerror or type(error).__name__})")
+        finally:
+            os.close(handle)
+        why = self._waited(process, limit)
+        _shorten(log)
+        return Ended(time.monotonic() - began, why)
+
+    def _waited(self, process: subprocess.Popen[bytes], limit: float) -> str:
+        try:
+            status = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            self._end(process)
+            return f"was stopped at the time limit of {limit:.0f} seconds"
+        finally:
+            _signal(process.pid, signal.SIGKILL)  # what it left running
+            with self._lock:
+                self._running.discard(process.pid)
+        if self.stopped:
+            return "the audit was stopped"
+        if status < 0:
+            return f"was ended by the signal {_signal_name(-status)}"
+        return f"ended with exit status {status}" if status else ""
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        _signal(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(self._grace)
+        _signal(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def stop(self) -> None:
+        """End all processes, and start no more."""
+        with self._lock:
+            self.stopped = True
+            running = list(self._running)
+        for pid in running:
+            _signal(pid, signal.SIGKILL)
+
+
+def _signal(group: int, which: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, which)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _shorten(log: Path) -> None:
+    """Keep the end of a long log."""
+    with suppress(OSError):
+        size = log.stat().st_size
+        if size > _LONGEST_LOG:
+            with open(log, "rb") as file:
+                file.seek(-_LONGEST_LOG, os.SEEK_END)
+                end = file.read()
+            log.write_bytes(b"(the begin was left out)\n" + end)

@@ -1,0 +1,125 @@
+"""What `divulge.audit` returns: one typed audit and its documents."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+from msgspec.structs import replace
+
+from divulge.auditing.model import FORMAT, Audit
+from divulge.auditing.result import AuditResult
+from divulge.core.atomic_write import replaced, replacing, written
+from divulge.core.bounded_read import read_at_most
+from divulge.core.errors import SettingError
+from divulge.core.result import jsonable, tidy
+from divulge.report.content import text_of
+from divulge.report.notebook import framed
+from divulge.report.schema import fault_of
+from divulge.tables.parquet import write_parquet
+
+__all__ = ["FILES", "AuditReport", "read_audit"]
+
+FILES = ("audit.html", "audit.json", "audit.md", "people.parquet")
+"""Documents of an audit, in the folder that it is written to."""
+_LARGEST = 64  # megabytes of an audit.json
+
+
+@dataclasses.dataclass(frozen=True)
+class AuditReport:
+    """What `divulge.audit` found."""
+
+    audit: Audit
+    """The content of audit.json, typed."""
+    people: pl.DataFrame | None = None
+    """What was found about each person, by row of the table as it was given; for the custodian alone."""
+    results: tuple[AuditResult, ...] = ()
+    """The results with their arrays of persons, by row of the pool."""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: "excess found", "none found" or "cannot tell"."""
+        return self.audit.verdict
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The content of audit.json as plain dictionaries."""
+        return jsonable(msgspec.to_builtins(self.audit))  # type: ignore[no-any-return] # a dict goes in
+
+    def replaced(self, **parts: Any) -> AuditReport:
+        """Return a copy with parts of its audit replaced, such as the rules."""
+        return dataclasses.replace(self, audit=replace(self.audit, **parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of audit.json."""
+        return self.data
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return audit.json as text, and write it when a path is given."""
+        return written(text_of(self.data), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """Return the audit as Markdown, and write it when a path is given."""
+        from divulge.auditing.documents.text import markdown
+
+        return written(markdown(self.audit), path)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the audit as one offline HTML page, and write it when a path is given."""
+        from divulge.auditing.documents.html import page
+
+        return written(page(self.audit), path)
+
+    def to_junit(self, path: str | Path | None = None) -> str:
+        """Return the audit as JUnit XML, and write it when a path is given."""
+        from divulge.auditing.documents.junit import junit
+
+        return written(junit(self.audit), path)
+
+    def write(self, folder: str | Path) -> Path:
+        """Write audit.html, audit.json and audit.md to a folder, and people.parquet where persons were tested."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(FILES, (self.to_html(), self.to_json(), self.to_markdown()), strict=False):
+            replaced(folder / name, text.encode())
+        if self.people is not None:
+            with replacing(folder / FILES[3], mode=0o600) as file:
+                write_parquet(self.people, file)
+        return folder
+
+    def __repr__(self) -> str:
+        from divulge.auditing.documents.text import summary
+
+        return summary(self.audit)
+
+    def _repr_html_(self) -> str:
+        return framed(self.to_html(), "divulge audit")
+
+
+def read_audit(path: str | Path) -> Audit | None:
+    """Return the audit in a file; None for a file of another format.
+
+    Raises
+    ------
+    SettingError
+        The file cannot be read, or is damaged.
+    """
+    path = Path(path)
+    where = tidy(path.name) or "audit"
+    try:
+        data = msgspec.json.decode(read_at_most(path, _LARGEST, where))
+    except OSError as error:
+        raise SettingError(f"{where}: cannot be read ({error.strerror}). hint: check the path.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if not isinstance(data, dict) or not str(data.get("format", "")).startswith("divulge-audit/"):
+        return None
+    if data["format"] != FORMAT:
+        raise SettingError(f"{where}: of another format than {FORMAT}. hint: read it with the version that wrote it.")
+    if place := fault_of(data, Audit):
+        raise SettingError(f"{where}: damaged at {place}. hint: run `divulge audit --resume` again.")
+    return msgspec.convert(data, Audit)

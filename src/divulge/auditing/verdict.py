@@ -1,0 +1,65 @@
+"""The verdict of an audit, and what failed trainings do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from divulge.auditing.model import Trained
+from divulge.auditing.result import AuditResult, Run
+from divulge.core.result import Verdict
+from divulge.report.formatting import several
+
+__all__ = ["MOST_FAILED", "counted", "judged", "verdict_of"]
+
+MOST_FAILED = 0.1
+"""Share of failed trainings above which nothing is concluded: failing may depend on whose secret is where."""
+_ORDER: tuple[Verdict, ...] = ("excess found", "deficit found", "cannot tell", "no holdout", "none found")
+_WORDS = {
+    "excess found": "The synthetic tables disclose something about the people they were trained on.",
+    "cannot tell": "This audit cannot tell whether the synthetic tables disclose something about people.",
+    "none found": "This audit found nothing that the synthetic tables disclose about the people they were trained on.",
+}
+
+
+def counted(runs: Sequence[Run], seconds: float) -> Trained:
+    """Return how many trainings there were."""
+    status = [r.status for r in runs]
+    return Trained(
+        planned=len(runs), done=status.count("done"), failed=status.count("failed"),
+        left_out=status.count("left out"), seconds=seconds,
+    )  # fmt: skip
+
+
+def judged(results: Sequence[AuditResult], trained: Trained) -> tuple[AuditResult, ...]:
+    """Return the results, "cannot tell" where too many trainings failed."""
+    made = trained.done + trained.failed
+    if not made or trained.failed <= MOST_FAILED * made:
+        return tuple(results)
+    note = (
+        f"{trained.failed} of {made} trainings failed: whether a training fails may depend on what it was trained on, "
+        "and the numbers are of those that did not"
+    )
+    return tuple(r if r.verdict is None else replace(r, verdict="cannot tell", notes=(note, *r.notes)) for r in results)
+
+
+def verdict_of(results: Sequence[AuditResult], trained: Trained) -> tuple[Verdict, str]:
+    """Return the verdict of an audit and its sentence.
+
+    Examples
+    --------
+    >>> found = AuditResult(test="swapped_secrets", n=10, verdict="none found", sentence="5 of 10 pairs.")
+    >>> verdict_of([found], Trained(planned=1, done=1, failed=0, left_out=0, seconds=1.0))[0]
+    'none found'
+    """
+    verdicts = [r.verdict for r in results if r.verdict is not None]
+    verdict: Verdict = next((v for v in _ORDER if v in verdicts), "cannot tell")
+    sentence = _WORDS.get(verdict, _WORDS["cannot tell"])
+    made = trained.done + trained.failed
+    if trained.failed > MOST_FAILED * made:
+        sentence = (
+            f"Nothing is concluded: {trained.failed} of {several(made, 'training')} failed, and whether one fails may "
+            "depend on what it was trained on. Mend what fails, and continue with --resume."
+        )
+    return verdict, sentence

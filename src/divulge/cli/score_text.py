@@ -1,0 +1,143 @@
+"""Membership scores for a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from divulge.attacks.membership.changes import Changes
+from divulge.core.result import Result
+from divulge.report.documents.console import as_terminal_text
+from divulge.report.documents.terminal import clean
+
+__all__ = ["changes_text", "membership_text"]
+
+_VERDICTS = ("excess found", "deficit found", "cannot tell", "none found", "no holdout")
+_TOLD_BY_NUMBER = "synthetic tables"
+
+
+def membership_text(results: Sequence[Result], *, width: int = 110, colour: bool = False) -> str:
+    """Return the summary of `divulge membership`."""
+    return _text(_membership(results), width, colour)
+
+
+def changes_text(found: Changes, *, width: int = 110, colour: bool = False) -> str:
+    """Return the summary of `divulge changes`."""
+    return _text(_changes(found), width, colour)
+
+
+def _text(parts: Iterator[Any], width: int, colour: bool) -> str:
+    lines = as_terminal_text(parts, width=width, colour=colour).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _membership(results: Sequence[Result]) -> Iterator[Any]:
+    from rich.text import Text
+
+    yield Text(f"divulge: membership: {_verdict(results)}", style="bold")
+    yield _scores(results, "members", "strangers")
+    yield from _by_number(results)
+    for result in results:
+        if result.context.get("gain over the best single score") is not None:
+            gain = _limits(result, "gain over the best single score", "{:+.3f}")
+            yield Text(f"Known members: {gain} in AUC over the best single score.")
+    yield from _notes(results)
+
+
+def _changes(found: Changes) -> Iterator[Any]:
+    from rich.text import Text
+
+    yield Text(f"divulge: {found.n_left:,} people left, {found.n_stayed:,} stayed, {found.n_joined:,} joined", "bold")
+    for note in found.notes:
+        yield Text(f"! {clean(note)}", style="yellow")
+    for who, results in (("leavers", found.left), ("joiners", found.joined)):
+        if results:
+            yield Text(f"{who} against stayers: {_verdict(results)}", style="bold")
+            yield _scores(results, who, "stayers")
+            yield from _notes(results)
+
+
+def _verdict(results: Sequence[Result]) -> str:
+    return next(v for v in _VERDICTS if any(r.verdict == v for r in results))
+
+
+def _scores(results: Sequence[Result], who: str, others: str) -> Any:
+    n, m = (next((x.n for r in results if (x := getattr(r, side))), None) for side in ("real", "holdout"))
+    sizes = "" if n is None else f"{n:,} {who}, {m:,} {others}"
+    table = _table(sizes, "AUC", "claimed at FPR 10%", "TPR at FPR 1%", "p", "verdict")
+    for r in results:
+        table.add_row(
+            clean(r.variant),
+            _limits(r, "AUC"),
+            "-" if r.real is None else f"{r.real.hits:,.0f} of {r.real.n:,}",
+            _limits(r, "TPR at FPR 1%"),
+            "-" if r.p_adjusted is None else f"{r.p_adjusted:.4f}",
+            r.verdict or "",
+        )
+    return table
+
+
+def _by_number(results: Sequence[Result]) -> Iterator[Any]:
+    """Yield what the number of tables adds, for the score that gains most from all of them."""
+    from rich.text import Text
+
+    several = [r for r in results if r.curves.get(_TOLD_BY_NUMBER)]
+    if not several:
+        return
+    best = max(several, key=lambda r: r.context["AUC"] or 0.0)
+    curves = {name.removeprefix("by tables: "): values for name, values in best.curves.items()}
+    yield Text(f"By number of synthetic tables, {clean(best.variant)}:", style="bold")
+    table = _table("tables", "rows", "AUC", "TPR at FPR 1%", "p")
+    for i, number in enumerate(curves[_TOLD_BY_NUMBER]):
+        cells = [
+            "-" if name not in curves else _range([curves[f"{name}{end}"][i] for end in ("", *_ENDS)])
+            for name in ("AUC", "TPR at FPR 1%")
+        ]
+        table.add_row(
+            f"{number:,.0f}", f"{curves['synthetic rows'][i]:,.0f}", *cells, f"{curves['p-value, adjusted'][i]:.4f}"
+        )
+    yield table
+    alone = best.context["AUC of the best single table"]
+    gain = _limits(best, "gain of all tables over the best single one", "{:+.3f}")
+    yield Text(f"Best table alone: AUC {alone:.3f}; all together {gain}.")
+
+
+_ENDS = (", lower limit", ", upper limit")
+
+
+def _limits(result: Result, name: str, form: str = "{:.3f}") -> str:
+    """Return a number of the context with its limits; "-" where there is none."""
+    values = [result.context.get(f"{name}{end}") for end in ("", *_ENDS)]
+    known = [v for v in values if v is not None]
+    return _range(known, form) if len(known) == len(values) else "-"
+
+
+def _range(three: Sequence[float], form: str = "{:.3f}") -> str:
+    return f"{form} ({form} to {form})".format(*three) if three[0] == three[0] else "-"
+
+
+def _notes(results: Sequence[Result]) -> Iterator[Any]:
+    """Yield each note once, whatever its numbers; one that not all scores have, with the number of those that do."""
+    from rich.text import Text
+
+    notes = [(re.sub(r"\d[\d,.]*", "#", note), note) for r in results for note in r.notes]
+    plain = [p for p, _ in notes]
+    first: dict[str, str] = {}
+    for p, note in notes:
+        first.setdefault(p, note)
+    for p, note in first.items():
+        n = plain.count(p)
+        which = "" if n == len(results) else f" ({n} of {len(results)} scores)"
+        yield Text(f"! {clean(note)}{which}", style="dim")
+
+
+def _table(*heads: str) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for i, head in enumerate(heads):
+        left = i == 0 or head == "verdict"
+        table.add_column(head, justify="left" if left else "right", overflow="fold", no_wrap=i > 0)
+    return table

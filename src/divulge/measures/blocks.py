@@ -1,0 +1,220 @@
+"""What the counted measures take from a case: the columns, codes that treat all tables alike, and blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.core.hashing import value_hashes
+from divulge.kernels.counts.binning import quantile_edges
+from divulge.measures.noise_floor import Labels, block_numbers, draw_labels
+
+__all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt", "smallest"]
+
+Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+FEWEST = 3
+"""Fewest rows (or units) of each table that are compared."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """The codes of one column in each table; code 0 is missing."""
+
+    codes: tuple[NDArray[Any], ...]
+    n_codes: int
+    ordered: bool
+    """Whether larger codes are larger numbers, all but 0."""
+    binned: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dealt:
+    """The rows of two tables in blocks."""
+
+    which: tuple[int, int]
+    """The tables: 0 real, 1 synthetic, 2 holdout."""
+    rows: tuple[Ints | None, Ints | None]
+    """The rows of each table that are compared; None is all."""
+    block: NDArray[np.int32]
+    """Block of each row that is compared, of the first table and then of the second."""
+    labels: Labels
+    n: int
+    m: int
+    notes: tuple[str, ...]
+
+    def both(self, codes: tuple[NDArray[Any], ...]) -> NDArray[Any]:
+        """Return the codes of the rows that are compared, of the first table and then of the second."""
+        parts = [codes[t] if r is None else codes[t][r] for t, r in zip(self.which, self.rows, strict=True)]
+        return np.concatenate(parts)
+
+
+def compared_columns(case: Case) -> tuple[str, ...]:
+    """Return the columns that measures of fidelity compare, sorted by name.
+
+    These are all but identifiers, free text, the unit, ignored ones, and those with one value in all tables.
+    """
+    usable = set(case.schema.usable())
+    roles = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
+    constant = [c for c in case.schema.names("constant") if c not in roles and int(case.encoded.occurs(c).sum()) > 1]
+    return tuple(sorted({*(c for c in case.columns if c in usable), *constant}))
+
+
+def coded(case: Case, column: str, n_bins: int) -> Coded:
+    """Return codes of a column that treat all tables alike.
+
+    Numbers are put into bins of equal counts over all tables together. Bins of the real table alone would hold equal
+    counts of that table, so that its rows could not be exchanged with those of another.
+
+    Parameters
+    ----------
+    case, column
+        All rows in memory.
+    n_bins
+        Most bins of a column of numbers.
+    """
+    key = ("fidelity codes", column, n_bins)
+    return case.encoded.once(key, lambda: _coded(case, column, n_bins))
+
+
+def _coded(case: Case, column: str, n_bins: int) -> Coded:
+    codes, n_codes = case.codes(column, binned=False), case.n_codes(column, binned=False)
+    if not case.encoded.is_number(column):
+        return Coded(tuple(smallest(c, n_codes) for c in codes), n_codes, ordered=False, binned=False)
+    numbers = case.numbers(column)
+    counts = np.sum(case.pooled(column).counts, axis=0)
+    number = ~np.isnan(numbers)
+    place = np.zeros(n_codes, dtype=np.int32)
+    order = np.argsort(numbers[number], kind="stable")
+    edges = quantile_edges(numbers[number][order], counts[number][order], n_bins) if number.any() else np.empty(0)
+    few = int(number.sum()) <= n_bins
+    edges = np.sort(numbers[number])[:-1] if few else edges
+    place[number] = np.searchsorted(edges, numbers[number], side="left") + 1
+    others = np.flatnonzero(~number[1:]) + 1
+    place[others] = len(edges) + 2 + np.arange(len(others))
+    size = len(edges) + 2 + len(others)
+    found = tuple(smallest(place, size)[c] for c in codes)
+    return Coded(found, size, ordered=not len(others), binned=not few)
+
+
+def smallest(codes: NDArray[Any], n_codes: int) -> NDArray[Any]:
+    """Return codes in one byte each where there are at most 256 of them."""
+    return codes.astype(np.uint8) if n_codes <= 2**8 else codes
+
+
+def dealt(case: Case, other: int = 1) -> Dealt | None:
+    """Return the rows of the real and of another table in blocks, units whole; None where a table has too few.
+
+    Which rows share a block depends on the seed and on what the rows say, not on their order or their names.
+
+    Parameters
+    ----------
+    case
+        All rows in memory.
+    other
+        1 the synthetic table, 2 the holdout.
+    """
+    key = ("dealt", other)
+    if key not in case.cache:
+        case.cache[key] = _dealt(case, other)
+    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
+
+
+def _dealt(case: Case, other: int) -> Dealt | None:
+    which = (0, other)
+    rng = case.rng(f"noise floor {other}")
+    found = [_units(case, table) for table in which]
+    n, m = (int(unit.max(initial=-1)) + 1 for unit in found)
+    if min(n, m) < FEWEST:
+        return None
+    blocks, dealt_units = block_numbers(n, m)
+    numbers: list[NDArray[np.int32]] = []
+    rows: list[Ints | None] = []
+    notes = []
+    for i, (unit, n_units) in enumerate(zip(found, (n, m), strict=True)):
+        place = rng.permutation(n_units)[unit]
+        kept = None
+        if dealt_units[i] < n_units:
+            kept = np.flatnonzero(place < dealt_units[i])
+            role = case.tables[which[i]].role
+            notes.append(f"{len(kept):,} of {len(unit):,} {role} rows were drawn: the other table is far smaller")
+            place = place[kept]
+        rows.append(kept)
+        numbers.append((place * blocks[i] // dealt_units[i] + (blocks[0] if i else 0)).astype(np.int32))
+    block = np.concatenate(numbers)
+    sizes = np.bincount(block, minlength=sum(blocks))
+    labels = draw_labels(sizes, blocks[0], rng)
+    return Dealt(which, (rows[0], rows[1]), block, labels, len(numbers[0]), len(numbers[1]), tuple(notes))
+
+
+def _units(case: Case, table: int) -> Ints:
+    """Return the unit of each row, numbered by what the unit's rows say; without units each row is its own."""
+    said, ties = case.encoded.once(("said by rows",), lambda: _said(case))
+    units = case.units(case.tables[table].role)
+    if units is None:
+        order = np.lexsort((ties[table], said[table]))
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place
+    _, number = np.unique(units, return_inverse=True)
+    n_units = int(number.max(initial=-1)) + 1
+    of_unit = [np.zeros(n_units, dtype=np.uint64) for _ in range(2)]
+    for found, rows in zip(of_unit, (said[table], ties[table]), strict=True):
+        np.add.at(found, number, rows)
+    place = np.empty(n_units, dtype=np.int64)
+    place[np.lexsort((of_unit[1], np.bincount(number, minlength=n_units), of_unit[0]))] = np.arange(n_units)
+    return np.asarray(place[number])
+
+
+def _said(case: Case) -> tuple[list[Hashes], list[Hashes]]:
+    """Return for each table one hash a row of what the row says without names of values, and one with them.
+
+    A number enters by its rank, and another value by how often it occurs in each table, and then by the rows that have
+    it. The second hash breaks ties, which rows have that are alike but for names.
+    """
+    names = compared_columns(case) or case.columns
+    n_rows = sum(t.n_rows for t in case.tables)
+    shift = np.uint64(max(32, 12 + n_rows.bit_length()))
+    said, ties = ([np.zeros(t.n_rows, dtype=np.uint64) for t in case.tables] for _ in range(2))
+    for colours in (_colours, _recoloured):
+        before = [rows.copy() for rows in said]
+        for j, name in enumerate(names):
+            codes = case.codes(name, binned=False)
+            level = value_hashes(colours(case, name, before, shift), 1_000 + j)
+            for rows, own in zip(said, codes, strict=True):
+                rows += level[own]
+    for j, name in enumerate(names):
+        level = value_hashes(np.arange(case.n_codes(name, binned=False), dtype=np.uint64), j)
+        for rows, own in zip(ties, case.codes(name, binned=False), strict=True):
+            rows += level[own]
+    return said, ties
+
+
+def _colours(case: Case, name: str, rows: Sequence[Hashes], shift: np.uint64) -> Hashes:
+    """Return a number for each code: the rank of a number, and how often any other value occurs in each table."""
+    out = np.zeros(case.n_codes(name, binned=False), dtype=np.uint64)
+    for i, counts in enumerate(case.pooled(name).counts):
+        out += value_hashes(counts.astype(np.uint64), i)
+    if case.encoded.is_number(name):
+        numbers = case.numbers(name)
+        number = ~np.isnan(numbers)
+        out[number] = np.unique(numbers[number], return_inverse=True)[1].astype(np.uint64)
+    return out
+
+
+def _recoloured(case: Case, name: str, rows: Sequence[Hashes], shift: np.uint64) -> Hashes:
+    """Return a number for each code: its rows, where it is not a number; sums are exact."""
+    if case.encoded.is_number(name):
+        return _colours(case, name, rows, shift)
+    n_codes = case.n_codes(name, binned=False)
+    out = np.zeros(n_codes, dtype=np.uint64)
+    for own, said in zip(case.codes(name, binned=False), rows, strict=True):
+        sums = np.bincount(own, weights=(said >> shift).astype(np.float64), minlength=n_codes)
+        out += value_hashes(sums.astype(np.uint64), 7)
+    return out

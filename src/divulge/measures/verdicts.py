@@ -1,0 +1,115 @@
+"""Verdicts of measures of fidelity, and the correction of p-values over several measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from divulge.measures.result import FidelityResult, FidelityVerdict
+
+__all__ = ["corrected", "judged", "verdict_of"]
+
+_ALIKE = 1e-12  # p-values that differ by less are equal
+
+
+def verdict_of(
+    p_adjusted: float | None,
+    p_low_tail_adjusted: float | None,
+    high: float | None,
+    tolerance: float,
+    level: float = 0.95,
+) -> FidelityVerdict:
+    """Return the verdict of one comparison.
+
+    Parameters
+    ----------
+    p_adjusted, p_low_tail_adjusted
+        Corrected p-values of both tails; None where there is no test.
+    high
+        Upper limit of the true difference.
+    tolerance
+        The largest difference that does not matter.
+    level
+        1 less the chance of a false "differs".
+
+    Examples
+    --------
+    >>> verdict_of(0.001, 1.0, 0.3, 0.05), verdict_of(0.4, 1.0, 0.04, 0.05), verdict_of(0.4, 1.0, 0.2, 0.05)
+    ('differs', 'like a fresh sample', 'cannot tell')
+    """
+    rare = 1 - level - _ALIKE
+    if p_adjusted is not None and p_adjusted < rare:
+        return "differs"
+    if p_low_tail_adjusted is not None and p_low_tail_adjusted < rare:
+        return "closer than a fresh sample"
+    if high is not None and high <= tolerance:
+        return "like a fresh sample"
+    return "cannot tell"
+
+
+def judged(result: FidelityResult, level: float = 0.95) -> FidelityResult:
+    """Return the result with the verdict that follows from its numbers; "not measured" where it has no value.
+
+    Where the verdict is "cannot tell", `rows_needed` says with how many rows of each table a table without difference
+    would be told: limits shrink as one over the root of the rows.
+    """
+    if result.value is None:
+        return replace(result, verdict="not measured", rows_needed=None)
+    verdict = verdict_of(result.p_adjusted, result.p_low_tail_adjusted, result.high, result.tolerance, level)
+    return replace(result, verdict=verdict, rows_needed=_rows_needed(result) if verdict == "cannot tell" else None)
+
+
+def _rows_needed(result: FidelityResult) -> int | None:
+    fresh, tolerance = result.fresh_sample, result.tolerance
+    if result.quantity != "distance" or fresh is None or result.high is None or result.value is None or not tolerance:
+        return None
+    without = fresh.mean + result.high - result.value  # the upper limit of a table that shows a fresh sample's mean
+    if without <= 0 or not result.n or not result.m:
+        return None
+    rows = 2 * result.n * result.m / (result.n + result.m)
+    return math.ceil(rows * max(1.0, (without / tolerance) ** 2))
+
+
+def corrected(families: Sequence[Sequence[FidelityResult]], level: float = 0.95) -> list[tuple[FidelityResult, ...]]:
+    """Return the results of several measures, corrected over the measures, with the verdicts that follow.
+
+    `p_adjusted` of each measure is corrected within it already. Over k measures each is multiplied by k; where all
+    results of a measure are significant even so, the others are multiplied by k - 1, and so on (Holm's steps for
+    families). A false finding among all measures is then as rare as within one.
+
+    Parameters
+    ----------
+    families
+        The results of each measure.
+    level
+        1 less the chance of a false finding.
+    """
+    measured = [[r if r.value is not None else None for r in family] for family in families]
+    far = _stepped([[r.p_adjusted if r else None for r in family] for family in measured])
+    near = _stepped([[r.p_low_tail_adjusted if r else None for r in family] for family in measured])
+    return [
+        tuple(
+            judged(replace(r, p_adjusted=p, p_low_tail_adjusted=q), level) if r.value is not None else r
+            for r, p, q in zip(family, far[f], near[f], strict=True)
+        )
+        for f, family in enumerate(families)
+    ]
+
+
+def _stepped(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
+    """Return the corrected p-values of families whose p-values are corrected within each."""
+    tested = [f for f, family in enumerate(families) if any(p is not None for p in family)]
+    largest = {f: max(p for p in families[f] if p is not None) for f in tested}
+    order = sorted(tested, key=lambda f: largest[f])
+    left, steps = 0.0, []  # at which p-value each family has left, and the factor of those that stay
+    for place, f in enumerate(order):
+        steps.append((left, len(order) - place))
+        left = max(left, (len(order) - place) * largest[f])
+    out: list[list[float | None]] = []
+    for f, family in enumerate(families):
+        mine = steps[: order.index(f) + 1] if f in largest else []
+        out.append([None if p is None else float(np.min([1, *(max(a, k * p) for a, k in mine)])) for p in family])
+    return out

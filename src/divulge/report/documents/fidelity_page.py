@@ -1,0 +1,73 @@
+"""The results of all measures of fidelity as one offline HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from divulge.core import __version__
+from divulge.measures.registry import REGISTRY
+from divulge.measures.result import FidelityResult, name_of, sentence_of
+from divulge.report.documents.html import asset, content_policy, template
+
+__all__ = ["page"]
+
+_MOST_ROWS = 400
+_CLASS = {
+    "differs": "excess",
+    "closer than a fresh sample": "excess",
+    "like a fresh sample": "none",
+    "cannot tell": "unsure",
+    "not measured": "nohold",
+}
+
+
+def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str]) -> str:
+    """Return results as one HTML page; every name in it is untrusted text.
+
+    Parameters
+    ----------
+    results
+        Of each measure, the first one is about all columns together.
+    settings
+        Rows of the tables, tolerance, level and seed.
+    warnings
+        Why the verdicts may not hold.
+    """
+    script, style = asset("report.js"), asset("report.css")
+    by_measure: dict[str, list[FidelityResult]] = {}
+    for result in results:
+        by_measure.setdefault(result.measure, []).append(result)
+    context = {
+        "settings": settings,
+        "warnings": warnings,
+        "sections": [_section(found) for found in by_measure.values()],
+        "script": Markup(script),  # our own files
+        "style": Markup(style),
+        "policy": Markup(content_policy(script, style)),
+        "version": __version__,
+    }
+    return str(template().environment.get_template("fidelity.j2").render(context))
+
+
+def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
+    head = results[0]
+    entry = REGISTRY.get(head.measure)
+    rows = sorted(results[1:], key=lambda r: (-(r.ruler if r.ruler is not None else -1.0), name_of(r)))
+    return {
+        "id": head.measure,
+        "name": head.measure.replace("_", " "),
+        "head": head,
+        "sentence": sentence_of(head),
+        "entry": entry,
+        "mark": _CLASS[head.verdict],
+        "rows": [{"result": r, "mark": _CLASS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
+        "left_out": max(0, len(rows) - _MOST_ROWS),
+    }
+
+
+def _label(result: FidelityResult) -> str:
+    told = " + ".join(result.columns) or result.group or "all columns"
+    return told + (f" ({result.variant})" if result.variant else "")

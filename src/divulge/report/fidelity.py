@@ -1,0 +1,119 @@
+"""`Fidelity`: the results of all measures of one synthetic table, and the documents made from them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from divulge.core.atomic_write import written
+from divulge.core.result import jsonable, tidy
+from divulge.measures.result import VERDICTS, FidelityResult, name_of
+from divulge.report.notebook import framed
+from divulge.tables.kinds import as_kind
+
+__all__ = ["Fidelity"]
+
+_LINES = 5
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Fidelity:
+    """How much of the real table a synthetic table keeps, measure by measure; there is no grade and no overall number.
+
+    The first result of each measure is about all columns together, where there is one.
+    """
+
+    results: tuple[FidelityResult, ...]
+    settings: dict[str, Any]
+    """Rows of the tables, tolerance, level and seed."""
+    notes: tuple[str, ...] = ()
+    """What was done to the tables."""
+    warnings: tuple[str, ...] = ()
+    """Why the verdicts may not hold: the holdout is no fresh sample of the real table."""
+    kind: str = "polars"
+    """The kind of frame that `to_frame` returns, which is that of the real table."""
+
+    def of(self, measure: str) -> tuple[FidelityResult, ...]:
+        """Return the results of one measure."""
+        return tuple(r for r in self.results if r.measure == measure)
+
+    def headlines(self) -> tuple[FidelityResult, ...]:
+        """Return the first result of each measure."""
+        first: dict[str, FidelityResult] = {}
+        for result in self.results:
+            first.setdefault(result.measure, result)
+        return tuple(first.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dictionaries and lists."""
+        out = {
+            "settings": self.settings, "warnings": list(self.warnings), "notes": list(self.notes),
+            "fidelity": [r.to_dict() for r in self.results],
+        }  # fmt: skip
+        return jsonable(out)  # type: ignore[no-any-return] # a dict goes in, a dict comes out
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return everything as JSON, and write it when a path is given. It holds no value of the tables."""
+        return written(json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n", path)
+
+    def to_frame(self) -> Any:
+        """Return one row for each result, as a frame of the kind of the real table."""
+        return as_kind(pl.DataFrame([_row(r) for r in self.results], infer_schema_length=None), self.kind)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the results as one offline HTML page, and write it when a path is given."""
+        from divulge.report.documents.fidelity_page import page
+
+        return written(page(self.results, self.settings, self.warnings), path)
+
+    def __str__(self) -> str:
+        lines = [f"warning: {tidy(w)}" for w in self.warnings]
+        for head in self.headlines():
+            lines.append(str(head))
+            told = _worst([r for r in self.of(head.measure) if r is not head and r.verdict == "differs"])
+            lines += [
+                f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}, ruler {_number(r.ruler)}" for r in told
+            ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        counts = Counter(r.verdict for r in self.headlines())
+        return "<Fidelity " + ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v]) + ">"
+
+    def _repr_html_(self) -> str:
+        return framed(self.to_html(), "divulge fidelity")
+
+
+def _worst(results: Sequence[FidelityResult]) -> list[FidelityResult]:
+    ordered = sorted(results, key=lambda r: (-(r.ruler or 0.0), name_of(r)))
+    return ordered[:_LINES]
+
+
+def _columns_of(result: FidelityResult) -> str:
+    told = name_of(result)
+    return told.removeprefix(result.measure.replace("_", " ")).strip(" :") or told
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3g}"
+
+
+def _row(r: FidelityResult) -> dict[str, Any]:
+    fresh, holdout = r.fresh_sample, r.holdout
+    return {
+        "measure": r.measure, "variant": r.variant, "columns": " + ".join(r.columns), "target": r.target,
+        "group": r.group, "verdict": r.verdict, "quantity": r.quantity, "value": r.value,
+        "fresh_mean": fresh.mean if fresh else None, "fresh_low": fresh.low if fresh else None,
+        "fresh_high": fresh.high if fresh else None, "ruler": r.ruler, "excess": r.excess, "low": r.low,
+        "high": r.high, "p_value": r.p_value, "p_adjusted": r.p_adjusted, "p_low_tail": r.p_low_tail,
+        "p_low_tail_adjusted": r.p_low_tail_adjusted, "tolerance": r.tolerance,
+        "smallest_detectable": r.smallest_detectable, "rows_needed": r.rows_needed,
+        "holdout": holdout.value if holdout else None, "holdout_ruler": holdout.ruler if holdout else None,
+        "n": r.n, "m": r.m, "notes": "; ".join(r.notes), "seconds": r.seconds,
+    }  # fmt: skip

@@ -1,0 +1,167 @@
+"""`divulge.fidelity`: every measure of how much of the real table a synthetic table keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from divulge.case.case import Case, build_case
+from divulge.core.errors import SettingError
+from divulge.core.schema import Schema, check_columns, column_names
+from divulge.measures.catalogue import all_measures
+from divulge.measures.entry import Measure
+from divulge.measures.registry import checked_tolerance, run_measure
+from divulge.measures.result import TOLERANCE, FidelityResult
+from divulge.measures.verdicts import corrected
+from divulge.report.fidelity import Fidelity
+from divulge.tables.kinds import kind_of
+
+__all__ = ["fidelity", "fidelity_of"]
+
+_NOT_FRESH = 0.01  # p-value of the holdout below which it is no fresh sample; start value
+Progress = Callable[[str, int, int], None]
+
+
+def fidelity(
+    real: Any,
+    synthetic: Any,
+    *,
+    holdout: Any = None,
+    groups: Sequence[str] | None = None,
+    targets: Sequence[str] | None = None,
+    tolerance: float = TOLERANCE,
+    measures: Sequence[str] | None = None,
+    models: bool = True,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+    progress: Progress = lambda what, done, total: None,
+) -> Fidelity:
+    """Return how much of the real table a synthetic table keeps, beside what a fresh sample would keep.
+
+    Each result has a verdict: "differs", "like a fresh sample", "cannot tell", "closer than a fresh sample" (which
+    points to copied rows: see `divulge.assess`), or "not measured". p-values are corrected within each measure, and
+    over all measures.
+
+    Parameters
+    ----------
+    real, synthetic
+        Tables: a frame of any kind, or the path of a file.
+    holdout
+        People of the same population that the synthesizer never saw. Each result then has its value for the holdout,
+        and a warning says if the holdout is no fresh sample of the real table.
+    groups
+        Columns whose values define subgroups of people.
+    targets
+        Columns that models learn to predict.
+    tolerance
+        The largest difference that does not matter to you, as a distance from 0 to 1.
+    measures
+        Names of the measures; None takes all.
+    models
+        Whether to fit models, which takes most of the time.
+    schema
+        How columns are read; what it does not describe is inferred.
+    unit
+        The column of the person or household that rows belong to.
+    ignore
+        Columns to leave out.
+    missing
+        Texts that stand for missing.
+    seed
+        Seed of every random step.
+    level
+        Of intervals; 1 less the chance of a false "differs".
+    progress
+        Called with the measure that comes next, the number of those done, and of all.
+
+    Raises
+    ------
+    FrameError, TableError, ColumnError, SettingError
+        A table cannot be read; the tables have no column in common; a column or measure is unknown; a setting is out
+        of its range.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> real = pl.DataFrame({"sex": ["f", "m"] * 200, "age": [i % 70 for i in range(400)]})
+    >>> found = fidelity(real, real.sample(400, shuffle=True, seed=1), measures=["column_pairs"])
+    >>> [r.verdict for r in found.of("column_pairs")]
+    ['closer than a fresh sample', 'closer than a fresh sample']
+    """
+    tolerance = checked_tolerance(tolerance)
+    wanted = _chosen(measures, models)
+    named = {name: None if given is None else list(column_names(name, given))
+             for name, given in (("groups", groups), ("targets", targets))}  # fmt: skip
+    case = build_case(
+        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
+    ).collected("measures of fidelity need every row")
+    for name, columns in named.items():
+        check_columns(name, columns or (), case.columns)
+    found = fidelity_of(case, wanted, tolerance=tolerance, progress=progress, **named)
+    return replace(found, kind=kind_of(real))
+
+
+def fidelity_of(
+    case: Case,
+    measures: Sequence[Measure],
+    *,
+    tolerance: float = TOLERANCE,
+    targets: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    progress: Progress = lambda what, done, total: None,
+) -> Fidelity:
+    """Return the results of some measures on a case, corrected over the measures.
+
+    Parameters
+    ----------
+    case
+        Two or three tables with all rows in memory.
+    measures
+        Entries of the registry.
+    tolerance, targets, groups, progress
+        As for `fidelity`.
+    """
+    settings = {"tolerance": tolerance, "targets": targets, "groups": groups}
+    found = []
+    for done, entry in enumerate(measures):
+        progress(entry.name.replace("_", " "), done, len(measures))
+        found.append(run_measure(entry, case, settings))
+    results = tuple(r for family in corrected(found, case.level) for r in family)
+    told: dict[str, Any] = {
+        "n_real": case.n_rows("real"), "n_synthetic": case.n_rows("synthetic"), "n_holdout": case.n_rows("holdout"),
+        "tolerance": tolerance, "level": case.level, "seed": case.seed, "unit": case.unit,
+    }  # fmt: skip
+    return Fidelity(results, told, case.notes, _warnings(results))
+
+
+def _warnings(results: Sequence[FidelityResult]) -> tuple[str, ...]:
+    """Return a sentence for the measures by which the holdout is no fresh sample of the real table."""
+    tested = {r.measure: r.holdout.p_adjusted for r in results
+              if r.holdout is not None and r.holdout.p_adjusted is not None and not r.columns}  # fmt: skip
+    unlike = [m.replace("_", " ") for m, p in tested.items() if p < _NOT_FRESH / len(tested)]
+    if not unlike:
+        return ()
+    return (
+        f"the holdout is no fresh sample of the real table ({', '.join(unlike)}): real and holdout are different "
+        "populations, and what a fresh sample shows is not what the holdout shows",
+    )
+
+
+def _chosen(measures: Sequence[str] | None, models: bool) -> tuple[Measure, ...]:
+    known = all_measures()
+    if measures is None:
+        return tuple(m for m in known if not m.on_demand and (models or not m.models))
+    given = [measures] if isinstance(measures, str) else list(measures)
+    unknown = [name for name in given if name not in {m.name for m in known}]
+    if unknown or not given:
+        raise SettingError(
+            f"measures: no measure {unknown[0]!r}. hint: there are {', '.join(m.name for m in known)}."
+            if unknown
+            else "measures: the list is empty. hint: leave it out to take all."
+        )
+    return tuple(m for m in known if m.name in given)

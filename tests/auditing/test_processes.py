@@ -1,0 +1,115 @@
+"""Processes of an audit end with their group, whatever they do."""
+
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from divulge.auditing.command import command_of
+from divulge.auditing.processes import Processes
+from divulge.core.errors import SettingError
+
+CODE = {
+    "well": ("print('a')", ""),
+    "status": ("import sys; sys.exit(3)", "ended with exit status 3"),
+    "signal": ("import os; os.kill(os.getpid(), 9)", "was ended by the signal SIGKILL"),
+}
+
+
+def run(code, tmp_path, limit=20.0, processes=None):
+    processes = processes or Processes(grace=0.1)
+    return processes.run([sys.executable, "-I", "-c", code], tmp_path / "log", dict(os.environ), limit)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def assert_ends(pid):
+    deadline = time.monotonic() + 10
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not alive(pid)
+
+
+@pytest.mark.parametrize("how", CODE)
+def test_how_a_process_ends_is_told(how, tmp_path):
+    code, why = CODE[how]
+    assert run(code, tmp_path).why == why
+
+
+def test_a_log_is_private(tmp_path):
+    run("print('a')", tmp_path)
+    assert (tmp_path / "log").read_text() == "a\n"
+    assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
+
+
+HANGS = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_a_process_that_hangs_is_ended_with_its_children(tmp_path):
+    began = time.monotonic()
+    ended = run(HANGS, tmp_path, limit=0.7)
+    assert ended.why == "was stopped at the time limit of 1 seconds"
+    assert time.monotonic() - began < 20
+    assert_ends(int((tmp_path / "log").read_text()))
+
+
+LEAVES = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_what_a_process_leaves_running_is_ended(tmp_path):
+    assert run(LEAVES, tmp_path).why == ""
+    assert_ends(int((tmp_path / "log").read_text()))
+
+
+def test_stopping_ends_all_and_starts_none(tmp_path):
+    processes, found = Processes(grace=0.1), []
+    thread = threading.Thread(target=lambda: found.append(run("import time; time.sleep(60)", tmp_path, 60, processes)))
+    thread.start()
+    while not processes._running:
+        time.sleep(0.01)
+    processes.stop()
+    thread.join(20)
+    assert found[0].why == "the audit was stopped"
+    assert run("print(1)", tmp_path, processes=processes).why == "the audit was stopped"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("python train.py {train}", "no {synthetic}"),
+        ("python train.py {synthetic}", "no {train}"),
+        ("python 'train.py {train} {synthetic}", "quotation mark"),
+        ("python train.py {train} {synthetic} > log", "no shell"),
+        ("cat {train} | sort {synthetic}", "no shell"),
+        ("no-such-program-here {train} {synthetic}", "no program"),
+    ],
+)
+def test_commands_that_cannot_run_are_refused(text, why):
+    with pytest.raises(SettingError, match=why):
+        command_of(text)
+
+
+def test_a_value_is_no_shell_text(tmp_path):
+    evil = str(tmp_path / "a; touch evil $(touch evil) {seed}")
+    words = command_of("python {train} x={synthetic}").filled({"train": evil, "synthetic": evil, "seed": "7"})
+    assert words == ["python", evil, f"x={evil}"]

@@ -1,0 +1,93 @@
+"""`divulge membership`, `divulge changes` and `divulge assess --together`: tables, files, one sentence for bad input."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+FAST = ("--scores", "ratio")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Three tables with copies of 20 members each; two releases, between which 20 people left."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+
+    def people(n):
+        return pl.DataFrame({f"x{j}": rng.normal(size=n).round(3) for j in range(3)})
+
+    real = people(120)
+    real.write_csv("real.csv")
+    people(120).write_csv("holdout.csv")
+    for i in range(3):
+        pl.concat([real[20 * i : 20 * i + 20], people(40)]).write_csv(f"s{i}.csv")
+    named = real.with_row_index("id")
+    for name, table in (("1", named), ("2", named[20:])):
+        table.write_csv(f"real{name}.csv")
+        table.drop("id").with_columns(pl.col("x0") + 0.01).write_csv(f"syn{name}.csv")
+    return tmp_path
+
+
+def test_several_tables_are_attacked_together(divulge, files):
+    synthetic = [f"s{i}.csv" for i in range(3)]
+    code, out, err = divulge(
+        "membership", "real.csv", *synthetic, "--holdout", "holdout.csv", *FAST, "--json", "o.json"
+    )
+    assert (code, err) == (0, "divulge: reading the tables\ndivulge: scoring people\n")
+    (found,) = json.loads((files / "o.json").read_text())["results"]
+    assert found["verdict"] == "excess found"
+    assert "divulge: membership: excess found" in out
+    assert f"{found['context']['AUC']:.3f}" in out
+    assert "By number of synthetic tables, ratio:" in out
+    assert re.search(rf"\n 3 +180 +{found['context']['AUC']:.3f} ", out)
+    assert divulge("membership", "real.csv", "s0.csv", "--holdout", "holdout.csv", *FAST, "-q") == (0, "", "")
+
+
+def test_two_releases_tell_who_left(divulge, files):
+    given = ("real1.csv", "syn1.csv", "real2.csv", "syn2.csv", "--unit", "id", "--scores", "nearest")
+    code, out, _ = divulge("changes", *given, "--json", "o.json")
+    assert code == 0
+    found = json.loads((files / "o.json").read_text())
+    assert found["people"] == {"left": 20, "stayed": 100, "joined": 0}
+    assert found["results"]["left"][0]["verdict"] == "excess found"
+    assert "divulge: 20 people left, 100 stayed, 0 joined" in out
+    assert "leavers against stayers: excess found" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("membership real.csv s0.csv", "--holdout: members cannot be compared with anybody. hint: give a table"),
+        ("membership real.csv s0.csv --holdout holdout.csv --scores x", "scores: 'x' is no score. hint: use some of"),
+        ("membership - s0.csv --holdout -", "-: only one table can come from standard input. hint: name a file"),
+        ("membership real.csv s0.csv --holdout holdout.csv --json real.csv", "--json: this file is an input. hint"),
+        ("membership real.csv s0.csv no.csv --holdout holdout.csv", "synthetic: no.csv: no such file"),
+        ("changes real1.csv syn1.csv real1.csv syn2.csv --unit id", "unit: both real tables have the same ids"),
+        ("changes syn1.csv real1.csv real2.csv syn2.csv --unit id", "the first real table has no column 'id', and its"),
+        ("changes real1.csv syn1.csv real2.csv syn2.csv --unit ID", "the first real table: no column 'ID'"),
+        ("assess real.csv s0.csv s1.csv", "SYNTHETIC: 2 tables. hint: add --together if all are released"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(divulge, files, words, told):
+    code, out, err = divulge(*words.split())
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.strip().splitlines()[-1].startswith("divulge: ")
+
+
+def test_without_a_unit_there_are_no_leavers(divulge, files):
+    code, _, err = divulge("changes", "real1.csv", "syn1.csv", "real2.csv", "syn2.csv")
+    assert code == 2
+    assert "Missing option '--unit'" in err
+
+
+@pytest.mark.slow
+def test_a_report_on_several_tables(divulge, files):
+    given = ("assess", "real.csv", "s0.csv", "s1.csv", "--holdout", "holdout.csv", "--no-models", "-q", "--out", "o")
+    assert divulge(*given, "--together")[0] == 0
+    made = json.loads((files / "o" / "assessment.json").read_text())
+    assert made["tables"]["synthetic"]["rows"] == 120
+    assert "synthetic: 2 tables of one training set, taken together: 120 rows" in made["notes"]
