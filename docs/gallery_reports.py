@@ -42,7 +42,7 @@ def overfit(real, seed):
 
 def tables(name):
     """Return real table, synthetic table and holdout; without the last, a pair and None."""
-    real, holdout, fresh = people(11), people(12), people(13)
+    real, holdout, fresh = people(11), people(17), people(13)
     copied = pl.concat([real.head(PEOPLE // 10), fresh.tail(PEOPLE - PEOPLE // 10)])
     return {
         "clean": (real, fresh, holdout),

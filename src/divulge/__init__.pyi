@@ -52,7 +52,15 @@ from .measures.column_pairs import column_pairs as column_pairs
 from .measures.column_shapes import column_shapes as column_shapes
 from .measures.correlations import correlations as correlations
 from .measures.coverage import coverage as coverage
+from .measures.density_coverage import density_coverage as density_coverage
+from .measures.detection import detection as detection
+from .measures.energy_distance import energy_distance as energy_distance
+from .measures.holdout_likelihood import holdout_likelihood as holdout_likelihood
 from .measures.missing_patterns import missing_patterns as missing_patterns
+from .measures.ml_efficacy import ml_efficacy as ml_efficacy
+from .measures.pmse import pmse as pmse
+from .measures.regression_overlap import regression_overlap as regression_overlap
+from .measures.subgroups import subgroups as subgroups
 from .measures.tails import tails as tails
 from .measures.validity import validity as validity
 from .report.comparison.report import ComparisonReport as ComparisonReport

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.membership.exposure import _flagged, hit_scores, p_values, people_of, smallest_flaggable
+from divulge.attacks.membership.exposure import flagged_at, hit_scores, p_values, people_of, smallest_flaggable
 from divulge.case.case import build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
@@ -135,7 +135,7 @@ def test_the_fewest_people_a_holdout_can_name(n, m, fdr, least):
 def test_a_group_of_exactly_the_fewest_is_flagged_and_one_less_is_not():
     for n_hit, expected in ((10, 10), (9, 0)):
         p = p_values(np.r_[np.full(n_hit, 9.0), np.zeros(100 - n_hit)], np.ones(99))
-        assert _flagged(p, None, 0.1).sum() == expected
+        assert flagged_at(p, None, 0.1).sum() == expected
 
 
 # ---------------------------------------------------------------- planted people
@@ -283,8 +283,8 @@ def test_homes_are_counted_and_not_their_rows():
     """10 of 100 homes at p = .01 are flagged at .1; as 10 of 300 rows they would not be."""
     p, home = np.ones(300), np.repeat(np.arange(100), 3)
     p[:30:3] = 0.01
-    assert np.flatnonzero(_flagged(p, home, 0.1)).tolist() == list(range(0, 30, 3))
-    assert not _flagged(p, None, 0.1).any()
+    assert np.flatnonzero(flagged_at(p, home, 0.1)).tolist() == list(range(0, 30, 3))
+    assert not flagged_at(p, None, 0.1).any()
 
 
 def test_rows_without_a_unit_are_people_of_their_own_across_tables():

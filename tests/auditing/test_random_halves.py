@@ -19,6 +19,7 @@ def test_half_of_the_households_are_trained_on():
     assert trial.training(0).rows.tolist() == rows.tolist() != trial.training(1).rows.tolist()
 
 
+@pytest.mark.slow
 def test_copies_are_recognised():
     _, (rank,) = audited(RandomHalves(), pool_of(people(80)), copies, 1)
     assert rank.rate > 0.95

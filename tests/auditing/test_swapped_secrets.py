@@ -7,7 +7,7 @@ from small_audits import audited, bootstrap, copies, elsewhere, partly, people, 
 
 from divulge.auditing import predicted
 from divulge.auditing.evidence import centred, row_evidence
-from divulge.auditing.pairs import exchanged, pair_up, secret_of, widened
+from divulge.auditing.pairs import exchanged, neighbours, pair_up, secret_of, widened
 from divulge.auditing.pool import Training
 from divulge.auditing.secrets import SwappedSecrets
 from divulge.auditing.worlds import case_of, encoded, made_of
@@ -41,6 +41,27 @@ def test_pairs_are_alike_and_their_secrets_differ(secret):
         spread = values[int(0.95 * 89)] - values[int(0.05 * 89)]
         a, b = (frame["income"].to_numpy()[pairs[:, i]] for i in (0, 1))
         assert np.abs(a - b).min() > 0.05 * spread
+
+
+def test_near_people_come_first_and_twins_never():
+    frame = people(80).with_columns(pl.col("height").round(0), pl.col("weight").round(0))
+    frame = pl.concat([frame, frame[:10].with_columns(pl.lit("nurse").alias("job"))])
+    everybody = encoded(pool_of(frame))
+    known = ["height", "weight", "place", "income"]
+    near = neighbours(everybody.case, known)
+    assert near.shape == (90, 60)
+    for i in range(10):
+        assert i + 80 not in near[i] and i not in near[i + 80]  # they agree in all that is known
+    of = secret_of(everybody.case, ["job"], everybody.units)
+    pairs = pair_up(of, np.zeros(90, dtype=int), np.arange(0, 90, 2), np.random.default_rng(0), near)
+    assert (pairs % 2 == 0).all()
+    assert len(np.unique(pairs)) == pairs.size > 30
+    assert of.differ(pairs[:, 0], pairs[:, 1]).all()
+    far = pair_up(of, np.zeros(90, dtype=int), np.arange(0, 90, 2), np.random.default_rng(0))
+    apart = [
+        np.abs(frame["height"].to_numpy()[p[:, 0]] - frame["height"].to_numpy()[p[:, 1]]).mean() for p in (pairs, far)
+    ]
+    assert apart[0] < 0.8 * apart[1]
 
 
 def test_an_exchange_moves_secrets_within_pairs_and_nothing_else():

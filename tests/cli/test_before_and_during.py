@@ -47,13 +47,23 @@ def test_a_broken_file_is_told_where_the_names_are_right(folder, run):
 
 
 def test_tests_time_and_reach_are_told_before_the_attacks(run):
-    args = ("--keys", "age", "--targets", "ill", "--holdout", "holdout.csv", "--no-models", "--no-utility")
+    args = (
+        "--keys",
+        "age",
+        "--targets",
+        "ill",
+        "--holdout",
+        "holdout.csv",
+        "--no-membership",
+        "--no-utility",
+        "--no-models",
+    )
     lines = run("assess", "real.csv", "syn.csv", *args)[2].splitlines()
     told = next(i for i, line in enumerate(lines) if " tests of " in line)
     assert lines[told].startswith("divulge: ") and ", about " in lines[told]
     assert lines[told + 1].startswith("divulge: with 80 and 80 members and strangers ")
     assert any("attacking (" in line for line in lines[told + 1 :])
-    lines = run("compare", "real.csv", "a=syn.csv", "b=holdout.csv", *args[:6], "--no-utility")[2].splitlines()
+    lines = run("compare", "real.csv", "a=syn.csv", "b=holdout.csv", *args[:8])[2].splitlines()
     assert sum(line.startswith("divulge: for each of 2 tables: ") for line in lines) == 2
     assert run("assess", "real.csv", "syn.csv", *args, "--quiet") == (0, "", "")
 

@@ -22,7 +22,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill", "--no-models")
+KEYED = ("--holdout", "holdout.csv", "--keys", "age,sex", "--targets", "ill", "--no-models", "--no-membership")
 
 
 def test_assess_writes_the_documents_and_prints_a_summary(divulge, files):

@@ -26,7 +26,7 @@ def report():
     ]
     return divulge.assess(
         tables[0], tables[1], holdout=tables[2], keys=["age", "town"], targets=["ill"], subgroups=["sex"], models=False,
-        jobs=1,
+        membership=False,
     )  # fmt: skip
 
 

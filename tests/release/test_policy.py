@@ -78,7 +78,9 @@ def test_the_result_is_the_struct_of_the_schema():
     assert not found["kept"]
     assert [c["condition"] for c in found["conditions"] if not c["kept"]] == [
         "singling_out: was run and compared with strangers",
+        "membership: was run and compared with strangers",
         "singling_out: smallest detectable excess of the headline comparison at most 0.25",
+        "membership: smallest detectable excess of the headline comparison at most 0.15",
     ]
 
 
@@ -338,7 +340,7 @@ def test_rules_of_the_file_and_of_the_command_line_are_all_asked():
 
 
 def test_the_template_is_a_policy_commented_lines_included():
-    assert len(conditions(policy_from_toml(TEMPLATE))) == 16
+    assert len(conditions(policy_from_toml(TEMPLATE))) == 18
     everything = re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.M).replace("preconditions = true\n", "")
     policy = policy_from_toml(everything)
     assert policy.positive_control.seen and policy.change and policy.fail_on == ("any.low > 0.01",)
@@ -436,7 +438,7 @@ def test_the_template_is_printed_and_checked(divulge, tmp_path):
     (tmp_path / "p.toml").write_text(out)
     code, out, _ = divulge("policy", "--check", "p.toml")
     assert code == 0
-    assert out.startswith("my release: 16 conditions\n- overall verdict: none found or cannot tell\n")
+    assert out.startswith("my release: 18 conditions\n- overall verdict: none found or cannot tell\n")
     (tmp_path / "p.toml").write_text("nmae = 1")
     code, out, err = divulge("policy", "--check", "p.toml")
     assert (code, out) == (2, "")

@@ -118,7 +118,9 @@ def small():
     real, synthetic, holdout = (
         pl.DataFrame({c: rng.integers(0, k, 90) for c, k in (("age", 9), ("sex", 2), ("ill", 3))}) for _ in range(3)
     )
-    return divulge.assess(real, synthetic, holdout=holdout, keys=["age"], targets=["ill"], models=False, jobs=1)
+    return divulge.assess(
+        real, synthetic, holdout=holdout, keys=["age"], targets=["ill"], models=False, membership=False
+    )
 
 
 def own_order(report):
@@ -588,7 +590,7 @@ def hostile():
 
     real, synthetic, holdout = table(), table(), table()
     found = divulge.assess(
-        real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:4], models=False, jobs=1
+        real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:4], models=False, membership=False
     )
     why = f"KeyError inside the attack ({HOSTILE[4]} -> {HOSTILE[3]})"
     return replaced(found, failed=[{"attack": "rapid", "why": why}])
@@ -725,7 +727,7 @@ def worded():
 
     real, synthetic, holdout = table(), table(), table()
     found = divulge.assess(
-        real, pl.concat([real[:5], synthetic[5:]]), holdout=holdout, models=False, utility=True, positive_control=0.1,
+        real, pl.concat([real[:5], synthetic[5:]]), holdout=holdout, models=False, utility=True, positive_control=0.1, membership=False,
         keys=TOKENS[:3], targets=[TOKENS[5], TOKENS[3], TOKENS[4]], subgroups=[TOKENS[5]], jobs=1,
     )  # fmt: skip
     data = found.data

@@ -167,7 +167,9 @@ def test_membership_has_a_tile_of_its_own_once_it_ran():
     ran = found("membership", 900, 200, "excess found", variant="mean rank")
     by = {t.id: t for t in tiles(report(*CALM, ran))}
     assert by["membership"].state == "excess found"
-    assert by["membership"].sentence == "Of 2,000 members, 900 are taken for members; of 2,000 strangers, 200."
+    assert by["membership"].sentence == (
+        "Of 100 members, an attacker recognises 45, and wrongly takes 10 of 100 strangers for them."
+    )
 
 
 def test_members_stand_beside_strangers():

@@ -15,7 +15,7 @@ import polars as pl
 import divulge
 from divulge.demo import tables
 real, synthetic, holdout = (t.head(150).select("age", "educ", "vote") for t in tables())
-report = divulge.assess(real, synthetic, holdout=holdout, keys="age", targets=["vote"], models=False)
+report = divulge.assess(real, synthetic, holdout=holdout, keys="age", targets=["vote"], models=False, membership=False)
 one = divulge.cap(real, synthetic, holdout=holdout, keys="age", target="vote")
 """,
     "report",

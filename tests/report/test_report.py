@@ -43,14 +43,14 @@ from divulge.report.schema import assessment_schema, schema_text
 @pytest.fixture(scope="module")
 def searched():
     real, synthetic, holdout = tables()
-    return divulge.assess(real, synthetic, holdout=holdout, search="full", jobs=1, models=False)
+    return divulge.assess(real, synthetic, holdout=holdout, search="full", models=False, membership=False)
 
 
 @pytest.fixture(scope="module")
 def hostile():
     real, synthetic, holdout = tables(names=HOSTILE)
     return divulge.assess(
-        real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:], jobs=1, models=models(),
+        real, synthetic, holdout=holdout, keys=HOSTILE[:2], targets=HOSTILE[2:], jobs=1, models=models(), membership=False,
         positive_control=0.1 if amount.everything else None,
     )  # fmt: skip
 
@@ -210,7 +210,9 @@ def test_hostile_names_keep_markdown_tables_whole(hostile):
 @pytest.mark.slow
 def test_long_names_are_shortened():
     real, synthetic, holdout = tables(names=["k" * 5000, *"bcdef"])
-    report = divulge.assess(real, synthetic, holdout=holdout, keys=["k" * 5000], targets=["b"], jobs=1, models=False)
+    report = divulge.assess(
+        real, synthetic, holdout=holdout, keys=["k" * 5000], targets=["b"], models=False, membership=False
+    )
     assert "k" * 100 not in tables_of(report.to_html())
 
 
@@ -271,7 +273,7 @@ def test_minimal_key_sets_stand_there_without_a_verdict(pages, searched):
 def test_what_was_not_tested_comes_before_the_numbers(pages):
     text = pages["keyed"].text
     first = text.index("Excess found")
-    assert first < text.index("Not tested: membership") < text.index("Attacker and data The attacker")
+    assert first < text.index("Not tested: reconstruction") < text.index("Attacker and data The attacker")
 
 
 def test_failed_preconditions_come_first():

@@ -33,7 +33,7 @@ REAL, SYNTHETIC, HOLDOUT = tables()
 
 
 def assess(**settings):
-    return divulge.assess(REAL, SYNTHETIC, **({"holdout": HOLDOUT, "models": False} | settings))
+    return divulge.assess(REAL, SYNTHETIC, **({"holdout": HOLDOUT, "models": False, "membership": False} | settings))
 
 
 def timeless(report):

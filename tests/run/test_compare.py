@@ -43,7 +43,13 @@ def copying(seed, share):
 
 
 def run(candidates, **settings):
-    given = {"holdout": HOLDOUT, "keys": ["age", "zip"], "targets": ["job"], "utility": False} | settings
+    given = {
+        "holdout": HOLDOUT,
+        "keys": ["age", "zip"],
+        "targets": ["job"],
+        "utility": False,
+        "membership": False,
+    } | settings
     return divulge.compare(REAL, candidates, **given)
 
 

@@ -20,7 +20,7 @@ def people(n, seed):
 def assessed(planted, n=200, **options):
     real, holdout, synthetic = people(n, 1), people(n, 2), people(n, 3)
     synthetic = pl.concat([planted(real), synthetic])[:n]
-    return divulge.assess(real, synthetic, holdout=holdout, models=False, search="off", **options)
+    return divulge.assess(real, synthetic, holdout=holdout, models=False, membership=False, search="off", **options)
 
 
 @pytest.fixture(scope="module")

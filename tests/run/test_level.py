@@ -27,9 +27,9 @@ def test_a_run_refuses_a_level_that_no_p_value_reaches_after_correction(tables):
 def test_a_copied_table_is_found_at_the_highest_level():
     real, holdout = (pl.DataFrame({"x": np.arange(k, 160, 2) / 7}) for k in (0, 1))
     with pytest.raises(SettingError, match="highest") as told:
-        divulge.assess(real, real, holdout=holdout, level=0.9994, search="off")
+        divulge.assess(real, real, holdout=holdout, level=0.9994, search="off", membership=False)
     highest = float(str(told.value).split("hint: ")[1].split()[0])
-    found = divulge.assess(real, real, holdout=holdout, level=highest, search="off")
+    found = divulge.assess(real, real, holdout=holdout, level=highest, search="off", membership=False)
     assert found.verdict == "excess found"
 
 
@@ -41,4 +41,4 @@ def test_a_single_call_refuses_what_its_permutations_cannot_reach(tables):
     with pytest.raises(SettingError, match=r"0.9999 is too high for a p-value by permutation.* 0.9995 is the highest"):
         divulge.dcr(real, synthetic, holdout=holdout, level=0.9999)
     assert divulge.dcr(real, synthetic, holdout=holdout, level=0.9995)[0].risk.level == 0.9995
-    assert divulge.assess(real, synthetic, level=0.9999, search="off").verdict == "no holdout"
+    assert divulge.assess(real, synthetic, level=0.9999, search="off", membership=False).verdict == "no holdout"

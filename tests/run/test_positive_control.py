@@ -234,6 +234,7 @@ def test_a_holdout_is_needed(tables):
 @pytest.fixture(scope="module")
 def report(tables):
     asked = {"holdout": tables[2], "keys": ["c0", "job"], "targets": ["town"], "models": models()}
+    asked["membership"] = False
     return divulge.assess(*tables[:2], positive_control=0.2, **asked)
 
 

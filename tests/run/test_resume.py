@@ -43,7 +43,7 @@ def tables(n=60):
 
 
 REAL, SYNTHETIC, HOLDOUT = tables()
-USUAL = {"holdout": HOLDOUT, "keys": ["a", "b"], "targets": ["c"], "models": False}
+USUAL = {"holdout": HOLDOUT, "keys": ["a", "b"], "targets": ["c"], "models": False, "membership": False}
 
 
 def assess(real=REAL, **settings):

@@ -82,9 +82,9 @@ class Plan:
     """Why no run makes the attack."""
 
 
-def per_table(*, columns: int = 1, in_memory: bool = True) -> Plan:
+def per_table(*, columns: int = 1, in_memory: bool = True, strangers: bool = False) -> Plan:
     """Return the plan of an attack on whole rows: one call, if at least `columns` columns can be attacked."""
-    return Plan("table", columns=columns, in_memory=in_memory)
+    return Plan("table", columns=columns, in_memory=in_memory, strangers=strangers)
 
 
 def per_target() -> Plan:
@@ -150,6 +150,9 @@ class Primary:
     """Whether the user must name the keys as well."""
     first: tuple[str, ...] = ()
     """Variants of which the first that has guesses enough only states its bound: it holds no verdict back."""
+    placed: bool = False
+    """Whether its scores of people are no rates: candidates are then ranked by the share of strangers who score
+    lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +248,11 @@ class Attack:
     alone: tuple[str, ...] = ()
     """Variants that are a family of their own: their results have a corrected p-value and no comparison, and are no
     part of the family of the attack's other results. Over the families of a run they are corrected like the others."""
+
+    @property
+    def placed(self) -> bool:
+        """Whether its scores are no rates: strangers set the threshold, and a test of the scores gives the verdict."""
+        return self.primary is not None and self.primary.placed
 
     def rounding(self, name: str) -> Rounding | None:
         """Return how a further number is rounded; None if it is not declared, and therefore withheld."""

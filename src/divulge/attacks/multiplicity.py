@@ -26,12 +26,17 @@ def correct(
     """Return the results with simultaneous bounds, adjusted p-values and verdicts, corrected within each family.
 
     `n_families` is the number of families that a finding is corrected for afterwards, None that of these results; what
-    the verdict can find depends on it. Results that their attack has corrected already (`corrected`) stay as they are.
+    the verdict can find depends on it. Results that their attack has corrected already (`corrected`) keep their
+    p-values and bounds.
     """
     out = list(results)
     families: dict[str, list[int]] = {}
     for i, result in enumerate(results):
-        if result.comparison is not None and not getattr(result.comparison, "corrected", False):
+        if result.comparison is None:
+            continue
+        if getattr(result.comparison, "corrected", False):
+            out[i] = result.comparison.judged(result, acceptable, n_families or 1)
+        else:
             families.setdefault(family_of(result), []).append(i)
     for name, members in families.items():
         family, comparisons = _family(case, name, [results[i] for i in members])

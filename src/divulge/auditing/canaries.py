@@ -255,8 +255,7 @@ class CanaryTrial:
         if epsilon is not None:
             sentence = (
                 f"of {fields['n']:,} canaries that were guessed to be in the training table, {right:,} were; half "
-                f"would be nothing. Epsilon is at least {epsilon.low:.2f}; no more than {epsilon.ceiling:.2f} could be "
-                "shown"
+                "would be nothing"
             )
         return AuditResult(
             test="canaries",

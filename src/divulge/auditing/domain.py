@@ -25,6 +25,7 @@ from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Verdict, tidy
 from divulge.core.schema import Schema
+from divulge.report.formatting import several
 from divulge.stats.fair_coins import fewest_right, one_sided_upper
 from divulge.tables.frames import Table
 
@@ -203,9 +204,10 @@ class DomainTrial:
         n = len(self.carriers) * (n_runs // 2)
         needed = _people_needed(self.acceptable, self.level)
         least = next(k for k in range(1, 100) if fewest_right(k, self.level) <= k)
+        pairs = several(n_runs // 2, "pair")
         return (
-            f"{len(self.carriers):,} people alone have a value; {n_runs // 2} pairs of trainings. Values of {least} "
-            f"people that are shown with them alone are a finding; `none found` needs {needed:,} people, here {n:,}",
+            f"{len(self.carriers):,} people alone have a value; {pairs} of trainings. Values of {least} people that are"
+            f" shown with them alone are a finding; `none found` needs {needed:,} people, here {n:,}",
         )
 
     def _result(self, fields: dict[str, Any], told: Ints, n_pairs: int) -> AuditResult:

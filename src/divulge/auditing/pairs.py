@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.case.distances import Distances
 
-__all__ = ["Secret", "exchanged", "pair_up", "secret_of", "widened"]
+__all__ = ["Secret", "exchanged", "neighbours", "pair_up", "secret_of", "widened"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -19,6 +20,8 @@ Ints = NDArray[np.int64]
 APART = 0.05
 """Numbers of a pair differ by more than this share of the spread between the 5% and the 95% quantile."""
 _TRIES = 20
+_NEAR = 60  # of whom about 20 take part
+_MOST_NEAR = 20_000  # people above which pairs are drawn within strata alone: a limit on the time
 _SAME = 0.999
 """Share of the people with a value of one column who have the same value in another that counts as determined."""
 
@@ -105,8 +108,23 @@ def secret_of(case: Case, columns: Sequence[str], units: Ints) -> Secret:
     return Secret(tuple(columns), number, 0.0, sizes)
 
 
-def pair_up(secret: Secret, strata: Ints, taking_part: Ints, rng: np.random.Generator) -> Ints:
-    """Return random pairs of units of one stratum whose secrets differ, shape (n_pairs, 2).
+def neighbours(case: Case, known: Sequence[str]) -> Ints | None:
+    """Return the 60 nearest others of each person by what is known, nearest first, shape (n_people, 60); -1 for none.
+
+    People who agree in all that is known are no neighbours: if these exchange their secrets, the training table has the
+    same records as before. None with households, and above 20,000 people, for the time.
+    """
+    n = case.n_rows("real")
+    if case.unit is not None or not 1 < n <= _MOST_NEAR:
+        return None
+    found = Distances(case, tuple(known)).nearest("real", "real", min(_NEAR, n - 1))
+    return np.where(found.distances.round(12) > 0, found.rows, -1)
+
+
+def pair_up(
+    secret: Secret, strata: Ints, taking_part: Ints, rng: np.random.Generator, near: Ints | None = None
+) -> Ints:
+    """Return pairs of units whose secrets differ: nearest neighbours, then random ones of one stratum; shape (n, 2).
 
     Nothing but the people and random numbers enters, no coin and no synthetic table. Units without a partner after 20
     rounds keep their secret.
@@ -121,9 +139,13 @@ def pair_up(secret: Secret, strata: Ints, taking_part: Ints, rng: np.random.Gene
         Units that may exchange their secret.
     rng
         Source of the pairing.
+    near
+        Nearest others of each unit, as from `neighbours`; None pairs by strata alone.
     """
+    nearest = _nearest_pairs(secret, taking_part, rng, near)
+    taking_part = np.setdiff1d(taking_part, nearest)
     place = np.unique(np.column_stack([strata, secret.size]), axis=0, return_inverse=True)[1].ravel()
-    found = [np.empty((0, 2), dtype=np.int64)]
+    found = [nearest]
     for group in np.unique(place[taking_part]):
         free = taking_part[place[taking_part] == group]
         for _ in range(_TRIES):
@@ -137,6 +159,23 @@ def pair_up(secret: Secret, strata: Ints, taking_part: Ints, rng: np.random.Gene
             free = np.concatenate([a[~ok], b[~ok], free[2 * half :]])
     pairs = np.concatenate(found)
     return np.asarray(pairs[rng.permutation(len(pairs))])
+
+
+def _nearest_pairs(secret: Secret, taking_part: Ints, rng: np.random.Generator, near: Ints | None) -> Ints:
+    """Return pairs of near people, in turn the nearest free one whose secret differs, in random order of the people."""
+    out: list[tuple[int, int]] = []
+    if near is not None:
+        free = np.zeros(len(near) + 1, dtype=np.bool_)  # the last is nobody, number -1
+        free[taking_part] = True
+        for i in rng.permutation(taking_part).tolist():
+            if not free[i]:
+                continue
+            there = near[i][free[near[i]]]
+            there = there[secret.differ(np.full(len(there), i), there)]
+            if len(there):
+                out.append((i, int(there[0])))
+                free[[i, there[0]]] = False
+    return np.array(out, dtype=np.int64).reshape(-1, 2)
 
 
 def exchanged(units: Ints, secret: Secret, pairs: Ints) -> Ints:

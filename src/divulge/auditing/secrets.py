@@ -19,7 +19,7 @@ from divulge.attacks.checks import ACCEPTABLE
 from divulge.auditing.design import Evidence
 from divulge.auditing.evidence import KINDS, guessing, row_evidence
 from divulge.auditing.hits import between_trainings, counted, named_people, verdict_on
-from divulge.auditing.pairs import Secret, exchanged, pair_up, secret_of, widened
+from divulge.auditing.pairs import Secret, exchanged, neighbours, pair_up, secret_of, widened
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.predicted import STRATA, Odds, out_of_bag, strata_of
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
@@ -58,8 +58,8 @@ class SwappedSecrets:
     share
         Share of the people who may exchange a secret, in (0, 1]; None is a third, or what the secrets leave to each.
     strata
-        Classes of how well the secret is predicted by the other columns; people exchange within a class. 1 lets
-        everybody exchange with everybody: more pairs, and less natural tables.
+        Classes of how well the secret is predicted by the other columns. Who finds no near partner exchanges within a
+        class; 1 lets everybody exchange with everybody.
     level, acceptable
         Level of intervals and tests; largest upper limit of the risk that counts as none found.
     """
@@ -115,6 +115,7 @@ class About:
     own: Floats
     """Shape (n_rows,): the secret of each row, in the numbers of the odds."""
     strata: Ints
+    near: Ints | None
     notes: tuple[str, ...]
 
 
@@ -134,7 +135,10 @@ def _prepared(people: Encoded, name: str, strata: int) -> About:
     with_it = ", ".join(repr(tidy(c)) for c in block[1:])
     note = f"exchanged with it, as one determines the other: {with_it}"
     secret = secret_of(case, block, people.units)
-    return About(name, secret, odds, rows[:, j], strata_of(odds, people.units, strata), (note,) if with_it else ())
+    near = neighbours(case, [columns[i] for i in keys])
+    return About(
+        name, secret, odds, rows[:, j], strata_of(odds, people.units, strata), near, (note,) if with_it else ()
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +163,7 @@ class SwapTrial:
             if len(self._pairs) > _KEPT:
                 self._pairs.clear()
             self._pairs[run, which] = pair_up(
-                one.secret, one.strata, taking_part, self.pool.rng(f"swap pairs {which}", run)
+                one.secret, one.strata, taking_part, self.pool.rng(f"swap pairs {which}", run), one.near
             )
         return self._pairs[run, which]
 

@@ -20,6 +20,7 @@ from divulge.auditing.pool import Pool, Training
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
 from divulge.auditing.worlds import Encoded, encoded
 from divulge.core.errors import SettingError
+from divulge.report.formatting import several
 from divulge.stats.epsilon import game_ceiling, game_epsilon, game_mu, game_power, mu_of_epsilon, mu_to_epsilon
 from divulge.tables.frames import Table
 
@@ -181,9 +182,8 @@ class TargetTrial:
             epsilon=epsilon,
             verdict=verdict,
             sentence=(
-                f"of {fields['n']:,} pairs of trainings with one person and without, {int(fields['hits']):,} were told "
-                f"apart rightly; half would be nothing. Epsilon is at least {epsilon.low:.2f}; no more than "
-                f"{epsilon.ceiling:.2f} could be shown"
+                f"of {several(fields['n'], 'pair')} of trainings with one person and without, {int(fields['hits']):,} "
+                "were told apart rightly; half would be nothing"
             ),
             context=context,
             notes=tuple(notes),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
-    "search", "models", "utility", "acceptable", "positive_control", "seed", "level", "budget", "resume",
+    "search", "models", "membership", "utility", "acceptable", "positive_control", "seed", "level", "budget", "resume",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 

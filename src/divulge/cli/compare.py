@@ -58,6 +58,12 @@ __all__ = ["compare"]
     help="Measure how well each table keeps the distributions and predictions of the real one.",
 )
 @click.option(
+    "--membership/--no-membership",
+    default=True,
+    show_default=True,
+    help="Test who is taken for a member, by scores of distances, margins and a classifier.",
+)
+@click.option(
     "--acceptable",
     type=float,
     default=0.05,
@@ -113,9 +119,9 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
-            acceptable=options["acceptable"], utility=options["utility"], seed=options["seed"],
-            level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1, progress=progress,
-            before=say_nothing if options["quiet"] else say,
+            acceptable=options["acceptable"], utility=options["utility"], membership=options["membership"],
+            seed=options["seed"], level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1,
+            progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip
     unread = tuple(Failed(label=f["label"], why=f["why"]) for f in failed)
     report = report.replaced(failed=unread + report.comparison.failed, command=command_line())

@@ -106,6 +106,8 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="How key sets are searched when no keys are given; full also lists minimal disclosing sets."),
         click.option("--models/--no-models", default=None,
                      help="Train models for inference  [default: up to 3 million people x targets]."),
+        click.option("--membership/--no-membership", default=True, show_default=True,
+                     help="Test who is taken for a member, by scores of distances, margins and a classifier."),
         click.option("--utility/--no-utility", default=True, show_default=True,
                      help="Measure how well the synthetic table keeps the distributions and predictions of the real "
                      "one."),

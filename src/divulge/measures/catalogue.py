@@ -14,6 +14,14 @@ from divulge.measures import missing_patterns
 from divulge.measures import tails
 from divulge.measures import coverage
 from divulge.measures import validity
+from divulge.measures import subgroups
+from divulge.measures import detection
+from divulge.measures import pmse
+from divulge.measures import energy_distance
+from divulge.measures import density_coverage
+from divulge.measures import ml_efficacy
+from divulge.measures import regression_overlap
+from divulge.measures import holdout_likelihood
 from divulge.measures.entry import Measure
 from divulge.measures.registry import GROUP, REGISTRY
 
@@ -23,7 +31,15 @@ __all__ = [
     "column_shapes",
     "correlations",
     "coverage",
+    "density_coverage",
+    "detection",
+    "energy_distance",
+    "holdout_likelihood",
     "missing_patterns",
+    "ml_efficacy",
+    "pmse",
+    "regression_overlap",
+    "subgroups",
     "tails",
     "validity",
 ]

@@ -293,7 +293,7 @@ def _not_compared(data: Assessment, change: Change) -> str:
     """Return why a verdict on the change is incomplete: a main attack not compared, or a new excess; "" if complete."""
     rows = {(c.attack, c.variant, tuple(c.keys), c.target): c for c in change.comparisons}
     judged = [r for r in data.results if r.verdict is not None]
-    for attack in (*HEADLINE, "copies"):
+    for attack in (*HEADLINE, "copies", "membership"):
         made = any(r.attack == attack for r in judged)
         if made and all(c.attack != attack or c.verdict == "cannot compare" for c in rows.values()):
             return f"nothing of {attack} could be compared"

@@ -101,7 +101,7 @@ name = "my release"
 verdicts = ["none found", "cannot tell"]
 
 # Attacks that must have run and been compared with strangers; `divulge attacks` lists all.
-required = ["singling_out", "linkability", "inference", "copies"]
+required = ["singling_out", "linkability", "inference", "copies", "membership"]
 
 # Every precondition without which strangers are no fair comparison must hold. A list names further ones.
 preconditions = true
@@ -112,12 +112,14 @@ preconditions = true
 
 # The smallest excess in rate that the verdict finds in the headline comparison with 80% power is at most this: a run
 # with too few people is not kept. It is corrected for the number of comparisons and of attacks. The headline of
-# singling out is 3 columns, of linkability k = 1, of inference the nearest record, else the first variant.
+# singling out is 3 columns, of linkability k = 1, of inference the nearest record, else the first variant (of
+# membership the mean rank of its scores).
 [power]
 copies = 0.1
 linkability = 0.1
 inference = 0.15
 singling_out = 0.25
+membership = 0.15
 # any = 0.1
 
 # Limits on the simultaneous limits of risk: high (upper), low (lower), value (risk itself); score is at least.

@@ -180,8 +180,8 @@ def _no_number(text: str) -> float:
 
 
 _LARGEST = 512  # megabytes of an assessment; start value
-_TEXTS = ("disclosed", "highest_cap_target", "reasons")
-_TRUTHS = ("copied", "flagged", "named", "repeated", "replicated_unique")
+_TEXTS = ("disclosed", "highest_cap_target", "reasons", "recognised_by")
+_TRUTHS = ("copied", "flagged", "named", "recognised", "repeated", "replicated_unique")
 
 
 def _is_of_records(name: str, dtype: pl.DataType) -> bool:

@@ -405,6 +405,8 @@ def flags(records: Records | None) -> str:
         f"{records.flagged:,} of {records.n:,} real records are flagged as having a synthetic row closer than "
         f"strangers have (false discovery rate {records.fdr:g})."
     )
+    if records.recognised:
+        text += f" {records.recognised:,} are flagged as recognised members, by all attacks of membership together."
     least = records.smallest_flaggable
     if least is not None and least > records.n:
         return f"{text} This holdout is too small to flag anybody."

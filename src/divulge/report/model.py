@@ -147,6 +147,9 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
         Count | None,
         Meta(description="Members, beside strangers in proportion, who would bound a risk of 0; null where bounded."),
     ]
+    why: Annotated[
+        str, Meta(description='Why no number of people would bound it; "" where more people would, or it is bounded.')
+    ] = ""
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,6 +248,7 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     exposed: int
     exposed_share: float
     exposed_share_strangers: float | None
+    recognised: Annotated[int | None, Meta(description="Records that `membership` flags, at a rate of 10%.")] = None
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

@@ -493,6 +493,7 @@ def _records_summary(
         exposed=len(exposed),
         exposed_share=len(exposed) / len(records),
         exposed_share_strangers=jsonable(strangers),
+        recognised=int(records["recognised"].sum()) if "recognised" in records.columns else None,
     )
 
 

@@ -67,6 +67,7 @@ def assess(
     missing: Sequence[str] = (),
     search: Search = "default",
     models: bool | None = None,
+    membership: bool = True,
     utility: bool = False,
     acceptable: float = ACCEPTABLE,
     positive_control: float | None = None,
@@ -107,6 +108,9 @@ def assess(
     models
         Whether inference also trains, for each target, one model on the synthetic table and another on strangers. None
         trains them where people times targets are at most 3 million.
+    membership
+        Whether it is tested who is taken for a member. False saves the time of 120 trees and of the margins; the report
+        then says that membership was not tested.
     utility
         Whether the report also says how much of the real table the synthetic table keeps; takes some seconds more.
     acceptable
@@ -124,9 +128,9 @@ def assess(
     budget
         Seconds after which no further test begins. Tests of the greatest weight come first, and `left_out` of the
         report lists the tests that were not made. The overall verdict is then never "none found" unless each of
-        copies, dcr, linkability and inference was tested. With `models` None, targets that begin in the second
-        half of the time train no model. The positive control is left out where too little time is left for it. None
-        sets no limit.
+        copies, dcr, linkability, membership and inference was tested. With `models` None, targets that begin in the
+        second half of the time train no model. The positive control is left out where too little time is left for it.
+        None sets no limit.
     keep
         A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
         hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
@@ -147,7 +151,7 @@ def assess(
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
-        search, models, utility, acceptable, positive_control, seed, level, jobs, listed("reveal", reveal),
+        search, models, membership, utility, acceptable, positive_control, seed, level, jobs, listed("reveal", reveal),
         budget, keep, resume,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.preconditions import INVALIDATING
-from divulge.core.result import FOUND, Result, label
+from divulge.core.result import FOUND, Individual, Result, label
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.model import Utility
@@ -108,7 +108,7 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
     report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
     scores = {
-        (r.attack, r.variant, r.keys, r.target or ""): (r.individual.real, r.individual.holdout)
+        (r.attack, r.variant, r.keys, r.target or ""): _scores_of(r.attack, r.individual)
         for r in results
         if r.individual is not None and ranks(r, run.attacker)
     }
@@ -118,6 +118,17 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
     return Assessed(name, light, scores, findings(light.results, report.verdict), bands, kept)
+
+
+def _scores_of(attack: str, individual: Individual) -> tuple[Floats, Floats | None]:
+    """Return the scores of members and strangers, in [0, 1]; of an attack whose scores are no rates, their places."""
+    members, strangers = individual.real, individual.holdout
+    if strangers is None or not CATALOGUE[attack].placed:
+        return members, strangers
+    ordered = np.sort(strangers)
+    both = [np.searchsorted(ordered, s) + np.searchsorted(ordered, s, side="right") for s in (members, strangers)]
+    of_members, of_strangers = (places / (2 * len(ordered)) for places in both)
+    return of_members, of_strangers
 
 
 def worst_of(own: Sequence[Assessed]) -> tuple[str, str]:
@@ -220,6 +231,8 @@ def _in_words(made: Sequence[Key]) -> str:
     """Return which comparisons of an attack were chosen."""
     variants = ", ".join(dict.fromkeys(variant for _, variant, _, _ in made))
     n = len({target for *_, target in made if target})
+    if any(CATALOGUE[attack].placed for attack, *_ in made):
+        return f"{variants}, as the share of strangers who score lower"
     return variants + (f", mean over {n} targets" if n > 1 else "")
 
 

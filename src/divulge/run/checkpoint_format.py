@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from divulge.attacks.membership.results import Judgement
 from divulge.core.result import Result
 from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
@@ -33,7 +34,7 @@ LARGEST = 2**29
 
 _HEAD = b"divulge kept 2\n"
 _BODY = len(_HEAD) + hashlib.sha256().digest_size
-_COMPARISONS = (Comparison, Attraction, Isolation, Paired)
+_COMPARISONS = (Comparison, Attraction, Isolation, Paired, Judgement)
 _DTYPES = ("<f8", "<i8", "|b1")
 
 

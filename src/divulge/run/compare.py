@@ -55,6 +55,7 @@ def compare(
     missing: Sequence[str] = (),
     acceptable: float = ACCEPTABLE,
     utility: bool = True,
+    membership: bool = True,
     seed: int = 0,
     level: float = 0.95,
     jobs: int = 2,
@@ -82,6 +83,8 @@ def compare(
         As in `divulge.assess`, the same for every table. A column that one table lacks is left out for all.
     utility
         Whether to measure how much of the real table each table keeps.
+    membership
+        Whether it is tested, and ranked, who is taken for a member.
     progress
         Called with the current step, the number of steps done and the number of all steps.
     before
@@ -117,7 +120,7 @@ def compare(
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
     reading = Reading(schema, unit, column_names("ignore", ignore), missing)
     tables, failed, left_out = _same_columns(real, holdout, given, reading)
-    options = RunOptions(models=False, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
+    options = RunOptions(models=False, membership=membership, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
     run = Assessment(real, holdout, attacker_of(keys, targets), reading, options, utility, len(tables), failed)
     run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     assessed = _each_assessed(run, tables, progress)

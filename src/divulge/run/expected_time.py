@@ -18,6 +18,7 @@ _RUN, _RUN_A_ROW = 3.0, 1.5e-4
 _TARGET, _TARGET_A_ROW = 0.3, 3e-5
 _MODEL, _MODEL_A_ROW = 0.5, 3.6e-5
 _PAIR = 0.004
+_FOREST, _FOREST_A_ROW = 0.3, 6e-4  # of membership
 _ALONE = 0.4  # share of the work that no further thread shortens
 
 _STEPS = ((90, 10, 1, "second"), (90 * 60, 60, 60, "minute"))  # below, rounded up to multiples of, seconds of the unit
@@ -51,6 +52,8 @@ def expected_seconds(tasks: Sequence[Task], n_rows: int, n_columns: int, jobs: i
             cpu += _MODEL + _MODEL_A_ROW * cells if "model" in task.settings.get("ways", ()) else 0.0
         elif per == "pair":
             cpu += _PAIR
+        elif task.attack == "membership":
+            cpu += _FOREST + _FOREST_A_ROW * cells
     return cpu * (_ALONE + (1 - _ALONE) / jobs)
 
 

@@ -49,6 +49,7 @@ class RunOptions:
 
     search: Search = "default"
     models: bool | None = None
+    membership: bool = True
     utility: bool = False
     acceptable: float = ACCEPTABLE
     positive_control: float | None = None

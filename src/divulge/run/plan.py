@@ -35,6 +35,7 @@ _ONE_COLUMN = "fewer columns can be attacked than it needs"
 _NO_KEYS = "no keys were given: it is made for keys and targets that are named"
 _NO_KEY_SET = "no keys were given, and no key set was searched for"
 _NO_TARGET = "no column is left as a target"
+_AS_ASKED = "it was left out on request (membership=False)"
 _NO_STRANGERS = "it needs a holdout"
 
 
@@ -100,16 +101,24 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
         )
     if not columns.keys and columns.wanted:
         _search(case, columns, options, plan)
-    plan.tasks = list(_tasks(case, columns, attacker, options, plan.key_sets))
+    tasks = _tasks(case, columns, attacker, options, plan.key_sets)
+    plan.tasks = [t for t in tasks if _wanted(t.attack, options)]
     if options.search == "full" and len(columns.usable) > 1 and columns.wanted:
         plan.described = list(columns.wanted)
     made = {t.attack for t in plan.tasks}
     if case.has_holdout:
         _check_level(options.level, sum(CATALOGUE[name].compared + len(CATALOGUE[name].alone) for name in made))
     plan.not_run = [
-        {"attack": name, "why": _why_not(case, entry, columns)} for name, entry in CATALOGUE.items() if name not in made
+        {"attack": name, "why": _why_not(case, entry, columns) if _wanted(name, options) else _AS_ASKED}
+        for name, entry in CATALOGUE.items()
+        if name not in made
     ]
     return plan
+
+
+def _wanted(attack: str, options: RunOptions) -> bool:
+    """Return whether the options let an attack run."""
+    return options.membership or attack != "membership"
 
 
 def _check_level(level: float, n_attacks: int) -> None:

@@ -10,7 +10,7 @@ from divulge.attacks.checks import ACCEPTABLE, SHOWN
 from divulge.attacks.entry import Attack, Primary
 from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound
-from divulge.report.prose.bounds import SEES_A_COPY
+from divulge.report.prose.bounds import SEES_A_COPY, UNFAIR
 from divulge.run.options import Attacker
 
 __all__ = ["bounds_of", "is_named", "untested"]
@@ -98,6 +98,7 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
     limit = None if limit >= 1 else limit  # everybody may be affected: no bound
     n = result.real.n if result.real and result.counts == "people" else n_members
     bounded = limit is not None and limit <= acceptable
+    unfair = getattr(result.comparison, "unfair", "")
     return Bound(
         attack=result.attack,
         variant=result.variant,
@@ -109,6 +110,7 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
         shown=shown,
         bounded=bounded,
         people=None if bounded or risk.high >= 1 else _people(n, risk.high - risk.value, acceptable * shown),
+        why=UNFAIR if unfair else "",
     )
 
 

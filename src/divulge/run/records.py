@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from divulge.attacks import CATALOGUE
 from divulge.attacks.entry import Record
 from divulge.attacks.membership.exposure import People, people_of
+from divulge.attacks.membership.recognised import FDR, Recognised, recognised
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
 from divulge.core.result import Result
@@ -47,6 +48,10 @@ def per_record(case: Case, results: Sequence[Result], facts: PeopleFacts | None 
     (distance to the nearest synthetic row, and to the nearest other person of real and holdout); `hit_score`, `p_value`
     and `flagged` (see `divulge.exposure`; null without a holdout); `nearest_synthetic` (number of the nearest synthetic
     row, the lowest in ties); `attraction` (number of synthetic rows whose nearest person this is, ties shared).
+
+    Columns from the results of `membership`: `membership` (the mean rank of its scores, 1 most like a member),
+    `membership_p_value` (share of strangers who score at least as high), `recognised` (flagged at a false discovery
+    rate of 10%) and `recognised_by` (of the scores in the mean rank the one that ranks the record highest).
 
     Named and repeated records come first, then flagged ones, then records with graver signs, then records with higher
     scores.
@@ -89,6 +94,11 @@ def per_record(case: Case, results: Sequence[Result], facts: PeopleFacts | None 
         order = ["named", "repeated", "_score", *order[2:-1], "hit_score", "row"]
         unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
         told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
+    found_out = recognised(results, case.units("real"), case.units("holdout"))
+    if found_out is not None:
+        frame = pl.concat([frame, _recognised_columns(found_out)], how="horizontal")
+        told.append(_recognised_reasons(found_out, frame))
+        order = [*order[:2], "recognised", *order[2:]]
     told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))
     told.append(frame.select(pl.when(pl.col("n_disclosed") > 0).then(pl.col("disclosed") + " disclosed")).to_series())
     frame = frame.with_columns(reasons=_joined(told))
@@ -211,7 +221,35 @@ def _names(hits: dict[str, Bools], n: int) -> pl.Series:
     return frame.select(pl.concat_str(pl.all()).str.strip_chars_end(", ")).to_series()
 
 
+def _recognised_columns(found: Recognised) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "membership": found.score,
+            "membership_p_value": found.p_value,
+            "recognised": found.flagged,
+            "recognised_by": pl.select(pl.when(pl.Series(found.flagged)).then(pl.Series(found.by))).to_series(),
+        }
+    )
+
+
 # ---------------------------------------------------------------- reasons
+
+
+_RECOGNISED = {
+    "ratio": "it lies nearer to synthetic rows than to people",
+    "hit": "it lies nearer to a synthetic row than to people",
+    "classifier": "a classifier takes it for a synthetic row",
+    "3-way margins": "its values on sets of three columns are commoner in the synthetic table than among people",
+}
+
+
+def _recognised_reasons(found: Recognised, frame: pl.DataFrame) -> pl.Series:
+    """Return the reasons of the members who are recognised, by the attack that ranks each highest."""
+    flagged = frame["flagged"].fill_null(False).to_numpy() if "flagged" in frame.columns else ~found.flagged
+    near = np.isin(found.by, ("ratio", "hit"))
+    told = [f"recognised as a member: {_RECOGNISED[by]} (flagged at FDR {FDR:g})" for by in found.by]
+    # a flag by distance has said so already
+    return pl.select(pl.when(pl.Series(found.flagged & ~(near & flagged))).then(pl.Series(told))).to_series()
 
 
 def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series:

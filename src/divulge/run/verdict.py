@@ -241,13 +241,19 @@ def _bound(result: Result, which: str) -> float:
 
 
 def _primary_first(found: Sequence[Result], bounds: Sequence[Bound]) -> list[Result]:
-    """Return the findings among the primary comparisons, or all findings where none of these is primary."""
+    """Return the findings among the primary comparisons, or all findings where none of these is primary.
+
+    Findings whose limits lie beyond 0 come before those that a test of scores alone sees.
+    """
     primary = {identity(b) for b in bounds if b.primary}
-    return [r for r in found if identity(r) in primary] or list(found)
+    clear = [r for r in found if r.verdict == "deficit found" or _bound(r, "low_simultaneous") > 0] or list(found)
+    return [r for r in clear if identity(r) in primary] or clear
 
 
 def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:
     worst = max(found, key=lambda r: _bound(r, "low_simultaneous"))
+    if not _bound(worst, "low_simultaneous") > 0:
+        return _traces_sentence(worst)
     how = f"{100 * level:.0f}% simultaneous over the {several(_same(worst, compared), 'comparison')} of this attack"
     assert worst.real is not None and worst.risk is not None
     least = number(worst.risk.low_simultaneous)
@@ -275,6 +281,21 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
         shares = f"{percent(worst.real.rate)} of the guesses", f"{percent(worst.holdout.rate)} exactly one stranger"
         said = f"by {label(worst)}, {shares[0]} single out exactly one person of the table and {shares[1]}"
     return f"Excess found: {said}; risk {number(worst.risk.value)}, at least {least} ({how})."
+
+
+def _traces_sentence(result: Result) -> str:
+    """Return the sentence of an excess that a test of all scores sees, and the limits of the risk do not."""
+    assert result.real is not None and result.holdout is not None and result.risk is not None
+    area = result.context.get("AUC")
+    scores = (
+        "" if area is None else f" (AUC {number(area)}, chance is 0.5; p = {number(result.p_adjusted)} over all scores)"
+    )
+    return (
+        f"Excess found: by {label(result)}, members score higher than strangers{scores}. These are many small traces: "
+        f"{result.hit} {percent(result.real.rate)} of members and {percent(result.holdout.rate)} of strangers, which "
+        f"chance alone may give (risk {number(result.risk.value)}, simultaneous interval "
+        f"{number(result.risk.low_simultaneous)} to {number(result.risk.high_simultaneous)})."
+    )
 
 
 def _deficit_sentence(found: Sequence[Result], compared: Sequence[Result], level: float) -> str:

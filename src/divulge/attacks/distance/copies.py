@@ -94,7 +94,7 @@ _COPIES_WORDS = Words(
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
     words=_COPIES_WORDS,
     plan=per_table(columns=0, in_memory=False),
-    weight=6,
+    weight=7,
     primary=Primary("copies", lambda variant: variant in ("exact", "near")),
     record=Record("copied", "any", lambda variant: variant == "exact"),
     hit={

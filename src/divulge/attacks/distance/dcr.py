@@ -68,7 +68,7 @@ _DCR_WORDS = Words(
     reference="Platzer and Reutterer 2021 (holdout share); Yao et al. 2025, The DCR delusion, for what it misses.",
     words=_DCR_WORDS,
     plan=per_table(),
-    weight=3,
+    weight=4,
     primary=Primary("copied synthetic rows (dcr)", lambda variant: variant == "attraction"),
     counts="rows",
     values={

@@ -76,7 +76,7 @@ _LINKABILITY_WORDS = Words(
     ),
     words=_LINKABILITY_WORDS,
     plan=per_table(columns=2),
-    weight=4,
+    weight=5,
     primary=Primary("linkability", lambda variant: variant == "balanced halves, k = 1"),
     record=Record("linked", "highest", lambda variant: variant.endswith(", k = 1")),
     hit={"": "linked:"},

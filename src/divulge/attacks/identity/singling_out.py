@@ -92,7 +92,7 @@ _SINGLING_OUT_WORDS = Words(
     reference="Article 29 Working Party (2014), Opinion 05/2014; Cohen and Nissim (2020); Giomi et al. (2023).",
     words=_SINGLING_OUT_WORDS,
     plan=per_table(),
-    weight=5,
+    weight=6,
     primary=Primary("singling out", first=("univariate", "4 columns", "3 columns", "2 columns")),
     record=Record("singled_out", "any"),
     counts="guesses",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -186,7 +187,15 @@ def _compared(
     settings = {"columns": len(compared), "people": question}
     keys = () if columns is None else compared
     scored = [
-        Scored(name, *by_unit(s, n, units), settings, keys, blind, case.level, Individual(real=s[:n], holdout=s[n:]))
+        Scored(
+            name,
+            *by_unit(s, n, units),
+            settings,
+            keys,
+            blind,
+            case.level,
+            individual=Individual(real=s[:n], holdout=s[n:]),
+        )
         for name, s in change_scores(case, n_before, compared, wanted).items()
     ]
     tests = score_tests(
@@ -196,14 +205,14 @@ def _compared(
     notes = [*left_out, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
     return tuple(
         _worded(shown(s, _over(test, n_questions), notes), question)
-        for s, test in zip(scored, judgements(tests), strict=True)
+        for s, test in zip(scored, judgements(scored, tests), strict=True)
     )
 
 
 def _over(test: Judgement, n: int) -> Judgement:
     """Return a test corrected for so many families (Bonferroni)."""
     adjusted = min(1.0, n * test.p_adjusted)
-    return Judgement(test.p_value, adjusted, test.towards, 1 - (1 - test.level_each) / n, test.spread)
+    return dataclasses.replace(test, p_adjusted=adjusted, level_each=1 - (1 - test.level_each) / n)
 
 
 def _worded(result: Result, question: str) -> Result:

@@ -26,7 +26,16 @@ from divulge.core.errors import SettingError
 from divulge.core.result import Individual, Rate, Result, Value
 from divulge.stats import benjamini_hochberg
 
-__all__ = ["People", "exposure", "hit_scores", "p_values", "people_of", "smallest_flaggable"]
+__all__ = [
+    "People",
+    "exposure",
+    "flagged_at",
+    "highest_of_unit",
+    "hit_scores",
+    "p_values",
+    "people_of",
+    "smallest_flaggable",
+]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -226,10 +235,10 @@ def _people(case: Case, distances: Distances, k: int, fdr: float, neighbour: int
     n_members = len(real.score) if own is None else len(np.unique(own))
     if holdout is None:
         return People(real, None, None, None, 0, n_members, None, tuple(notes))
-    strangers = _highest(holdout.score, None if units is None else units["holdout"])
+    strangers = highest_of_unit(holdout.score, None if units is None else units["holdout"])
     p = p_values(real.score, strangers)
     # a record is flagged if its own p-value is as small as that of a flagged unit
-    flagged = _flagged(p, own, fdr)
+    flagged = flagged_at(p, own, fdr)
     n_flagged = int(flagged.sum()) if own is None else len(np.unique(own[flagged]))
     least = smallest_flaggable(n_members, len(strangers), fdr)
     return People(real, holdout, p, flagged, n_flagged, n_members, least, tuple(notes))
@@ -316,7 +325,7 @@ def smallest_flaggable(n_members: int, n_strangers: int, fdr: float) -> int:
     return max(1, math.ceil(n_members / (fdr * (n_strangers + 1)) - 1e-9))
 
 
-def _highest(scores: Floats, units: Ints | None) -> Floats:
+def highest_of_unit(scores: Floats, units: Ints | None) -> Floats:
     """Return the highest score of each unit; nan where none of its records has a score."""
     if units is None:
         return scores
@@ -326,8 +335,9 @@ def _highest(scores: Floats, units: Ints | None) -> Floats:
     return np.where(np.isfinite(out), out, np.nan)
 
 
-def _flagged(p: Floats, units: Ints | None, fdr: float) -> Bools:
-    each = p if units is None else -_highest(-p, units)
+def flagged_at(p: Floats, units: Ints | None, fdr: float) -> Bools:
+    """Return which records Benjamini-Hochberg flags; a unit has the smallest p-value of its records."""
+    each = p if units is None else -highest_of_unit(-p, units)
     adjusted = benjamini_hochberg(each)
     highest = float(each[adjusted <= fdr * (1 + 1e-12)].max(initial=0.0))
     return np.asarray(p <= highest)

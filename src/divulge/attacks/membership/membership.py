@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.entry import Exact, Withheld, Words, on_demand
+from divulge.attacks.entry import Exact, Primary, Withheld, Words, per_table
 from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
 from divulge.attacks.membership.blind import blind_check
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
-from divulge.attacks.membership.other_people import UNIT_NOTE, by_unit, pooled_units
-from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, Judgement, Scored, judgements, shown, three
-from divulge.attacks.membership.scores import STACKED, checked_scores, person_scores
+from divulge.attacks.membership.other_people import DIGITS, UNIT_NOTE, by_unit, pooled_units
+from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, RATES, Scored, judgement, judgements, shown, three
+from divulge.attacks.membership.scores import MEAN_RANK, STACKED, checked_scores, person_scores
 from divulge.attacks.membership.several_tables import (
     BEST_TABLE,
     BY_NUMBER,
@@ -24,7 +25,7 @@ from divulge.attacks.membership.several_tables import (
 )
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
-from divulge.case.distances import distance_columns
+from divulge.case.distances import distance_columns, distances_of
 from divulge.core.result import Individual, Result
 from divulge.stats.roc import auc, auc_gain
 from divulge.stats.score_tests import score_tests
@@ -97,8 +98,10 @@ _WORDS = Words(
     "gen-lra: Ward et al. 2025, Gen-LRA. margins: Golob et al. 2024, MAMA-MIA. classifier: Stadler et al. 2022. "
     "Blind check: Das et al. 2024, Blind baselines. max-T: Westfall and Young 1993.",
     words=_WORDS,
-    plan=on_demand("it is asked for by name: its bounds are not part of the verdict of a run", in_memory=True),
-    hit={"": "claimed as members at a price of 10% of strangers:"},
+    plan=per_table(strangers=True),
+    weight=3,
+    primary=Primary("membership", lambda variant: variant == MEAN_RANK, placed=True),
+    hit={"": "taken for members:"},
     context={
         **dict.fromkeys(CONTEXT, Withheld()),
         _BEST_AUC: Withheld(),
@@ -168,11 +171,12 @@ def membership(
     blind = blind_check(case, compared, units)
     every = person_scores(case, compared, (*wanted, *(STACKED if known_members else ())))
     settings = {"columns": len(compared), "reference": "real and holdout without the person"}
+    visible = _visible(case, compared)
     notes = [*left_out, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
     n = case.n_rows("real")
     sides = {name: by_unit(score, n, units) for name, score in every.items()}
     scored = [
-        Scored(name, *sides[name], settings, keys, blind, case.level, Individual(real=s[:n], holdout=s[n:]))
+        Scored(name, *sides[name], settings, keys, blind, case.level, visible, Individual(real=s[:n], holdout=s[n:]))
         for name, s in every.items()
         if name in wanted
     ]
@@ -180,12 +184,22 @@ def membership(
         np.column_stack([s.members for s in scored]), np.column_stack([s.strangers for s in scored]),
         level=case.level, rng=case.rng("membership labels"),
     )  # fmt: skip
-    out = [shown(s, test, notes) for s, test in zip(scored, judgements(tests), strict=True)]
+    out = [shown(s, test, notes) for s, test in zip(scored, judgements(scored, tests), strict=True)]
     if len(case.synthetic_parts) > 1:
         out = by_number_of_tables(case, compared, every, out, lambda score: by_unit(score, n, units))
     if known_members:
         out.append(_known(case, scored, [sides[name] for name in STACKED], notes))
     return tuple(out)
+
+
+def _visible(case: Case, columns: tuple[str, ...]) -> float:
+    """Return the risk of a full copy for somebody who claims whoever stands in the table word for word.
+
+    Where more than 10% of strangers have the record of a member, only some of those who match can be claimed.
+    """
+    equal = distances_of(case, columns).nearest("holdout", "real").distances[:, 0].round(DIGITS) == 0
+    matched, a = float(equal.mean()), RATES[0]
+    return 1.0 if matched <= a else (a / matched - a) / (1 - a)
 
 
 def _known(
@@ -196,8 +210,10 @@ def _known(
     n = len(first.members)
     together = [np.concatenate(part) for part in parts]
     fitted = stacked(together, np.arange(len(together[0])) < n, case.rng("membership known members"))
-    mine = Scored(KNOWN, fitted.score[:n], fitted.score[n:], first.settings, first.keys, first.blind, case.level)
-    test = Judgement(fitted.p_value, fitted.p_value, 1, case.level, fitted.spread)
+    mine = dataclasses.replace(
+        first, variant=KNOWN, members=fitted.score[:n], strangers=fitted.score[n:], individual=None
+    )
+    test = judgement(mine, fitted.p_value, fitted.p_value, 1, case.level, fitted.spread)
     areas = [auc(s.members, s.strangers).value for s in scored]
     best = scored[int(np.argmax(areas))]
     gain = auc_gain((mine.members, mine.strangers), (best.members, best.strangers), case.level, fitted.spread)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite, sqrt
@@ -11,14 +12,14 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import ABSENT, ACCEPTABLE, finite, hold_back, score_of
+from divulge.attacks.checks import ABSENT, ACCEPTABLE, SHOWN, finite, hold_back, score_of
 from divulge.attacks.membership.blind import Blind
 from divulge.core.result import Difference, Individual, Rate, Result, Risk, Verdict
 from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
 from divulge.stats.score_tests import ScoreTests
 
-__all__ = ["CONTEXT", "GAIN", "NOTES", "RATES", "Judgement", "Scored", "judgements", "shown", "three"]
+__all__ = ["CONTEXT", "GAIN", "NOTES", "RATES", "Judgement", "Scored", "judgement", "judgements", "shown", "three"]
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +41,10 @@ _WIDE = (
     "the interval is too wide; about {:,} real and {:,} holdout records that the attack reaches would bring the upper "
     "limit to {:g} where there is no excess"
 )
+_COARSE = (
+    "of a full copy of the real table only {:.3f} would show here, so that a copied fraction of {:g} could not be told "
+    "from none"
+)
 _SMALL_RATE = "an excess at a false positive rate of 1% cannot be excluded: its upper limit is above {:g}"
 NOTES = (
     _LEAST.format("#%", 0, 0).replace("0", "#"),
@@ -57,23 +62,9 @@ CONTEXT = (
     *(f"{name}{limit}" for name in _MEASURED for limit in _LIMITS),
     "AUC without the synthetic table",
     "p-value without the synthetic table",
+    SHOWN,
 )
 """Further numbers, by name; "#" stands for digits."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
-    """A test of a score, already corrected for the other scores of the call."""
-
-    p_value: float
-    p_adjusted: float
-    towards: int
-    """1 where members score higher, -1 where lower, by the statistic that decides."""
-    level_each: float
-    """Level of each interval such that the intervals of the call hold together."""
-    spread: float = 1.0
-    """Standard error of the AUC over DeLong's."""
-    corrected = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,23 +78,87 @@ class Scored:
     keys: tuple[str, ...]
     blind: Blind
     level: float
+    visible: float = 1.0
+    """The part of a full copy of the real table that would show."""
     individual: Individual | None = None
 
 
-def judgements(tests: ScoreTests) -> list[Judgement]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """A score of members and strangers with its test, already corrected for the other scores of the call."""
+
+    members: Floats
+    strangers: Floats
+    p_value: float
+    p_adjusted: float
+    towards: int
+    """1 where members score higher, -1 where lower, by the statistic that decides."""
+    level: float
+    level_each: float
+    """Level of each interval such that the intervals of the call hold together."""
+    visible: float
+    """The part of a full copy of the real table that would show."""
+    unfair: str
+    """Why the comparison of members with strangers says nothing; "" where it is fair."""
+    spread: float = 1.0
+    """Standard error of the AUC over DeLong's."""
+    corrected = True
+
+    def at(self, level: float) -> tuple[Interval, Interval]:
+        """Return the difference and the risk at a false positive rate of 10%, with intervals of a level.
+
+        Where the comparison is unfair they have no limits.
+        """
+        claims = claims_at(self.members, self.strangers, RATES[0], level)
+        tpr, risk = claims.tpr, claims.residual
+        if self.unfair:
+            return Interval(tpr.value - claims.fpr, math.nan, math.nan), Interval(risk.value, math.nan, math.nan)
+        return Interval(*(x - claims.fpr for x in (tpr.value, tpr.low, tpr.high))), risk
+
+    def judged(self, result: Result, acceptable: float, n_families: int = 1) -> Result:
+        """Return the result with its verdict and score, held back where members and strangers are no fair comparison.
+
+        `n_families` is the number of families that a finding is corrected for afterwards.
+        """
+        verdict, told = _verdict(result, self, acceptable)
+        notes = [n for n in result.notes if not n.startswith(("cannot tell", ABSENT, _TRACES))]
+        result = replace(result, verdict=verdict, notes=(*notes, *told))
+        if result.risk is not None:
+            least = self._detectable(n_families)
+            score = score_of(result.risk, self.visible, verdict)[0]
+            result = replace(result, score=score, smallest_detectable=finite(min(1.0, least)))
+        return hold_back(replace(result, score=None), self.unfair) if self.unfair else result
+
+    def _detectable(self, n_families: int) -> float:
+        """Return the smallest excess of the rate of members that is found with 80% power."""
+        level = 1 - (1 - self.level_each) / n_families
+        spread = _spread(len(self.members), len(self.strangers), RATES[0])
+        return (normal_quantile(level) + normal_quantile(2 * _POWER - 1)) * spread * (1 - RATES[0])
+
+
+def judgements(scored: Sequence[Scored], tests: ScoreTests) -> list[Judgement]:
     """Return the test of each score of a family."""
     return [
-        Judgement(float(p), float(q), int(t), tests.level_each)
-        for p, q, t in zip(tests.p_value, tests.p_adjusted, tests.towards, strict=True)
+        judgement(s, float(p), float(q), int(t), tests.level_each)
+        for s, p, q, t in zip(scored, tests.p_value, tests.p_adjusted, tests.towards, strict=True)
     ]
+
+
+def judgement(
+    scored: Scored, p_value: float, p_adjusted: float, towards: int, level_each: float, spread: float = 1.0
+) -> Judgement:
+    """Return a score with its test."""
+    return Judgement(
+        scored.members, scored.strangers, p_value, p_adjusted, towards, scored.level, level_each, scored.visible,
+        scored.blind.why, spread,
+    )  # fmt: skip
 
 
 def shown(scored: Scored, test: Judgement, notes: Sequence[str] = (), acceptable: float = ACCEPTABLE) -> Result:
     """Return the result of one score: rates at a false positive rate of 10%, risk, AUC and verdict."""
     members, strangers = scored.members, scored.strangers
-    n, m = len(members), len(strangers)
+    m = len(strangers)
     claims = [claims_at(members, strangers, rate, scored.level) for rate in RATES]
-    together = [claims_at(members, strangers, rate, test.level_each) for rate in RATES[:2]]
     first = claims[0]
     told = list(notes)
     if len(np.unique(np.concatenate([members, strangers]))) == 1:
@@ -127,15 +182,15 @@ def shown(scored: Scored, test: Judgement, notes: Sequence[str] = (), acceptable
         comparison=test,
     )
     if first.k:
-        result = _with_rates(result, first, together[0], scored.level, test.level_each)
-    return _judged(result, scored, test, together, acceptable, (n, m))
+        together = claims_at(members, strangers, RATES[0], test.level_each)
+        result = _with_rates(result, first, together, scored.level, test.level_each)
+    return test.judged(result, acceptable)
 
 
 def _with_rates(result: Result, claims: Claims, together: Claims, level: float, level_each: float) -> Result:
     n, m, a = claims.n_members, claims.n_strangers, claims.fpr
     own, wide, spread = claims.residual, together.residual, _spread(n, m, a)
     band = normal_quantile(level_each) * spread
-    detectable = (normal_quantile(level_each) + normal_quantile(2 * _POWER - 1)) * spread
     rate = claims.k / m
     return replace(
         result,
@@ -152,7 +207,6 @@ def _with_rates(result: Result, claims: Claims, together: Claims, level: float, 
             value=own.value, low=own.low, high=own.high, low_simultaneous=wide.low, high_simultaneous=wide.high,
             level=level, method=_METHOD, leak_free_low=-band, leak_free_high=band,
         ),
-        smallest_detectable=finite(min(1.0, detectable)),
     )  # fmt: skip
 
 
@@ -168,6 +222,7 @@ def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[
         out |= three(f"TPR at FPR {_NAMES[c.fpr]}", c.tpr)
     out |= three("membership advantage", advantage(members, strangers, level))
     return out | {
+        SHOWN: scored.visible,
         "AUC without the synthetic table": scored.blind.auc,
         "p-value without the synthetic table": scored.blind.p_value,
     }
@@ -194,42 +249,22 @@ def _curve(members: Floats, strangers: Floats) -> dict[str, list[float]]:
 # ---------------------------------------------------------------- verdict
 
 
-def _judged(
-    result: Result,
-    scored: Scored,
-    test: Judgement,
-    together: Sequence[Claims],
-    acceptable: float,
-    sizes: tuple[int, int],
-) -> Result:
-    """Return the result with its verdict and score, held back where members and strangers are no fair comparison."""
-    verdict, notes = _verdict(result, test, together, acceptable, scored.level, sizes)
-    result = replace(result, verdict=verdict, notes=(*result.notes, *notes))
-    if result.risk is not None:
-        result = replace(result, score=score_of(result.risk, 1.0, verdict)[0])
-    return hold_back(replace(result, score=None), scored.blind.why) if scored.blind.why else result
-
-
-def _verdict(
-    result: Result,
-    test: Judgement,
-    together: Sequence[Claims],
-    acceptable: float,
-    level: float,
-    sizes: tuple[int, int],
-) -> tuple[Verdict, list[str]]:
-    least = least_strangers(RATES[0], level)
+def _verdict(result: Result, test: Judgement, acceptable: float) -> tuple[Verdict, list[str]]:
+    least, sizes = least_strangers(RATES[0], test.level), (len(test.members), len(test.strangers))
     if sizes[1] < least or result.risk is None:
         return "cannot tell", ["cannot tell: " + _FEW.format(sizes[1], least)]
-    if test.p_adjusted <= 1 - level:
+    if test.p_adjusted <= 1 - test.level:
         if test.towards < 0:
             return "deficit found", [ABSENT]
         low = result.risk.low
         return "excess found", [_TRACES] if low is not None and low <= 0 else []
-    high = [c.residual.high for c in together]
-    if all(isfinite(h) and h <= acceptable for h in high):
+    together = [claims_at(test.members, test.strangers, rate, test.level_each).residual for rate in RATES[:2]]
+    limit = acceptable * test.visible
+    if all(isfinite(r.high) and r.high <= limit for r in together):
         return "none found", []
-    if high[0] <= acceptable:
+    if together[0].high <= limit:
         return "cannot tell", ["cannot tell: " + _SMALL_RATE.format(acceptable)]
-    more = max(1.1, ((high[0] - together[0].residual.value) / acceptable) ** 2)
+    if together[0].high <= acceptable:
+        return "cannot tell", ["cannot tell: " + _COARSE.format(test.visible, acceptable)]
+    more = max(1.1, ((together[0].high - together[0].value) / acceptable) ** 2)
     return "cannot tell", ["cannot tell: " + _WIDE.format(*(ceil(more * x) for x in sizes), acceptable)]

@@ -25,6 +25,7 @@ from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import decision
+from divulge.report.prose.membership import DEFINITION, membership_in_words
 
 __all__ = ["page"]
 
@@ -303,16 +304,15 @@ def _fact(part: msgspec.Struct | None, field: str) -> Any:
 
 
 def _membership(data: Assessment) -> dict[str, Any]:
-    """Return whether membership was tested and, if not, the findings that are nearest to it."""
-    tested = any(r.attack == "membership" for r in data.results)
+    """Return what was found about membership and, if it was not tested, the findings that are nearest to it."""
+    told = membership_in_words(data)
     near = [s for s in distances.sentences(data) if s["attack"] in ("dcr", "exposure")]
     answer = (
-        "See the results of the attack membership."
-        if tested
-        else "Not tested: no attack of this run asks for one person whether they are in the table. A verdict on "
+        "Not tested: no attack of this run asks for one person whether they are in the table. A verdict on "
         "membership cannot be read from the other attacks."
     )
-    return {"answer": answer, "near": [] if tested else near}
+    answer, more = (told[0], told[1:]) if told else (answer, [])
+    return {"definition": DEFINITION, "answer": answer, "told": more, "near": [] if told else near}
 
 
 def _sight(data: Assessment) -> list[dict[str, Any]]:

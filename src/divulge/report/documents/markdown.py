@@ -12,6 +12,7 @@ from divulge.report.model import Assessment, Changed, Rate, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import Decision, decision
+from divulge.report.prose.membership import DEFINITION, membership_in_words
 
 __all__ = ["markdown"]
 
@@ -202,6 +203,8 @@ def _questions(data: Assessment) -> str:
     words = [f"- {escaped(c)}" for c in wp216.CAVEATS]
     parts = [_question(a, strangers) for a in wp216.answers(data)]
     reading = [wp216.READING, wp216.SCORE] if strangers else [wp216.BLURRED]
+    told = [escaped(t) for t in membership_in_words(data)]
+    parts += ["### Membership", escaped(DEFINITION), *told] if told else []
     return section_of("The three questions", "\n".join(words), *reading, *parts)
 
 

@@ -12,6 +12,7 @@ from divulge.report import formatting, order
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, wp216
+from divulge.report.prose.membership import membership_line
 
 __all__ = ["clean", "summary"]
 
@@ -74,6 +75,7 @@ def _head(data: Assessment) -> list[Any]:
     answers = wp216.answers(data)
     if any(a.headline for a in answers):
         parts += [Text(clean(wp216.line(a))) for a in answers]
+        parts += [Text(clean(line)) for line in membership_line(data)]
     return parts
 
 

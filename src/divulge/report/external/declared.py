@@ -26,15 +26,15 @@ _LISTING = (
     "Change.gone", "Change.new", "LeftOut.n", "LeftOut.of", "Overall.screened", "PositiveControl.n_judged",
 )  # fmt: skip
 _WITHHELD = (
-    "Bound.people", "Bound.shown", "Changed.before", "Changed.difference", "Changed.high",
-    "Changed.high_simultaneous", "Changed.low", "Changed.low_simultaneous", "Changed.now", "Changed.p_adjusted",
-    "Difference.high", "Difference.high_simultaneous", "Difference.low", "Difference.low_simultaneous", "Found.high",
-    "Found.low", "Found.risk", "Planted.flagged", "Planted.flagged_without", "Planted.others_flagged",
-    "Planted.planted", "PositiveControl.smallest_share", "Records.copied", "Records.disclosed", "Records.exposed",
+    "Bound.people", "Bound.shown", "Changed.before", "Changed.difference", "Changed.high", "Changed.high_simultaneous",
+    "Changed.low", "Changed.low_simultaneous", "Changed.now", "Changed.p_adjusted", "Difference.high",
+    "Difference.high_simultaneous", "Difference.low", "Difference.low_simultaneous", "Found.high", "Found.low",
+    "Found.risk", "Planted.flagged", "Planted.flagged_without", "Planted.others_flagged", "Planted.planted",
+    "PositiveControl.smallest_share", "Records.copied", "Records.disclosed", "Records.exposed",
     "Records.exposed_share", "Records.exposed_share_strangers", "Records.fdr", "Records.flagged", "Records.n",
-    "Records.replicated_unique", "Records.smallest_flaggable", "Repeated.elsewhere", "Repeated.named",
-    "Repeated.p_value", "Repeated.times", "ResultRecord.curves", "ResultRecord.p_adjusted", "ResultRecord.p_value",
-    "ResultRecord.seconds", "ResultRecord.smallest_detectable", "Smallest.difference_with",
+    "Records.recognised", "Records.replicated_unique", "Records.smallest_flaggable", "Repeated.elsewhere",
+    "Repeated.named", "Repeated.p_value", "Repeated.times", "ResultRecord.curves", "ResultRecord.p_adjusted",
+    "ResultRecord.p_value", "ResultRecord.seconds", "ResultRecord.smallest_detectable", "Smallest.difference_with",
     "Smallest.difference_without", "Smallest.smallest_detectable", "Smallest.smallest_share", "Utility.reference",
     "Utility.value", "Verbatim.members", "Verbatim.named", "Verbatim.strangers", "Verbatim.telling",
 )  # fmt: skip

@@ -7,7 +7,8 @@ from math import isfinite, isnan
 
 import numpy as np
 
-from divulge.core.result import TOWARDS, Difference, Risk, counts_rows
+from divulge.attacks import CATALOGUE
+from divulge.core.result import FOUND, TOWARDS, Difference, Risk, counts_rows
 from divulge.report.external.rounding import Limits, alike, rounded
 from divulge.report.external.source import Source
 from divulge.report.model import ANY_COUNT, Rate, ResultRecord
@@ -24,13 +25,15 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
     """Return the risk that follows from what is shown.
 
     Its limits hold for every count that would be shown, or withheld, in the same way. Where rows, guesses, several
-    rows of a person or means over targets are counted, the only limits are those that the verdict states.
+    rows of a person or means over targets are counted, the only limits are those that the verdict states; so too where
+    strangers set the threshold of a score, and a finding states none there.
     """
     own = r.risk
     if own is None:
         return None
     tests = s.n_tests[r.attack]
-    people = s.of_people(r) and not s.kept_back(r)
+    placed = _placed(r)
+    people = s.of_people(r) and not s.kept_back(r) and not placed
     out: dict[str, float | None] = dict.fromkeys(("value", "leak_free_low", "leak_free_high"))
     for kind, times in (("", 1), ("_simultaneous", tests)):
         limits = _limits(s, r, sides, 1 - (1 - own.level) / times) if people else (None, None)
@@ -38,7 +41,13 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
     out["value"] = _value(r, sides, towards(s, r))
     if people:
         out |= _leak_free(sides, 1 - (1 - own.level) / tests)
-    return Risk(**(out | _said(s, r, out)), level=own.level, method=ANY_COUNT)
+    said = {} if placed and r.verdict in FOUND else _said(s, r, out)
+    return Risk(**(out | said), level=own.level, method=ANY_COUNT)
+
+
+def _placed(r: ResultRecord) -> bool:
+    """Return whether a finding follows from a test of scores, so that the limits of its risk may lie on either side."""
+    return r.attack in CATALOGUE and CATALOGUE[r.attack].placed
 
 
 def towards(s: Source, r: ResultRecord) -> float | None:

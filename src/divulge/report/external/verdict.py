@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
@@ -86,8 +87,10 @@ def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:
     how = f"{100 * level:.0f}% simultaneous over the {formatting.several(same, 'comparison')} of this attack"
     bound, risk = formatting.risk_value(e, end), formatting.risk_value(e)
     value = "" if risk is None else f"{number(risk)}, "
+    placed = r.attack in CATALOGUE and CATALOGUE[r.attack].placed
     beyond = bound is not None and sign * bound > 0
     least = f"at {'least' if excess else 'most'} {number(bound)}" if beyond else f"{'above' if excess else 'below'} 0"
+    least = "by a test of the scores of all people" if placed else least
     people = "" if counts_rows(e) else _beside(e)
     what = "Excess" if excess else "Deficit"
     return f"{what} found: {formatting.label(e, '->')}{people}; risk {value}{least} ({how})."

@@ -180,7 +180,7 @@ def _people(data: Assessment) -> Iterator[Advice]:
     """More people, where only their number keeps the main comparisons from deciding."""
     if data.verdict.verdict != "cannot tell" or order.in_doubt(data):
         return
-    wide = undecided(data.verdict.bounds)
+    wide = [b for b in undecided(data.verdict.bounds) if not b.why]
     least = max((b.people or 0 for b in wide), default=0)
     n = data.tables.real.rows
     if wide and least:
@@ -193,6 +193,15 @@ def _people(data: Assessment) -> Iterator[Advice]:
         yield Advice(
             "Test with more people, in the real table and in the holdout.",
             "The intervals shrink, and if nothing leaks, the main comparisons can then say so.",
+        )
+
+
+def _unfair(data: Assessment) -> Iterator[Advice]:
+    """A random split, where members and strangers can be told apart without the synthetic table."""
+    if any(b.why for b in undecided(data.verdict.bounds)) and not order.in_doubt(data):
+        yield Advice(
+            "Split the people into real and holdout by chance (divulge split), and train again; or test with others.",
+            "Members and strangers can be told apart without the synthetic table, so that membership is not judged.",
         )
 
 
@@ -215,5 +224,5 @@ def _policy(data: Assessment) -> Iterator[Advice]:
 
 
 _RULES: Sequence[Callable[[Assessment], Iterator[Advice]]] = (
-    _mend, _strangers, _copies, _columns, _joined, _holes, _people, _gaps, _policy,
+    _mend, _strangers, _copies, _columns, _joined, _holes, _unfair, _people, _gaps, _policy,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 
-__all__ = ["SEES_A_COPY", "bounds_in_words", "cannot_tell", "does_not_hold", "none_found", "undecided"]
+__all__ = ["SEES_A_COPY", "UNFAIR", "bounds_in_words", "cannot_tell", "does_not_hold", "none_found", "undecided"]
 
 COARSE = (
     "the table is too coarse for these comparisons: even a full copy of the real table would hardly show, as strangers "
@@ -16,6 +16,8 @@ COARSE = (
 """What is said where fewer than two primary comparisons could see a full copy."""
 SEES_A_COPY = 0.2
 """A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
+UNFAIR = "members and strangers can be told apart without the synthetic table"
+"""Why a comparison bounds nothing, however many people there are."""
 _NAMED = 5  # columns or comparisons that a sentence names at most
 
 
@@ -119,7 +121,8 @@ def cannot_tell(
     left_out: Sequence[str],
 ) -> str:
     """Return the sentence of a run without a finding that cannot say "none found", with each reason."""
-    wide, n = undecided(bounds), sum(b.primary for b in bounds)
+    open_, n = undecided(bounds), sum(b.primary for b in bounds)
+    wide, unfair = [b for b in open_ if not b.why], [b for b in open_ if b.why]
     why = []
     if failing:
         why.append(
@@ -131,6 +134,7 @@ def cannot_tell(
     if without_strangers:
         names = ", ".join(repr(tidy(c)) for c in without_strangers[:_NAMED])
         why.append(f"the holdout lacks {names}{_more(len(without_strangers))}, so that nothing can be compared there")
+    why += [f"{tidy(b.words)} is not judged: {b.why}" for b in unfair]
     if n < 2:
         why.append(COARSE)
     elif wide:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import floor, log10, sqrt
 
-from divulge.core.result import TOWARDS, counts_rows
+from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
 
@@ -167,7 +167,26 @@ def _sentence(r: ResultRecord, members: str, strangers: str) -> str:
         return _of_guesses(r, real, holdout)
     if is_mean(r):
         return _of_values(r, members, strangers)
+    if r.attack == "membership":
+        return _of_members(r, real, holdout, members, strangers)
     return _of_people(r, real, holdout, members, strangers)
+
+
+def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
+    """Return how many of a hundred people are taken for members, rightly and wrongly."""
+    if holdout is None or holdout.rate is None or real.rate is None:
+        return ""  # the attack needs strangers
+    same = round(100 * real.rate) == round(100 * holdout.rate)
+    of = 1000 if same and r.verdict in FOUND else 100
+    right, wrong = (how_many(round(of * rate), of) for rate in (real.rate, holdout.rate))
+    told = (
+        f"Of {of:,} {members}, an attacker recognises {right}, and wrongly takes {wrong} of {of:,} {strangers} for "
+        "them."
+    )
+    low = formatting.risk_value(r, "low")
+    if r.verdict == "excess found" and low is not None and low <= 0:
+        told += " Small traces of many people tell the two groups apart, and hardly anybody is recognised."
+    return told
 
 
 def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:

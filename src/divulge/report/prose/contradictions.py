@@ -21,7 +21,7 @@ def contradictions(data: Assessment) -> list[str]:
 
 def _excess_and_nobody_flagged(data: Assessment) -> str:
     s = data.records
-    if data.verdict.verdict != "excess found" or s is None or s.flagged != 0 or repeated_person(data):
+    if data.verdict.verdict != "excess found" or s is None or s.flagged != 0 or s.recognised or repeated_person(data):
         return ""
     least = "" if not s.smallest_flaggable or s.smallest_flaggable < 2 else (
         f" With this many strangers, fewer than {s.smallest_flaggable:,} people cannot be told one by one."
@@ -31,10 +31,11 @@ def _excess_and_nobody_flagged(data: Assessment) -> str:
 
 def _flagged_and_no_excess(data: Assessment) -> str:
     s = data.records
-    if data.verdict.verdict in FOUND or s is None or not s.flagged:
+    if data.verdict.verdict in FOUND or s is None or not (s.flagged or s.recognised):
         return ""
+    n = max(s.flagged or 0, s.recognised or 0)
     return (
-        f"{s.flagged:,} people are flagged, and no leak is found: a list of flags has some by luck, and so few people "
+        f"{n:,} people are flagged, and no leak is found: a list of flags has some by luck, and so few people "
         "move no average. Look at them one by one."
     )
 

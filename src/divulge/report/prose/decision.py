@@ -8,7 +8,7 @@ from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Bound, ResultRecord
 from divulge.report.prose.advice import AGAIN, Advice, advice
-from divulge.report.prose.bounds import SEES_A_COPY, undecided
+from divulge.report.prose.bounds import SEES_A_COPY, UNFAIR, undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
@@ -138,8 +138,13 @@ def _why(data: Assessment) -> str:
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:
         return ": the values are so coarse that even a full copy would hardly show"
-    names = list(dict.fromkeys(_BOUNDED.get(b.attack, b.attack.replace("_", " ")) for b in wide))
-    return f": there are too few people for that ({', '.join(names)})" if wide else ""
+    few, unfair = (
+        list(dict.fromkeys(_BOUNDED.get(b.attack, b.attack.replace("_", " ")) for b in wide if bool(b.why) is away))
+        for away in (False, True)
+    )
+    why = [f"there are too few people for that ({', '.join(few)})"] * bool(few)
+    why += [f"{UNFAIR} ({', '.join(unfair)})"] * bool(unfair)
+    return f": {', and '.join(why)}" if why else ""
 
 
 # ---------------------------------------------------------------- release, who is at risk

@@ -10,6 +10,7 @@ from divulge.core.result import FOUND, Verdict, identity, is_compared
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord, Utility
 from divulge.report.prose import wp216
+from divulge.report.prose.bounds import UNFAIR
 from divulge.report.prose.compared import Bar, bars, is_mean, short
 
 __all__ = ["Asked", "State", "Tile", "asked", "clearest", "repeated_person", "state_of", "tiles"]
@@ -105,6 +106,8 @@ def _tile(q: Asked, data: Assessment) -> Tile:
             why += " What was found here may already tell it."
         return Tile(q.id, q.name, q.question, "not tested", (), why, q.clean, "", None)
     state, told, question = state_of(r, data), short(r), q.question
+    if any(b.why and identity(b) == identity(r) for b in data.verdict.bounds):
+        told = f"{UNFAIR[0].upper()}{UNFAIR[1:]}, so that the bars say nothing about it."
     if q.id == "copies" and r.attack != "copies":
         question = "Do rows lie nearer to people, or further away, than chance allows?"
     if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
@@ -152,7 +155,7 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
     """
     primary = {identity(b) for b in data.verdict.bounds if b.primary}
 
-    def rank(r: ResultRecord) -> tuple[bool, bool, bool, int, bool, bool, int, float]:
+    def rank(r: ResultRecord) -> tuple[bool, bool, bool, int, bool, bool, bool, int, float]:
         excess = r.verdict == "excess found"
         silent = formatting.withheld(r.real) or formatting.withheld(r.holdout)
         limit = formatting.risk_value(r, "low_simultaneous" if excess else "high_simultaneous") or 0.0
@@ -160,7 +163,8 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
         of_people = formatting.of_people(r) and not is_mean(r)
         named = identity(r) in primary
         near = excess or (r.attack in data.attacks and data.attacks[r.attack].family == "distance")  # gaps, not guesses
-        return not excess, not near, silent, whole, not of_people, not named, wp216.nearest_rows(r), -abs(limit)
+        traces = (limit <= 0) if excess else (limit >= 0)  # a test of scores sees it, and the limits of the risk do not
+        return not excess, not near, silent, whole, not of_people, traces, not named, wp216.nearest_rows(r), -abs(limit)
 
     return min(found, key=rank)
 

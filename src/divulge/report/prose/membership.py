@@ -1,0 +1,88 @@
+"""What a report says about membership beside its tile: rates, AUC, the check without the synthetic table, people."""
+
+from __future__ import annotations
+
+from divulge.core.result import FOUND, number, percent
+from divulge.report import formatting
+from divulge.report.model import Assessment, ResultRecord
+from divulge.report.prose.compared import plain_share
+from divulge.report.prose.tiles import tiles
+
+__all__ = ["DEFINITION", "membership_in_words", "membership_line"]
+
+DEFINITION = (
+    "Finding out whether somebody is in the real table at all. Where the table is about an illness or a debt, that is "
+    "a secret. The European Data Protection Board names membership inference among the attacks whose resistance is to "
+    "be tested (opinion 28/2024)."
+)
+
+
+def membership_in_words(data: Assessment) -> list[str]:
+    """Return what was found about membership, one sentence each; [] where it was not tested."""
+    tile = next(t for t in tiles(data) if t.id == "membership")
+    if tile.r is None:
+        return []
+    own = [r for r in data.results if r.attack == "membership"]
+    told = [tile.sentence, _scores(own), *_numbers(tile.r), _blind(tile.r), _people(data)]
+    return [t for t in told if t]
+
+
+def membership_line(data: Assessment) -> list[str]:
+    """Return the answer about membership in one line, with its risk; [] where it was not tested."""
+    tile = next(t for t in tiles(data) if t.id == "membership")
+    if tile.r is None:
+        return []
+    risk = "" if tile.r.risk is None else f" Risk {_interval(tile.r)}."
+    return [f"Membership: {tile.state}. {tile.sentence}{risk}"]
+
+
+def _interval(r: ResultRecord) -> str:
+    """Return a risk with both intervals, in words."""
+    alone, together = (formatting.interval(r.risk, kind) for kind in ("", "_simultaneous"))
+    value = formatting.risk_value(r)
+    shown = "withheld" if value is None else number(value)
+    return f"{shown} (interval of this score alone {alone}, simultaneous {together})"
+
+
+def _scores(own: list[ResultRecord]) -> str:
+    found = sum(r.verdict in FOUND for r in own)
+    return f"{len(own)} scores were tested together, and {found or 'none'} found a difference."
+
+
+def _numbers(r: ResultRecord) -> list[str]:
+    """Return the rates at three prices, and the AUC; [] where they are withheld."""
+    area = r.context.get("AUC")
+    if area is None:
+        return []
+    rates = [(a, *_three(r, f"TPR at FPR {a}")) for a in ("10%", "1%", "0.1%")]
+    shown = [f"{percent(v)} ({percent(low)} to {percent(high)}) where {a} of strangers are" for a, v, low, high in rates
+             if v is not None and low is not None and high is not None]  # fmt: skip
+    value, low, high = _three(r, "AUC")
+    return [
+        f"By {r.variant}, so many members are taken for members: {'; '.join(shown)}." if shown else "",
+        f"A member scores higher than a stranger in {percent(value)} of pairs ({percent(low)} to {percent(high)}); "
+        "50% is chance (AUC).",
+    ]
+
+
+def _three(r: ResultRecord, name: str) -> tuple[float | None, float | None, float | None]:
+    value, low, high = (r.context.get(name + end) for end in ("", ", lower limit", ", upper limit"))
+    return value, low, high
+
+
+def _blind(r: ResultRecord) -> str:
+    area, p = (r.context.get(f"{what} without the synthetic table") for what in ("AUC", "p-value"))
+    if area is None or p is None:
+        return ""
+    return (
+        f"Without the synthetic table, a classifier tells members from strangers in {percent(area)} of pairs "
+        f"(p = {number(p)})."
+    )
+
+
+def _people(data: Assessment) -> str:
+    s = data.records
+    if s is None or s.recognised is None:
+        return ""
+    who = "Nobody is" if not s.recognised else f"{s.recognised:,} people ({plain_share(s.recognised / s.n, s.n)}) are"
+    return f"{who} recognised one by one; of those who are, at most 10% are expected by chance."
