@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--plant", type=int, default=0, metavar="N", help="synthetic rows that become copies of people")
     n_planted = parser.parse_args().plant
     real, _, holdout = tables()
-    synthetic = synthesize(real, np.random.default_rng(1), min_leaf=60)
+    synthetic = synthesize(real, np.random.default_rng(1), min_leaf=200)
     planted = real.head(n_planted).vstack(synthetic.tail(len(synthetic) - n_planted))
     for name, table in {"real": real, "synthetic": planted, "holdout": holdout}.items():
         table.write_csv(f"{name}.csv")

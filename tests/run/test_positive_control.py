@@ -258,7 +258,7 @@ def test_all_kinds_are_run_and_copies_are_seen(report):
 
 @pytest.mark.slow
 def test_the_run_itself_is_as_without_a_control(report, tables):
-    plain = divulge.assess(*tables[:2], holdout=tables[2], keys=["c0", "job"], targets=["town"])
+    plain = divulge.assess(*tables[:2], holdout=tables[2], keys=["c0", "job"], targets=["town"], membership=False)
     one, other = (
         {
             **r.data,

@@ -53,7 +53,7 @@ def blind_check(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | N
     sizes = int(is_member.sum()), int((~is_member).sum())
     if min(sizes) < 2 * FOLDS:
         return Blind(None, None)
-    rng = case.rng(f"membership blind {data_hash(case)}")
+    rng = case.rng(f"membership blind {data_hash(case, columns)}")
     found = cross_fitted(of_people, is_member, penalty=_PENALTY, rng=rng, draws=_DRAWS)
     area = auc(found.score[is_member], found.score[~is_member]).value
     if found.p_value <= _LEVEL:
@@ -76,7 +76,7 @@ NOTES = tuple(
 def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the mean of the rows of each unit, of at most 10,000 units of either table, and which are members."""
     features, n = features_of(case, columns, people_alone=True), case.n_rows("real")
-    rng = case.rng(f"membership blind sample {data_hash(case)}")
+    rng = case.rng(f"membership blind sample {data_hash(case, columns)}")
     unit = units_by_content(features.same(), None if units is None else units["people"])
     parts, labels = [], []
     for rows, label in ((np.arange(n), True), (np.arange(n, len(unit)), False)):

@@ -258,7 +258,8 @@ def _gain(case: Case, right: Floats, nearest: Floats) -> dict[str, float | None]
         units = case.units(role)
         of = np.arange(len(gain)) if units is None else np.unique(units, return_inverse=True)[1].ravel()
         value = _mean(gain)
-        off = np.bincount(of, weights=gain - value)
+        order = np.lexsort((gain, of))  # sums that the order of rows does not change
+        off = np.bincount(of[order], weights=gain[order] - value)
         half = normal_quantile(case.level) * math.sqrt(math.fsum(np.sort(off * off).tolist())) / len(gain)
         out |= dict(zip((name + limit for limit in _LIMITS), (value, value - half, value + half), strict=True))
     return out

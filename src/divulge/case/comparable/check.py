@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -23,17 +24,20 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     """False where these tables cannot show a breach; then `ok` is True and `detail` says why."""
 
 
-def data_hash(case: Case) -> int:
+def data_hash(case: Case, columns: Sequence[str] | None = None) -> int:
     """Return a hash of the counts in real and holdout; row order, column order and names of values do not change it.
+
+    `columns` are those that enter; None is all.
 
     It goes into the seed: with the same seed for all data sets, an unlucky split of ranks would recur in all of them.
     """
-    return case.encoded.once(("data hash",), lambda: _hashed(case), case.encoded.people)
+    names = tuple(sorted(case.columns if columns is None else columns))
+    return case.encoded.once(("data hash", names), lambda: _hashed(case, names), case.encoded.people)
 
 
-def _hashed(case: Case) -> int:
+def _hashed(case: Case, columns: Sequence[str]) -> int:
     digest = 0
-    for name in case.columns:
+    for name in columns:
         counts = case.pooled(name).counts
         # counts among people: values of the synthetic table alone, and columns of one value, do not enter
         held = [np.sort(c[c > 0]).astype(np.int64) for c in (counts[0], *counts[2:])]
