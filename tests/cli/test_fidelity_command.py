@@ -1,5 +1,6 @@
 """`divulge fidelity`."""
 
+import inspect
 import json
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from divulge.cli import cli
+
+SEPARATE = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}  # click before 8.2
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,9 @@ def files(tmp_path_factory):
 
 def run(files, *options):
     tables = [str(files / "real.csv"), str(files / "synthetic.csv")]
-    return CliRunner().invoke(cli, ["fidelity", *tables, "--measures", "column_shapes,column_pairs", *options])
+    return CliRunner(**SEPARATE).invoke(
+        cli, ["fidelity", *tables, "--measures", "column_shapes,column_pairs", *options]
+    )
 
 
 def test_verdicts_are_printed_and_written(files):
