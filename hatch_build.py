@@ -47,8 +47,10 @@ class KernelsHook(BuildHookInterface[Any]):
         return [_ZIG]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the library: in place for an editable installation, else into the wheel."""
+        """Build the library: for an editable installation in place, if need be; else into the wheel."""
         make = _builder()
+        if version == "editable" and not _numpy_only() and make.is_current():
+            return
         compiler = None if _numpy_only() else make.working_compiler()
         if compiler is None:
             self.app.display_warning("divulge is installed without its compiled loops: no C compiler")

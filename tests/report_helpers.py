@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.core.result import Risk, counts_rows, jsonable
 from divulge.release import baseline, conditions, rules
-from divulge.report import formatting, model, order
+from divulge.report import formatting, model, order, policy_model
 from divulge.report.content import content_of
 from divulge.report.documents import html, terminal
 from divulge.report.documents import junit as _junit
@@ -206,7 +206,7 @@ external = on(edition.external, Assessment)
 in_schema_order = on(edition.in_schema_order, Assessment)
 change = on(baseline.change, Assessment, Assessment)
 judge_policy = on(conditions.judge_policy, Assessment)
-broken = on(conditions.broken, model.Policy)
+broken = on(conditions.broken, policy_model.Policy)
 judge_rule = on(rules.judge_rule, Assessment)
 breaches = on(rules.breaches, Assessment)
 unfinished = on(rules.unfinished, Assessment)

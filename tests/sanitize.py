@@ -33,7 +33,10 @@ def main() -> int:
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "PYTHONMALLOC": "malloc",
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *(sys.argv[1:] or ["tests/kernels"])]
+    # a sanitized library is never one that may stay in place
+    left_out = "test_native_library.py::test_a_library_stays_where_its_sources_did_not_change"
+    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "--deselect", f"tests/kernels/{left_out}",
+               *(sys.argv[1:] or ["tests/kernels"])]  # fmt: skip
     try:
         build(HERE, compiler, sanitize=True)
         return subprocess.run(command, cwd=ROOT, env=surroundings, check=False).returncode

@@ -176,6 +176,25 @@ def test_only_frames_imports_narwhals():
     assert users == {"tables/frames.py"}
 
 
+def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of a function's body without its documentation."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+def too_long(name: str, source: str) -> list[str]:
+    """Return the name of a file above 500 lines, and those of functions above 60."""
+    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    long = [f"{name} {f.name}" for f in functions if code_lines(f) > 60]
+    return long + [name] * (len(source.splitlines()) > 500)
+
+
+def test_files_and_functions_are_short():
+    formulas = "stats/crosstab.py"  # one page of formulas, most of it the documentation of each
+    names = {str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8") for path in files()}
+    assert [long for name, source in names.items() if name != formulas for long in too_long(name, source)] == []
+
+
 PLANTED = (
     Import(("core", "errors"), ("stats", "intervals"), None),
     Import(("stats", "intervals"), ("kernels", "runtime"), None),
@@ -200,3 +219,11 @@ def test_a_private_name_is_seen_through_its_module():
     source = "from divulge.tables import readers as files\nfiles._excel(b'', '')\nfiles.read('a.csv')"
     found = tuple(taken_by(("run", "holdout_split"), source))
     assert private_elsewhere(found) == ["run/holdout_split takes tables.readers._excel"]
+
+
+def test_a_long_file_and_a_long_function_are_seen():
+    body = "    x = 1\n"
+    text = f'    """Text.\n{body * 70}    """\n'
+    assert too_long("a.py", f"def f():\n{text}{body * 60}") == []
+    assert too_long("a.py", f"def f():\n{body * 61}") == ["a.py f"]
+    assert too_long("a.py", "x = 1\n" * 501) == ["a.py"]

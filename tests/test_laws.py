@@ -87,7 +87,7 @@ def measures(name):
 
 def by_row(name):
     """Whether all rows must be in memory, so that what is left out of them is told."""
-    return measures(name) or CATALOGUE[name].family in ("singling out", "inference", "reconstruction")
+    return measures(name) or CATALOGUE[name].plan.in_memory
 
 
 def placeless(results):
@@ -445,7 +445,8 @@ def facts(report, *, settings_too=True):
     """The assessment without its times."""
     data = json.loads(report.to_json())
     del data["started"], data["seconds"]
-    data["results"] = [{**r, "seconds": 0} for r in data["results"]]
+    for part in ("results", "fidelity"):
+        data[part] = [{**r, "seconds": 0} for r in data[part]]
     if not settings_too:
         del data["settings"]
     return data
@@ -500,7 +501,7 @@ def test_an_assessment_forgets_the_order_of_columns(units):
     (real, synthetic, holdout), options, expected = base(units)
     turned = real.select(reversed(real.columns)), synthetic.select(sorted(synthetic.columns))
     found = facts(divulge.assess(*turned, holdout=holdout, **options))
-    for name in ("verdict", "preconditions", "failed", "notes", "records"):
+    for name in ("verdict", "preconditions", "failed", "notes", "records", "fidelity", "fidelity_scope"):
         assert found[name] == expected[name], name
     for name in ("results", "key_sets", "schema"):  # they follow the columns of the real table
         assert sorted(found[name], key=str) == sorted(expected[name], key=str), name

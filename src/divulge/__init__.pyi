@@ -56,6 +56,16 @@ from .measures.density_coverage import density_coverage as density_coverage
 from .measures.detection import detection as detection
 from .measures.energy_distance import energy_distance as energy_distance
 from .measures.holdout_likelihood import holdout_likelihood as holdout_likelihood
+from .measures.linked.aggregates import aggregate_detection as aggregate_detection
+from .measures.linked.aggregates import aggregates as aggregates
+from .measures.linked.autocorrelation import autocorrelation as autocorrelation
+from .measures.linked.cardinality import cardinality as cardinality
+from .measures.linked.referential_integrity import referential_integrity as referential_integrity
+from .measures.linked.related_pairs import related_pairs as related_pairs
+from .measures.linked.sequences import sequences as sequences
+from .measures.linked.siblings import siblings as siblings
+from .measures.linked.static_by_dynamic import static_by_dynamic as static_by_dynamic
+from .measures.linked.transitions import transitions as transitions
 from .measures.missing_patterns import missing_patterns as missing_patterns
 from .measures.ml_efficacy import ml_efficacy as ml_efficacy
 from .measures.pmse import pmse as pmse

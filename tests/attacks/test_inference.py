@@ -1,5 +1,6 @@
 """Inference: brute force over whole tables, each target's own search, what must be right, laws, bad input."""
 
+import importlib
 import json
 import math
 import warnings
@@ -13,6 +14,7 @@ from divulge.attacks.inference.inference import OF_A_COPY, WAYS
 from divulge.case.case import COLLECTED
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
+from divulge.kernels._native.library import at_level, levels
 
 COUNTED = ["nearest record", "CAP", "k-vote"]
 
@@ -386,6 +388,19 @@ def test_a_target_is_answered_alone_as_among_others():
     (headline,) = every(tables, target="ill", ways=["nearest record"])
     assert headline.groups == together["ill", "nearest record"].groups
     assert headline.p_adjusted == headline.p_value
+
+
+def test_all_targets_of_a_run_are_found_in_two_walks(monkeypatch):
+    """One for distances and one for agreement; without compiled loops each target has searches of its own."""
+    from_rows, walks = importlib.import_module("divulge.attacks.inference._from_rows"), []
+    plain = from_rows.answers_without
+    monkeypatch.setattr(from_rows, "answers_without", lambda *given: walks.append(len(given[3])) or plain(*given))
+    monkeypatch.setattr("divulge.kernels.neighbours.leave_one_out._FEW", 0)
+    tables = draw(7)
+    together = every(tables)
+    assert walks == ([5, 5] if levels() else [])
+    with at_level("none"):
+        assert told(every(tables)) == told(together)
 
 
 def test_ways_stand_in_their_own_order():

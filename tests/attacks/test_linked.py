@@ -58,6 +58,37 @@ def test_the_order_of_rows_is_found():
     assert findings(divulge.copies(real, mixed, holdout=holdout)) == set()
 
 
+def test_each_of_several_tables_is_laid_beside_the_real_one():
+    """The third of three tables follows the order of the real one; a table of another length has no place in it."""
+    rng = np.random.default_rng(1)
+    real, holdout = people(rng, 200), people(rng, 200)
+    others = [people(rng, 200), people(rng, 200), people(rng, 150)]
+    _, third, _ = with_secret(rng, real, people(rng, 200), holdout)
+
+    def placed(*tables):
+        return of(divulge.copies(real, list(tables), holdout=holdout, variants=["exact", *ROWS]), "row order")
+
+    found = placed(*others, third)
+    assert found.verdict == "excess found"
+    assert found.real.n == 200
+    assert any("this is about one of 3 synthetic tables" in note for note in found.notes)
+    alone = of(divulge.copies(real, third, holdout=holdout, variants=["exact", *ROWS]), "row order")
+    assert found.p_value == pytest.approx(3 * alone.p_value, rel=1e-9)
+    assert found.risk.value == alone.risk.value
+    assert found.risk.low < alone.risk.low
+    assert placed(*others, third[rng.permutation(200)]).verdict != "excess found"
+
+
+def test_numbers_that_stand_in_each_of_several_tables_link_rows():
+    rng = np.random.default_rng(0)
+    real, first, holdout = (people(rng, 200, nr=np.arange(200) + k) for k in (1, 1, 900))
+    _, second, _ = with_secret(rng, real, people(rng, 200, nr=np.arange(200) + 1), holdout)
+    mixed = [t[rng.permutation(200)] for t in (second, first)]
+    found = of(divulge.copies(real, mixed, holdout=holdout, variants=["exact", *ROWS]), "linked", "nr")
+    assert found.verdict == "excess found"
+    assert found.real.n == 200
+
+
 def test_the_order_of_copied_rows_is_found_where_lengths_differ():
     rng = np.random.default_rng(2)
     real, holdout, fresh = people(rng, 200), people(rng, 200), people(rng, 300)

@@ -1,15 +1,18 @@
 """Python generators of every shape that packages have."""
 
 import random
+import threading
 import types
 
 import numpy as np
 import polars as pl
 import pytest
 from coin_design import Coins
+from functions_that_train import failing, hanging, leaky
 from helpers_of_audits import people
 
 import divulge
+from divulge.auditing import adapters, trainers
 from divulge.auditing.adapters import check_generator, synthesize
 
 pandas = pytest.importorskip("pandas")
@@ -59,7 +62,31 @@ class LikeScikit:
         return self.data[rng.integers(0, len(self.data), n)], np.zeros(n)
 
 
-@pytest.mark.parametrize("generator", [LikeSdv(), LikeSynthcity(), LikeScikit()], ids=lambda g: type(g).__name__)
+class LikeSdv2(LikeSdv):
+    """SDV's synthesizers from 2.0 on: tables by name."""
+
+    metadata = types.SimpleNamespace(tables={"people": None})
+
+    def fit(self, data):
+        assert list(data) == ["people"]
+        super().fit(data["people"])
+
+    def sample(self, num_rows):
+        return {"people": super().sample(num_rows)}
+
+
+LikeSdv2.__module__ = "sdv.single_table.base"
+
+
+@pytest.fixture(autouse=True)
+def sdv(monkeypatch):
+    """Have a version of SDV."""
+    monkeypatch.setattr(adapters, "version", lambda name: "2.0.0")
+
+
+@pytest.mark.parametrize(
+    "generator", [LikeSdv(), LikeSdv2(), LikeSynthcity(), LikeScikit()], ids=lambda g: type(g).__name__
+)
 def test_objects_are_trained_afresh_and_with_a_seed(generator):
     table = TABLE.drop("ill") if isinstance(generator, LikeScikit) else TABLE
     made = [synthesize(generator, table, seed, 6) for seed in (5, 5, 6, 7, 8)]
@@ -97,36 +124,54 @@ def test_what_is_no_table_is_told():
         synthesize(lambda table: [1, 2], TABLE, 0, 4)
 
 
-def leaky(table, seed):
-    """Return what it was trained on."""
-    return table
-
-
-def failing(table):
-    raise ValueError(f"no training on {table[0]}")
-
-
 @pytest.mark.slow
 def test_a_function_runs_in_a_process_of_its_own():
-    report = divulge.audit(people(), leaky, design=Coins("ill"), runs=2)
+    report = divulge.audit(people(), leaky, design=Coins("ill"), runs=1)
     assert report.audit.notes == () and report.audit.generator == "Python: leaky"
     assert report.verdict == "excess found"
 
 
 @pytest.mark.slow
 def test_an_error_of_a_function_is_told_by_its_kind_or_its_log(tmp_path):
-    with pytest.raises(divulge.DivulgeError, match="ended with exit status 1"):
-        divulge.audit(people(), failing, design=Coins("ill"), runs=2, keep=tmp_path / "kept")
+    with pytest.raises(divulge.DivulgeError, match="raised ValueError") as caught:
+        divulge.audit(people(), failing, design=Coins("ill"), runs=1, keep=tmp_path / "kept")
+    assert "no training on" not in str(caught.value)
     assert "no training on" in (tmp_path / "kept" / "0000" / "log.txt").read_text()
 
 
-def test_a_function_that_no_process_can_get_runs_here(tmp_path):
-    report = divulge.audit(people(), lambda table: table, design=Coins("ill"), runs=2, jobs=4)
-    assert "one at a time and without a time limit" in report.audit.notes[0]
+def test_a_function_that_no_process_can_get_runs_here():
+    lock = threading.Lock()
+
+    def locked(table):
+        with lock:
+            return table if table.height == 60 else failing(table)
+
+    report = divulge.audit(people(), locked, design=Coins("ill"), runs=2, jobs=4)
+    assert "one at a time, without a limit of time" in report.audit.notes[0]
     assert report.verdict == "excess found"
     with pytest.raises(divulge.DivulgeError, match="raised ValueError") as caught:
-        divulge.audit(people(), lambda table: failing(table), design=Coins("ill"), runs=2)
+        divulge.audit(people(40), locked, design=Coins("ill"), runs=2)
     assert "no training on" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_function_without_a_name_has_a_process_and_a_time_limit():
+    share = 60
+    report = divulge.audit(people(), lambda table: leaky(table, share), design=Coins("ill"), runs=1)
+    assert report.audit.notes == () and report.verdict == "excess found"
+    with pytest.raises(divulge.DivulgeError, match="was stopped at the time limit of 1 second"):
+        divulge.audit(people(), lambda table: hanging(table, share), design=Coins("ill"), runs=1, timeout=1)
+
+
+@pytest.mark.parametrize("generator", ["cat {train} {synthetic}", leaky])
+def test_a_system_without_process_groups_is_told(generator, monkeypatch):
+    monkeypatch.setattr(trainers, "GROUPS", False)
+    if isinstance(generator, str):
+        with pytest.raises(divulge.SettingError, match=r"no process groups.*Linux, macOS or WSL"):
+            divulge.audit(people(), generator, design=Coins("ill"))
+        return
+    report = divulge.audit(people(), generator, design=Coins("ill"), runs=2)
+    assert "no process groups" in report.audit.notes[0] and report.verdict == "excess found"
 
 
 @pytest.mark.slow

@@ -48,6 +48,9 @@ def test_an_audit_from_the_command_to_the_gate(data, capsys):
     assert run(*words, "--dry-run") == 0
     told = capsys.readouterr()
     assert "one training takes" in told.err and "pairs" in told.err and "Report" not in told.out
+    assert "the same command with --resume in place of --dry-run" in told.err
+    with pytest.raises(divulge.SettingError, match="divulge-audit/trainings holds an audit"):
+        run(*words)
     assert run(*words, "--resume", "--fail-on", "swapped_secrets.p < 0.01", "--junit", "junit.xml") == 1
     told = capsys.readouterr()
     assert "excess found" in told.out and "Report: divulge-audit/audit.html" in told.out
@@ -63,6 +66,7 @@ def test_an_audit_from_the_command_to_the_gate(data, capsys):
     [
         ((), "DATA: not given"),
         (("data.csv",), "--train: not given"),
+        (("data.csv", "--train", "cat {train} {synthetic}"), "there are 'age', 'zip', 'ill'. hint: --secrets income"),
         (("data.csv", "--train", "python train.py {train}"), "no {synthetic}"),
         (("data.csv", "--train", "x", "--design", "nothing"), "no 'nothing'"),
         (("data.csv", "--train", "x", "--fail-on", "excess found"), "not a rule on an audit"),
@@ -93,6 +97,10 @@ def test_trainings_that_others_make(data, capsys):
         run("audit", "--from-runs", "out")
     for n in (1, 2):
         shutil.copy(f"out/train/00{n}.csv", "out/synthetic")
+    (Path("out/synthetic/002.csv")).unlink()
+    assert run("audit", "--from-runs", "out", "--out", "part") == 0
+    assert "Put what is missing into synthetic/" in " ".join(capsys.readouterr().out.split())
+    shutil.copy("out/train/002.csv", "out/synthetic")
     assert run("audit", "--from-runs", "out", "--out", "report", "--fail-on", "swapped_secrets.p < 0.01") == 1
     assert "excess found" in capsys.readouterr().out
     people(399).write_csv("data.csv")

@@ -10,10 +10,12 @@ from helpers_of_audits import audited, people
 from msgspec.structs import replace
 
 import divulge
-from divulge.auditing.model import audit_schema_text
+from divulge.auditing.documents.words import reasons
+from divulge.auditing.model import Trained, audit_schema_text
 from divulge.auditing.report import AuditReport, read_audit
-from divulge.auditing.result import Epsilon, Findable, People, Run
+from divulge.auditing.result import AuditResult, Epsilon, Findable, People, Run
 from divulge.auditing.rules import judge_audit, judge_audit_rule
+from divulge.auditing.verdict import verdict_of
 from divulge.cli import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -72,6 +74,28 @@ def test_markdown_and_terminal_say_the_same_and_are_harmless(report):
     for text in (report.to_markdown(), repr(report)):
         assert "1 failed" in text and "excess found" in text and "\x1b" not in text
     assert "&lt;b&gt;\\|x" in report.to_markdown()
+
+
+def test_reasons_that_differ_in_numbers_are_one(report):
+    failed = [Run(number=n, status="failed", seed=1, reason=f"line {n} has 9 fields, of 16") for n in (3, 4, 5)]
+    told = reasons(report.replaced(runs=tuple(failed)).audit)
+    assert told == [("failed: line 3 has 9 fields, of 16", 3)]
+
+
+@pytest.mark.parametrize(
+    ("low", "ceiling", "rejected", "told"),
+    [
+        (0.0, 1.8, False, "is not contradicted, which does not confirm it: no epsilon above 0 was shown"),
+        (0.4, 1.8, False, "epsilon is at least 0.40, and this audit could have shown 1.80"),
+        (1.2, 1.8, True, "at most 1 is contradicted: it is at least 1.20 (95% confidence)"),
+        (0.4, 0.9, False, "This audit cannot contradict the claim that epsilon is at most 1: no epsilon above 0.90"),
+    ],
+)
+def test_the_first_sentence_is_about_the_claim(low, ceiling, rejected, told):
+    bound = Epsilon(low=low, ceiling=ceiling, delta=0.0, level=0.95, neighbour="one person more", method="game",
+                    claim=1.0, rejected=rejected, power=float(ceiling > 1))  # fmt: skip
+    found = AuditResult(test="canaries", n=20, verdict="cannot tell", epsilon=bound)
+    assert told in verdict_of([found], Trained(planned=1, done=1, failed=0, left_out=0, seconds=1.0))[1]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from small_audits import audited, copies, elsewhere, people, pool_of
 
 from divulge.auditing.canaries import Canaries, Claim
+from divulge.auditing.designs import Asked, design_of
 from divulge.auditing.isolated import isolation
 from divulge.auditing.target import Target
 from divulge.auditing.worlds import encoded, made_of
@@ -44,6 +45,23 @@ def test_copies_reach_the_ceiling_and_contradict_a_claim():
     assert found.verdict == "excess found"
     assert found.context["AUC of copied 10"] == 1.0
     assert 0 < found.context["power against 2 times the claim"] < found.context["power against 4 times the claim"] < 1
+
+
+def test_a_claim_without_delta_is_tested_with_a_small_one_and_says_so():
+    pool = pool_of(people(240))
+    for design, runs in ((Canaries(n=20, claim=Claim(0.5)), 1), (Target(claim=Claim(0.5)), 8)):
+        trial, (found,) = audited(design, pool, copies, runs)
+        assert found.epsilon.delta == 0.00042  # 1 / 2,400
+        for told in (found.notes, trial.outlook(runs)):
+            assert any("no delta was named" in note and "0.00042 is taken" in note for note in told)
+    named, (found,) = audited(Canaries(n=20, claim=Claim(0.5, 0.0)), pool, copies, 1)
+    assert found.epsilon.delta == 0.0
+    assert not any("delta" in note for note in (*found.notes, *named.outlook(1)))
+
+
+def test_a_delta_without_a_claim_is_refused():
+    with pytest.raises(SettingError, match="no --claim that it belongs to"):
+        design_of("canaries", Asked(delta=1e-5))
 
 
 def test_other_people_contradict_nothing():

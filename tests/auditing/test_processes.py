@@ -14,7 +14,10 @@ from divulge.core.errors import SettingError
 CODE = {
     "well": ("print('a')", ""),
     "status": ("import sys; sys.exit(3)", "ended with exit status 3"),
-    "signal": ("import os; os.kill(os.getpid(), 9)", "was ended by the signal SIGKILL"),
+    "signal": (
+        "import os; os.kill(os.getpid(), 9)",
+        "was ended by the signal SIGKILL, as the system does when memory runs out",
+    ),
 }
 
 
@@ -63,7 +66,7 @@ time.sleep(60)
 def test_a_process_that_hangs_is_ended_with_its_children(tmp_path):
     began = time.monotonic()
     ended = run(HANGS, tmp_path, limit=0.7)
-    assert ended.why == "was stopped at the time limit of 1 seconds"
+    assert ended.why == "was stopped at the time limit of 1 second"
     assert time.monotonic() - began < 20
     assert_ends(int((tmp_path / "log").read_text()))
 

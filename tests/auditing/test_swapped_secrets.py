@@ -150,6 +150,28 @@ def test_margin_evidence_counts_combinations_with_the_secret():
     assert found == pytest.approx([score(a) - score(b) for a, b in zip(*tables, strict=True)], abs=1e-9)
 
 
+def test_linear_evidence_solves_the_counts_of_all_people_together():
+    frame = people(40).select("place", "job")
+    everybody, of, _, pairs = made_pairs(frame, "job", 1)
+    rows = np.sort(pairs.ravel())
+    full = exchanged(everybody.units, of, pairs)
+    worlds = Training(rows), Training(rows, {"job": full[rows]})
+    pool = pool_of(frame)
+    tables = [made_of(pool.table, w).named().select("place", "job") for w in worlds]
+    case = case_of(pool, everybody.schema, worlds[0], table_of(tables[0], "synthetic"), worlds[1])
+    found = row_evidence(case, ["job"], ["linear"])["linear"]
+    own, other = (t["job"].to_numpy() for t in tables)
+    place, expected = tables[0]["place"].to_numpy(), np.zeros(len(own))
+    for job in pl.concat(tables)["job"].value_counts(sort=True)["job"][:4]:
+        mean = np.concatenate([own == job, other == job]).mean()
+        for p in np.unique(place):  # one equation a place, the same unknown for all who are there
+            here, n = place == p, (place == p).sum()
+            share = (own[here] == job).mean()
+            x = (n * share + 0.5 * mean) / (n + 0.5)  # minimises (n x - n share)^2 / n + n (x - mean)^2 / 2, over n
+            expected[here] += x * ((own == job).astype(float) - (other == job))[here]
+    assert np.corrcoef(found, expected)[0, 1] > 0.9
+
+
 def test_centred_evidence_is_a_residual_around_its_middle():
     rng = np.random.default_rng(0)
     natural = rng.normal(size=101)

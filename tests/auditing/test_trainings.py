@@ -119,10 +119,10 @@ def test_an_audit_without_a_table_says_why_and_quotes_nobody(how, tmp_path):
 
 @pytest.mark.slow
 def test_a_training_that_hangs_is_stopped_and_the_audit_goes_on():
-    report = audited("--how hang --odd-seeds-only", runs=4, timeout=3.0, jobs=4)
+    report = audited("--how hang --odd-seeds-only", runs=4, timeout=2.0, jobs=4)
     failed = [r for r in report.audit.runs if r.status == "failed"]
     assert 0 < len(failed) < 4
-    assert all(r.attempts == 2 and r.reason == "was stopped at the time limit of 3 seconds" for r in failed)
+    assert all(r.attempts == 2 and r.reason == "was stopped at the time limit of 2 seconds" for r in failed)
 
 
 @pytest.mark.slow

@@ -12,14 +12,17 @@ import polars as pl
 import pytest
 
 from divulge.auditing import predicted
-from divulge.auditing.canaries import Canaries
+from divulge.auditing.canaries import Canaries, Claim
 from divulge.auditing.domain import Domain
 from divulge.auditing.halves import RandomHalves
+from divulge.auditing.pool import Training
 from divulge.auditing.secrets import SwappedSecrets
+from divulge.auditing.worlds import made_of
 from divulge.stats.epsilon import game_epsilon, game_mu, one_run_epsilon
+from divulge.stats.fair_coins import power_at
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "auditing"))
-from small_audits import audited, elsewhere, people, pool_of
+from small_audits import audited, elsewhere, partly, people, pool_of
 
 
 def runs(quick, full, *, slow=False):
@@ -106,7 +109,75 @@ def test_canaries_and_domains_keep_their_level(runs, errors):
     print(f"canaries, domain: {runs} each, alarms {alarms}, bounds above 0: {bounds}")
 
 
+@runs(8, 200, slow=True)
+def test_near_pairs_are_a_fair_coin_for_a_secret_in_numbers(runs, errors, monkeypatch):
+    if runs < 100:
+        monkeypatch.setattr(predicted, "TREES", 30)
+    hits = n = alarms = near = 0
+    for seed in range(runs):
+        pool = pool_of(people(120, seed), seed)
+        trial, (found,) = audited(SwappedSecrets(("income",), share=1.0), pool, elsewhere(120), 1)
+        there = trial.about[0].near
+        near += sum(b in there[a] or a in there[b] for a, b in trial.pairs(0, 0).tolist())
+        hits, n, alarms = hits + int(found.hits), n + found.n, alarms + (found.p_value <= 0.05)
+    assert near > 0.8 * n
+    assert abs(hits / n - 0.5) <= errors * 0.5 / math.sqrt(n)
+    assert alarms / runs <= most(0.05, runs, errors)
+    print(f"near pairs: {runs} trainings, {n} pairs, {hits / n:.4f} right, {alarms / runs:.3f} alarms")
+
+
+# ---------------------------------------------------------------- known leaks are found
+
+
+@runs(12, 200, slow=True)
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_planted_copies_are_found_as_often_as_the_number_of_pairs_says(share, runs, errors, monkeypatch):
+    if runs < 100:
+        monkeypatch.setattr(predicted, "TREES", 30)
+    rate, found, expected, rates = 0.5 + (1 - (1 - share) ** 2) / 2, 0, 0.0, []
+    for seed in range(runs):
+        pool = pool_of(people(180, seed), seed)
+        _, (one,) = audited(SwappedSecrets(("income",)), pool, partly(share), 1)
+        found, expected = found + (one.p_value <= 0.05), expected + power_at(rate, one.n)
+        rates.append(one.rate - rate)
+    assert found / runs >= expected / runs - errors * math.sqrt(0.25 / runs) - 0.05
+    assert abs(np.mean(rates)) <= errors * np.std(rates) / math.sqrt(runs) + 0.03
+    print(f"copies {share}: found {found / runs:.3f}, {expected / runs:.3f} expected; rate {np.mean(rates):+.3f}")
+
+
 # ---------------------------------------------------------------- bounds of epsilon hold
+
+
+def told_at_random(epsilon, universe):
+    """Return a generator of known epsilon: each record of a public universe is shown, with odds that it takes part in.
+
+    One person more changes the odds of one record from 1 / e^epsilon to e^epsilon, half of it on either side.
+    """
+    rate = 1 / (1 + math.exp(-epsilon))
+
+    def made(table, run):
+        rng = np.random.default_rng(9000 + run)
+        there = universe.join(table.unique().with_columns(pl.lit(True).alias("in")), on=universe.columns, how="left")
+        inside = there["in"].fill_null(value=False).to_numpy()
+        return universe.filter(rng.random(len(inside)) < np.where(inside, rate, 1 - rate))
+
+    return made
+
+
+@runs(16, 300, slow=True)
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_canaries_bound_a_generator_of_known_epsilon(epsilon, runs, errors):
+    above, bounds = 0, []
+    for seed in range(runs):
+        pool = pool_of(people(160, seed), seed)
+        design = Canaries(n=16, claim=Claim(epsilon, 0.0))
+        trial = design.prepare(pool)
+        planted = made_of(pool.table, Training(trial.crossed.one, trial.crossed.columns)).named()
+        generator = told_at_random(epsilon, pl.concat([pool.table.named(), planted]).unique(maintain_order=True))
+        _, (found,) = audited(design, pool, lambda table, run, g=generator, s=seed: g(table, 100 * s + run), 3)
+        above, bounds = above + found.epsilon.rejected, [*bounds, found.epsilon.low]
+    assert above / runs <= most(0.05, runs, errors)
+    print(f"canaries, epsilon {epsilon}: {runs} audits, {above / runs:.3f} above, median {np.median(bounds):.2f}")
 
 
 @runs(200, 4000)

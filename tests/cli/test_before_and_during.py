@@ -1,5 +1,8 @@
 """What a command says before and while it attacks, and what it refuses before it reads a table in full."""
 
+import io
+import sys
+
 import polars as pl
 import pytest
 
@@ -91,6 +94,26 @@ def test_lines_of_an_external_run_name_no_column(monkeypatch, capsys):
     lines.show("inference hiv", 2, 8)
     err = capsys.readouterr().err
     assert "now inference" in err and "hiv" not in err
+
+
+class Screen(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self):
+        return True
+
+
+def test_a_stage_without_tests_leaves_the_bar_full(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with show.progress_shown(quiet=False) as shown:
+        shown("cap ill", 8, 8)
+        shown("measuring utility", 0, 1)
+    last = [line for line in screen.getvalue().splitlines() if "measuring utility" in line][-1]
+    assert "8/8" in last
+    assert "for" in last.split("8/8")[1] and "left" in last
 
 
 def test_durations_in_words():

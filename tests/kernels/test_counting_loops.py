@@ -125,10 +125,11 @@ CHECKS = {
 }
 
 
-def check(loop, first, last):
+def check(loop, first, last, at=None):
+    """Compare a loop with its twin at one level, or at all of them in turn."""
     for seed in range(first, last):
         rng = np.random.default_rng(seed)
-        level = levels()[seed % len(levels())]
+        level = at or levels()[seed % len(levels())]
         try:
             with pytest.MonkeyPatch.context() as patch, at_level(level):
                 CHECKS[loop][0](rng, patch)
@@ -149,9 +150,10 @@ def test_more_tables(loop):
 
 @pytest.mark.full
 @pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("level", levels())
 @pytest.mark.parametrize("loop", CHECKS)
-def test_two_thousand_tables(loop, part):
-    check(loop, 10_000 + 200 * part, 10_200 + 200 * part)
+def test_two_thousand_tables_at_each_level(loop, level, part):
+    check(loop, 10_000 + 200 * part, 10_200 + 200 * part, level)
 
 
 STRUCTS = {

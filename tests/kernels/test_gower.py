@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from divulge.core.errors import SettingError
+from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Field, Ruler, fit_ruler, pairwise
+from divulge.kernels.neighbours.index import Index
 
 
 def number(name, *parts, weight=1.0):
@@ -103,3 +105,23 @@ def test_groups_of_equal_weight():
     bounds, weights = ruler.groups()
     assert bounds.tolist() == [0, 2, 3] and weights.tolist() == [0.5, 2.0]
     assert Ruler(one, one, one, np.empty(0), 1.0).groups()[0].tolist() == [0]
+
+
+def test_rows_that_are_filled_and_hashed_in_parts(monkeypatch):
+    """Many rows go part by part in threads: the same rows, and the same rows are equal."""
+    rng = np.random.default_rng(0)
+    x, c = rng.integers(0, 9, 500).astype(float), rng.integers(0, 9, 500)
+    x[::50] = np.nan
+    fields = [number("x", x, x[:70]), category("c", c, c[:70])]
+    for user in ("gower", "distinct", "_compiled"):
+        monkeypatch.setattr(f"divulge.kernels.neighbours.{user}.IN_CACHE", 64)
+    ruler, parts = fit_ruler(fields, [0])
+    assert [len(p) for p in parts] == [500, 70]
+    assert np.array_equal(parts[0].numbers[:, 0], x, equal_nan=True)
+    assert np.array_equal(parts[0].codes[:, 0], c)
+    seen = Distinct.of(parts[0])
+    assert len(seen.rows) == len(set(zip(np.nan_to_num(x, nan=-1), c, strict=True)))
+    assert np.array_equal(seen.rows.codes[seen.of_row], parts[0].codes)
+    tiles = Index(ruler, parts[0])._compiled_index("tiles")._packed(parts[1], 1.0)
+    asked = np.where(tiles.asked < 0, np.nan, tiles.asked)
+    assert np.allclose(asked[:, 0], x[:70] * np.nanmax(asked) / x[:70][~np.isnan(x[:70])].max(), equal_nan=True, atol=1)

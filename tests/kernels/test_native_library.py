@@ -85,6 +85,29 @@ def test_a_library_older_than_its_sources_is_not_used(place):
     assert library.why_absent() == "the compiled kernels are older than their C sources. hint: `pip install -e .`"
 
 
+def test_a_library_stays_where_its_sources_did_not_change(place):
+    assert build.is_current(place)
+    with (place / "divulge.h").open("a", encoding="utf-8") as file:
+        file.write("/* changed */\n")
+    assert not build.is_current(place)
+
+
+@pytest.mark.parametrize("change", ["sanitized", "levels", "foreign", "none"])
+def test_a_library_of_another_kind_is_built_again(place, monkeypatch, change):
+    path = place / build.FILE_NAME
+    bytes_ = path.read_bytes()
+    path.unlink()  # not written over: this process has it loaded
+    mark = build._made_from(place).encode() + b"\0"
+    if change == "sanitized":
+        path.write_bytes(bytes_.replace(mark, build._made_from(place, sanitize=True).encode() + b"\0"))
+    elif change == "levels":
+        path.write_bytes(bytes_)
+        monkeypatch.setenv("DIVULGE_MACHINE", "another")
+    elif change == "foreign":
+        path.write_bytes(b"a file for another machine " + mark)
+    assert not build.is_current(place)
+
+
 def test_an_installed_library_has_no_sources_to_compare(place):
     for path in (*place.glob("*.c"), *place.glob("*.h")):
         path.unlink()
@@ -188,7 +211,9 @@ def test_the_flag_ends_a_running_loop(kernel):
     index = Index(ruler, a)._compiled_index("boxes")
     exact = index._exact(b, None).filled()
     first = (
-        (index._built().filled(), index._asked(b)) if kernel is _box_tree.search else (index._packed(b, 1.0).filled(),)
+        (index._built().filled(), index._asked(b).filled())
+        if kernel is _box_tree.search
+        else (index._packed(b, 1.0).filled(),)
     )
     out = np.full((300, 1), np.inf), np.zeros((300, 1), np.int64), np.zeros(300, np.int64)
     asked = _box_tree.ASKED(

@@ -314,3 +314,20 @@ def test_overlap_by_hand():
     a, b = rng.normal(0, 1, 4000), rng.normal(0, 3, 4000)
     drawn = [interval_overlap((x - 1.96, x + 1.96), (y - 5.88, y + 5.88)) for x, y in zip(a, b, strict=True)]
     assert expected_overlap(1, 3) == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / math.sqrt(4000))
+
+
+@pytest.mark.parametrize("name", ["energy_distance", "pmse"])
+def test_a_holdout_of_other_people_is_seen_by_joint_measures(name):
+    rng = np.random.default_rng(3)
+
+    def people(shift):
+        return pl.DataFrame({"x": rng.normal(size=150) + shift, "y": rng.normal(size=150) - shift})
+
+    real, fresh, alike, others = people(0), people(0), people(0), people(1)
+    [found] = getattr(divulge, name)(real, fresh, holdout=alike)
+    assert found.holdout.n == 150
+    assert found.holdout.fresh_sample.low < found.holdout.value < found.holdout.fresh_sample.high
+    [found] = getattr(divulge, name)(real, fresh, holdout=others)
+    assert found.holdout.p_adjusted <= 0.005
+    told = divulge.fidelity(real, fresh, holdout=others, measures=[name])
+    assert told.warnings[0].startswith(f"the holdout is no fresh sample of the real table ({name.replace('_', ' ')})")

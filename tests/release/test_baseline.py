@@ -10,8 +10,8 @@ import pytest
 from report_helpers import change, tables
 
 import divulge
-from divulge.release.baseline import difference
 from divulge.report.schema import assessment_schema
+from divulge.stats.mover import difference
 from divulge.stats.outcomes import Outcomes
 from divulge.stats.two_sample import compare
 

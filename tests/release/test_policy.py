@@ -343,7 +343,8 @@ def test_the_template_is_a_policy_commented_lines_included():
     assert len(conditions(policy_from_toml(TEMPLATE))) == 18
     everything = re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.M).replace("preconditions = true\n", "")
     policy = policy_from_toml(everything)
-    assert policy.positive_control.seen and policy.change and policy.fail_on == ("any.low > 0.01",)
+    assert policy.positive_control.seen and policy.change
+    assert policy.fail_on == ("any.low > 0.01", "column_pairs[all].ruler > 3", "column_shapes differs")
     assert all(f in everything for f in Policy.__struct_fields__ if f != "sha256")
 
 
@@ -367,6 +368,7 @@ def test_the_hash_is_that_of_the_file(tmp_path):
         ("attacks = 1", r"\[attacks\] is no table"),
         ("[attacks]\ncopies = 0.05", r"\[attacks.copies\] is no table"),
         ("[attacks.copy]\nhigh = 0.05", "no attack 'copy'"),
+        ("[attacks.cpies]\nlow = 0", r"\[attacks\]: no attack 'cpies'. hint: did you mean 'copies'"),
         ('[attacks."copies[exact"]\nhigh = 0.05', "not a rule"),
         ("[attacks.copies]\nhigh = '0.05'", r"\[attacks.copies\]: high: expected float, got str"),
         ("[attacks.copies]\nhigh = true", "expected float, got bool"),

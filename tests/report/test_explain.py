@@ -10,7 +10,9 @@ import pytest
 
 from divulge.attacks import CATALOGUE
 from divulge.core.errors import DivulgeError, SettingError
+from divulge.measures.catalogue import all_measures
 from divulge.report.explain import PARTS, attack_of, explain, page, record, settings_of
+from divulge.report.explain_measure import explain_measure, measure_of
 
 NAMES = sorted(CATALOGUE)
 PROSE = ("says", "knows", "data", "formula", "reading")
@@ -271,9 +273,14 @@ def test_an_unknown_name_is_a_setting_error():
 def test_without_a_name_all_are_listed_with_their_questions(divulge):
     code, out, _ = divulge("explain")
     assert code == 0
-    lines = out.splitlines()
-    assert [line.split()[0] for line in lines] == NAMES
-    assert all(line.endswith(CATALOGUE[line.split()[0]].question) for line in lines)
+    attacks, _, measures = out.partition("\nMeasures of fidelity:\n")
+    questions = {m.name: m.question for m in all_measures()}
+    assert [line.split()[0] for line in attacks.splitlines()] == NAMES
+    assert [line.split()[0] for line in measures.splitlines()] == list(questions)
+    told = CATALOGUE | questions
+    for line in (*attacks.splitlines(), *measures.splitlines()):
+        entry = told[line.split()[0]]
+        assert line.endswith(entry if isinstance(entry, str) else entry.question)
 
 
 def test_the_catalogue_as_json(divulge):
@@ -309,3 +316,29 @@ def test_the_site_gets_a_page_for_each_attack_and_a_place_in_the_navigation(monk
     listed = [page for family in families for pages in family.values() for entry in pages for page in entry.items()]
     assert sorted(listed) == [(n, f"attacks/{n}.md") for n in NAMES]
     assert hooks.written("weap") == page("weap")
+
+
+# ---------------------------------------------------------------- measures of fidelity
+
+
+@pytest.mark.parametrize("entry", all_measures(), ids=lambda m: m.name)
+def test_a_measure_explains_itself_with_all_its_parts(entry):
+    told = flat(explain_measure(entry))
+    for text in (
+        entry.question,
+        entry.words.what,
+        entry.words.reading,
+        entry.null,
+        entry.reference,
+        *entry.words.silent,
+    ):
+        assert flat(text) in told
+    assert not FORBIDDEN.search(told)
+    assert max(map(len, explain_measure(entry).splitlines())) <= 120
+
+
+def test_a_measure_is_found_by_its_name_with_a_part_and_an_attack_is_none():
+    assert measure_of("column_pairs[age + sex]").name == measure_of("Column pairs").name == "column_pairs"
+    assert measure_of("cap") is None
+    assert "makes it on request" in explain_measure(measure_of("detection"))
+    assert not {m.name for m in all_measures()} & set(CATALOGUE)

@@ -9,7 +9,7 @@ from report_helpers import HOSTILE
 from test_report_axe import axe, violations  # noqa: F401
 from test_report_browser import CHROMIUM, _levels, chromium
 
-from divulge.report.model import Condition
+from divulge.report.policy_model import Condition
 from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
 from divulge.sdmetrics.visualization import (
     get_cardinality_plot,

@@ -4,13 +4,15 @@ import dataclasses
 import re
 
 import pytest
-from report_helpers import AVOIDED, assessment, external, plain
+from msgspec.structs import replace
+from report_helpers import AVOIDED, assessment, external, plain, summary
 
+from divulge.report.documents.html import page
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
-from divulge.report.prose.tiles import tiles
+from divulge.report.prose.tiles import state_words, tiles
 
 
 def risk(low, value, high):
@@ -39,7 +41,8 @@ CALM = [
     found("inference", 900, 890, "none found", variant="nearest record", target="income"),
 ]
 FAMILIES = {"copies": "copying", "dcr": "distance", "singling_out": "singling out", "linkability": "linkability",
-            "inference": "inference", "cap": "attribution", "membership": "membership"}  # fmt: skip
+            "inference": "inference", "cap": "attribution", "membership": "membership",
+            "replicated_uniques": "uniqueness"}  # fmt: skip
 
 
 def report(*results, verdict="excess found", holdout=True, bounds=(), checks=(), **parts):
@@ -66,7 +69,7 @@ def bound(r, *, limit=0.03, people=None):
 def texts(data):
     """Every text of the first page."""
     d = decision(data)
-    said = [d.headline, d.release, d.at_risk, d.preconditions, d.bounded, d.screened, d.not_tested, d.again]
+    said = [d.headline, d.release, d.at_risk, d.preconditions, d.unbounded, d.screened, d.not_tested, d.again]
     said += [t for x in d.tiles for t in (x.name, x.question, x.sentence, x.clean)]
     said += [t for a in d.advice for t in (a.do, a.changes, a.warning)]
     return [t for t in (*said, *d.contradictions) if t]
@@ -92,7 +95,7 @@ def test_people_come_before_guesses_and_rows():
 def test_a_deficit_says_what_the_gaps_tell():
     told = headline(report(found("copies", 0, 60, "deficit found", variant="exact"), verdict="deficit found"))
     assert told.startswith("Of 2,000 people in the real table, none stand in the synthetic table word for word")
-    assert told.endswith("Rows near people are missing, and the gaps tell who is in the real table.")
+    assert told.endswith("Rows near people are missing. That protects nobody: the gaps tell who is in the real table.")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +104,7 @@ def test_a_deficit_says_what_the_gaps_tell():
         ("none found", "No test found that the table says more about its own people than about others."),
         (
             "cannot tell",
-            "No test found a leak, and this run cannot exclude one: there are too few people for that (linkability).",
+            "No test found a leak, and this run cannot exclude one: in 1 of 2 main tests there are too few people for that.",
         ),
     ],
 )
@@ -168,7 +171,7 @@ def test_membership_has_a_tile_of_its_own_once_it_ran():
     by = {t.id: t for t in tiles(report(*CALM, ran))}
     assert by["membership"].state == "excess found"
     assert by["membership"].sentence == (
-        "Of 100 members, an attacker recognises 45, and wrongly takes 10 of 100 strangers for them."
+        "With false alarms set to 10 in 100 strangers, an attacker recognises 45 of 100 members; chance gives 10."
     )
 
 
@@ -214,18 +217,120 @@ def test_the_scope_says_what_holds_what_is_bounded_and_what_is_not():
     )
     bounds = [bound(CALM[0], limit=0.004), bound(CALM[2], limit=0.073)]
     d = decision(report(*CALM, verdict="cannot tell", bounds=bounds))
-    assert d.bounded == (
-        "That a leak hits more than 0.4% of people by copies. Not ruled out: linkability (up to 7.3%)."
-    )
-    assert d.screened == "7 further comparisons, of which none found a leak. One that finds nothing rules nothing out."
+    assert [(x.test, x.state, x.limit) for x in d.reach] == [
+        ("Copies: equal or nearly equal", "none found", "0.4%"),
+        ("Linkability", "cannot tell", "7.3%"),
+    ]
+    assert d.screened == "7 more. None found a leak. That rules nothing out: only the main tests can."
     assert d.not_tested == "Membership."
 
 
 def test_a_question_with_a_finding_is_not_called_bounded():
     other = found("linkability", 90, 11, "excess found", variant="random halves, k = 4")
     d = decision(report(*CALM, other, bounds=[bound(CALM[0]), bound(CALM[2])]))
-    assert "copies" in d.bounded
-    assert "links" not in d.bounded
+    assert [(x.test, x.state, x.limit) for x in d.reach] == [("Copies: equal or nearly equal", "none found", "3.0%")]
+    assert d.screened == "7 more. Of these, 1 found a leak, and it counts in full. The others rule nothing out."
+
+
+def test_two_tests_of_one_question_have_names_of_their_own():
+    near = found("dcr", 900, 890, "cannot tell", variant="attraction")
+    equal = found("cap", 90, 89, "none found", variant="zero", keys=("age",), target="income")
+    bounds = [bound(CALM[0]), bound(near, limit=0.1), bound(CALM[3]), bound(equal)]
+    names = [x.test for x in decision(report(*CALM, near, equal, verdict="cannot tell", bounds=bounds)).reach]
+    assert len(set(names)) == 4
+    assert [n.partition(":")[0] for n in names] == ["Copies", "Copies", "Inference", "Inference"]
+
+
+def test_a_test_that_none_found_does_not_need_is_told_as_such_and_not_counted():
+    single = bound(CALM[1], limit=0.7) | {"primary": False}
+    d = decision(report(*CALM, verdict="cannot tell", bounds=[bound(CALM[0]), single, bound(CALM[2], limit=0.2)]))
+    assert [x.test for x in d.reach if not x.required] == ["Singling out (not required)"]
+    assert "in 1 of 2 main tests there are too few people" in d.headline
+
+
+def test_where_the_groups_cannot_be_compared_nothing_is_ruled_out():
+    alone = [r | {"holdout": None, "risk": None, "verdict": "no holdout"} for r in CALM]
+    doubt = report(*CALM, bounds=[bound(CALM[0])], checks=[{"check": "exchangeable", "ok": False}])
+    whole = report(EXACT, bounds=[bound(EXACT)])
+    assert decision(whole).unbounded == "Nothing: every main test found a leak."
+    for data in (report(*alone, holdout=False, verdict="no holdout"), doubt, whole):
+        d = decision(data)
+        assert d.reach == ()
+        assert d.unbounded.startswith("Nothing: ")
+
+
+# ---------------------------------------------------------------- what readers misread once
+
+
+def test_no_excess_beside_copies_is_not_called_none_found():
+    assert state_words("none found") == "no excess found"
+    text = page(report(*CALM, verdict="none found"), [])
+    assert "No excess found: no evidence against release" in text
+    tiles_shown = text[text.index('class="tile-list"') : text.index('id="todo"')]
+    assert "no excess found" in tiles_shown
+    assert ">none found<" not in tiles_shown
+
+
+def test_every_tile_with_a_deficit_says_that_it_protects_nobody():
+    gap = found("inference", 100, 400, "deficit found", variant="nearest record", target="income")
+    data = report(found("copies", 0, 60, "deficit found", variant="exact"), gap, verdict="deficit found")
+    told = [t.sentence for t in tiles(data) if t.state == "deficit found"]
+    assert len(told) == 2
+    assert all("protects nobody" in t for t in told)
+
+
+def test_the_people_of_the_headline_are_not_all_people_at_risk():
+    assert "how many are at risk in all is not known" in decision(report(EXACT)).at_risk
+
+
+def test_the_bars_of_people_share_one_scale_that_is_said():
+    linked = found("linkability", 40, 2, "excess found", variant="balanced halves, k = 1")
+    text = page(report(EXACT, linked, found("inference", 900, 700, "excess found", target="income")), [])
+    assert "All bars of people end at 50%." in text
+    wide = {
+        i: float(w)
+        for i, w in re.findall(r'id="t-(\w+)-0t">.*?<rect class="bar f-members"[^>]* width="([\d.]+)"', text)
+    }
+    assert wide["inference"] == pytest.approx(9 * wide["copies"], rel=0.01)
+    assert wide["copies"] == pytest.approx(2.5 * wide["linkability"], rel=0.05)
+
+
+def test_copies_without_strangers_are_not_dismissed():
+    alone = [r | {"holdout": None, "risk": None, "verdict": "no holdout"} for r in (EXACT, CALM[3])]
+    d = decision(report(*alone, holdout=False, verdict="no holdout"))
+    assert d.release.startswith("Treat whoever is copied as exposed until strangers show otherwise.")
+    none = decision(report(alone[1], holdout=False, verdict="no holdout"))
+    assert none.release == "This evidence clears nothing: it lacks people to compare with."
+
+
+def test_the_price_of_an_attack_on_membership_is_set_and_not_measured():
+    ran = found("membership", 900, 200, "excess found", variant="mean rank")
+    told = {b.name: b.told for b in tiles(report(ran))[4].bars}
+    assert told == {"members": "900 of 2,000 (45%)", "strangers": "200 of 2,000 (set: 10%)"}
+
+
+def test_no_advice_clears_this_table_and_leaving_out_is_no_guarantee():
+    guessed = found("inference", 900, 700, "excess found", variant="nearest record", target="income")
+    d = decision(report(EXACT, guessed))
+    assert d.again == "No step clears this table. A new table needs a measurement of its own."
+    changes = " ".join(a.changes for a in d.advice)
+    assert "nobody" not in changes
+    assert "the others still can be" in changes
+
+
+def test_states_that_are_no_verdict_have_marks_of_their_own():
+    alone = [r | {"holdout": None, "risk": None, "verdict": "no holdout"} for r in CALM]
+    use = {"measure": "x", "value": 0.6, "reference": None, "better": "higher", "about": "a"}
+    text = page(report(*alone, holdout=False, verdict="no holdout", utility=[use]), [])
+    for state, css in (("no holdout", "nohold"), ("not tested", "not-tested"), ("measured", "plain")):
+        assert f'<span class="v {css}">{state}</span>' in text
+
+
+@pytest.mark.parametrize(
+    ("hits", "told"), [(1.7, "about 2 of 2,000 (0.1%)"), (0.3, "under 1 of 2,000"), (0.0, "0 of 2,000 (0%)")]
+)
+def test_bars_count_whole_people(hits, told):
+    assert tiles(report(found("linkability", hits, 9, "none found")))[2].bars[0].told == told
 
 
 # ---------------------------------------------------------------- what to do
@@ -258,6 +363,13 @@ def test_too_few_people_are_told_how_many_would_do():
     assert advice(data)[0].do.startswith("Test with more people: about 6,100 in the real table, not 2,000")
 
 
+def test_where_a_sample_was_asked_more_of_those_who_are_there_may_do():
+    data = report(*CALM, verdict="cannot tell", bounds=[bound(CALM[0]), bound(CALM[2], limit=0.2, people=900)])
+    sampled = replace(data, settings=replace(data.settings, people=300))
+    assert advice(sampled)[0].do == "Ask more people of those who are there: --people 900, not 300."
+    assert advice(replace(data, settings=replace(data.settings, people=950)))[0].do.startswith("Test with more people")
+
+
 @pytest.mark.parametrize(
     "check", ["exchangeable", "holdout unseen", "rows belong together", "no overlap", "units apart"]
 )
@@ -276,7 +388,7 @@ def test_every_advice_says_what_it_changes_and_the_table_is_measured_again():
         d = decision(data)
         assert d.advice
         assert all(a.do and a.changes for a in d.advice)
-        assert "measure it again" in d.again
+        assert "measurement" in d.again
     assert not decision(report(*CALM, verdict="none found")).again
 
 
@@ -306,7 +418,7 @@ POLICY = {"name": "p", "sha256": None, "kept": True, "conditions": []}
         (report(*CALM, verdict="cannot tell", records=RECORDS | {"flagged": 12}), "12 people are flagged, and no leak"),
         (report(*CALM, verdict="none found", facts=VERBATIM), "3 people stand in the table word for word"),
         (report(*CALM, verdict="cannot tell", records=RECORDS), "90 records stand out by a sign"),
-        (report(found("dcr", 900, 300, "excess found", variant="hole")), "no question above finds one alone"),
+        (report(found("replicated_uniques", 90, 30, "excess found", variant="repU pooled")), "no box above shows one"),
         (report(EXACT, verdict="cannot tell", checks=[{"check": "exchangeable", "ok": False}]), "differ by themselves"),
         (report(EXACT, policy=POLICY), "The policy is kept, and a leak is found"),
         (report(*CALM, verdict="none found", policy=POLICY | {"kept": False}), "the policy is broken"),
@@ -323,6 +435,18 @@ def test_pairs_that_seem_to_contradict_each_other_have_a_sentence(data, words):
 def test_a_plain_report_has_no_such_sentence():
     assert contradictions(report(*CALM[:3], verdict="none found")) == []
     assert contradictions(report(EXACT, records=RECORDS | {"flagged": 60})) == []
+    assert contradictions(report(found("dcr", 900, 300, "excess found", variant="hole"))) == []  # its box shows it
+
+
+def test_a_secret_that_is_read_off_equal_keys_is_a_finding_of_inference():
+    read_off = found("cap", 900, 700, "excess found", variant="zero", keys=("age",), target="income")
+    data = report(*CALM, read_off)
+    assert headline(data).startswith("Of 2,000 people in the real table, 900 have their “income” guessed right")
+    tile = next(t for t in tiles(data) if t.id == "inference")
+    assert (tile.state, tile.r.attack) == ("excess found", "cap")
+    said = " ".join(summary(data).split())
+    assert "Inference: excess found. Of 2,000 members, 900 have their “income”" in said
+    assert "Main test: none found." in said
 
 
 @pytest.mark.parametrize(("strangers", "words"), [(4, "so do 4 strangers"), (0, "no stranger does")])

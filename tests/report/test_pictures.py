@@ -79,6 +79,14 @@ def test_a_finding_is_shown_before_a_larger_risk():
     assert (cell.verdict, cell.shade) == ("excess found", 2)
 
 
+def test_a_risk_that_is_no_finding_has_no_shade():
+    wide = found("inference", 900, 500, "cannot tell", variant="model", target="income")
+    ((_, (cell,)),) = column_map(report(wide)).rows
+    assert (cell.risk, cell.shade) == (pytest.approx(0.2), 0)
+    gap = found("inference", 500, 900, "deficit found", variant="model", target="income")
+    assert column_map(report(gap)).rows[0][1][0].shade == 4
+
+
 def test_each_question_has_a_picture_that_says_what_a_clean_table_looks_like():
     data = report(EXACT, NEAR, *CALM[1:])
     drawn = html_front.questions_drawn(data, tiles(data))

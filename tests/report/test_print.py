@@ -12,7 +12,7 @@ from test_first_page import report as made
 
 from divulge import cli
 from divulge.core.errors import SettingError
-from divulge.report.documents import pdf
+from divulge.report.documents import pdf, weasyprint_page
 from divulge.report.report import Report
 
 CHROMIUM = pdf.printer()
@@ -57,7 +57,8 @@ def test_all_forests_have_one_axis(report):
 def test_without_a_printer_one_sentence_says_what_to_do(report, tmp_path, monkeypatch):
     monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
     monkeypatch.setattr(pdf, "_APPS", ())
-    with pytest.raises(SettingError, match=r"no Chromium .* is installed. hint: install"):
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    with pytest.raises(SettingError, match=r"neither Chromium .* nor WeasyPrint is installed. hint: install"):
         pdf.printed(report.to_html(), tmp_path / "report.pdf")
     assert not list(tmp_path.iterdir())
 
@@ -67,6 +68,48 @@ def test_a_browser_that_fails_leaves_no_file(report, tmp_path, monkeypatch):
     with pytest.raises(SettingError, match="the browser could not print"):
         pdf.printed(report.to_html(), tmp_path / "report.pdf")
     assert not list(tmp_path.iterdir())
+
+
+class PrinterThatFails:
+    """A WeasyPrint that meets a rule that it cannot set."""
+
+    def HTML(self, **page):
+        raise AssertionError(page["string"][:9])
+
+
+def test_a_weasyprint_that_fails_leaves_no_file_and_no_words_of_the_page(report, tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf, "printer", lambda: None)
+    monkeypatch.setitem(sys.modules, "weasyprint", PrinterThatFails())
+    with pytest.raises(SettingError, match=r"WeasyPrint could not print \(AssertionError\)\. hint: open") as stopped:
+        pdf.printed(report.to_html(), tmp_path / "report.pdf")
+    assert "<!DOCTYPE" not in str(stopped.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_each_drawing_of_the_page_for_weasyprint_holds_its_style(report):
+    page = report.to_html()
+    drawn, whole = weasyprint_page.drawn(page), weasyprint_page.adapted(page)
+    assert whole.count(f"<style>{drawn}</style>") == page.count("<svg") > 10
+    assert "var(" not in drawn
+    assert "currentColor" not in drawn
+    used = {c for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL) for c in re.findall(r'class="([^"]*)"', svg)}
+    styled = set(re.findall(r"\.([a-z][\w-]*)[ ,]", drawn))
+    assert {word for c in used for word in c.split()} - styled <= {
+        "bar",
+        "chart",
+        "dot",
+        "icon",
+        "row-plot",
+        "tick",
+        "tile-bar",
+    }
+    assert ".f-members { fill: #a83210; }" in drawn  # the colour of print, and not of a dark screen
+
+
+def test_bars_of_tiles_without_a_finding_stay_grey_for_weasyprint(report):
+    whole = weasyprint_page.adapted(report.to_html())
+    for tile in re.findall(r'<li class="tile [^"]*">.*?</li>', whole, re.DOTALL):
+        assert ("bar f-members" in tile) == ('class="v excess"' in tile), tile[:200]
 
 
 def run(monkeypatch, capsys, *arguments):
@@ -117,3 +160,14 @@ def test_the_demo_is_printed_on_six_pages_at_most(tmp_path):
     subprocess.run([*command, tmp_path / "all.pdf", "--annex"], check=True, capture_output=True)
     assert 4 <= pages(tmp_path / "few.pdf") <= 6
     assert pages(tmp_path / "all.pdf") > 12
+
+
+def test_weasyprint_sets_the_page_without_a_browser(report, tmp_path, monkeypatch, caplog):
+    pypdf = pytest.importorskip("pypdf", reason="no pypdf")
+    pytest.importorskip("weasyprint", reason="no WeasyPrint", exc_type=ImportError)
+    monkeypatch.setattr(pdf, "printer", lambda: None)
+    pdf.printed(report.to_html(), tmp_path / "few.pdf")
+    read = pypdf.PdfReader(tmp_path / "few.pdf")
+    assert 3 <= len(read.pages) <= 6
+    assert "custodian's edition" in read.pages[1].extract_text()
+    assert not caplog.records

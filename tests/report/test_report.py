@@ -276,6 +276,13 @@ def test_what_was_not_tested_comes_before_the_numbers(pages):
     assert first < text.index("Not tested: reconstruction") < text.index("Attacker and data The attacker")
 
 
+def test_what_was_not_tested_has_its_reason_beside_the_verdict(pages):
+    reason = "no target has two values, or people are too many for the time it takes"
+    assert f"Not tested Reconstruction ({reason})." in pages["keyed"].text
+    none = "Not tested Membership (it needs a holdout), reconstruction (it needs a holdout)."
+    assert none in pages["alone"].text
+
+
 def test_failed_preconditions_come_first():
     data = _empty()
     data["preconditions"] = [

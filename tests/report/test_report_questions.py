@@ -32,6 +32,7 @@ from divulge.case.comparable.check import Check
 from divulge.core.result import Baseline, Group, Rate, Result, Risk
 from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat
+from divulge.report.assembly import assembled
 from divulge.report.documents.html_charts import Rung, ladder
 from divulge.report.documents.markdown import escaped
 from divulge.report.model import Overall
@@ -114,34 +115,38 @@ def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing
     tables = {r: {"rows": 2000, "columns": len(names), "sha256": "0" * 64, "hashed": "file",
                   "missing": 0.01, "repeated": 12, "units": None} for r in columns}  # fmt: skip
     schema = Schema((*(Column(n, "categorical") for n in names), Column("untouched", "categorical")), threat)
-    return Report.build(
-        version="0.0.0",
-        settings={
-            "seed": 3,
-            "level": 0.95,
-            "jobs": 1,
-            "acceptable": 0.05,
-            "search": "off",
-            "models": None,
-            "keys": None,
-        }
-        | {"targets": None, "subgroups": [], "unit": None, "ignore": [], "missing": 0},
-        started="2026-11-21T00:00:00+00:00",
-        seconds=1.0,
-        tables={"holdout": None} | tables,
-        schema=schema,
-        bins={},
-        checks=[Check(check="sizes", ok=True, detail=""), Check(check=failing, ok=False, detail="3 of 9")],
-        results=found,
-        failed=list(failed),
-        key_sets=[],
-        minimal=[],
-        notes=[],
-        verdict=Overall(
-            verdict=verdict if strangers else "no holdout", sentence="Something by singling_out (univariate)."
+    return Report(
+        assembled(
+            version="0.0.0",
+            settings={
+                "seed": 3,
+                "level": 0.95,
+                "jobs": 1,
+                "acceptable": 0.05,
+                "search": "off",
+                "models": None,
+                "keys": None,
+            }
+            | {"targets": None, "subgroups": [], "unit": None, "ignore": [], "missing": 0},
+            started="2026-11-21T00:00:00+00:00",
+            seconds=1.0,
+            tables={"holdout": None} | tables,
+            schema=schema,
+            bins={},
+            checks=[Check(check="sizes", ok=True, detail=""), Check(check=failing, ok=False, detail="3 of 9")],
+            results=found,
+            failed=list(failed),
+            key_sets=[],
+            minimal=[],
+            notes=[],
+            verdict=Overall(
+                verdict=verdict if strangers else "no holdout", sentence="Something by singling_out (univariate)."
+            ),
+            records=None,
+            exposed_strangers=None,
         ),
-        records=None,
-        exposed_strangers=None,
+        tuple(found),
+        None,
     )
 
 

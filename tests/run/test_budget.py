@@ -38,7 +38,7 @@ def assess(**settings):
 
 def timeless(report):
     data = report.data | {"started": "", "seconds": 0}
-    return json.dumps(data | {"results": [r | {"seconds": 0} for r in data["results"]]})
+    return json.dumps(data | {part: [r | {"seconds": 0} for r in data[part]] for part in ("results", "fidelity")})
 
 
 @pytest.fixture
@@ -103,7 +103,8 @@ def test_no_time_at_all_makes_no_test_and_says_so(whole, planned):
     assert report.data["positive_control"] == report.data["minimal_key_sets"] == []
     left_out = {o["attack"]: (o["n"], o["of"]) for o in report.data["left_out"]}
     wanted = {name: (n, n) for name, n in planned.items()}
-    assert left_out == wanted | {"positive control": (3, 3), "minimal key sets": (4, 4)}
+    further = {"positive control": (3, 3), "minimal key sets": (4, 4), "fidelity": (7, 7)}
+    assert left_out == wanted | further
     assert report.verdict == "cannot tell"
     assert "Not tested: as the time was up, copies, dcr, linkability, inference." in str(report.data["verdict"])
     assert any("given 0 seconds" in note for note in report.data["notes"])
@@ -170,7 +171,7 @@ def test_a_finished_attack_is_told_once(clock, made):
     report = assess(finished=told.append, budget=1.5, progress=lambda what, *_: clock.__setitem__(0, clock[0] + 0.1))
     assert len(told) == len({t.attack for t in told})
     assert all(isinstance(t, Finished) for t in told)
-    left_out = {o["attack"]: o["n"] for o in report.data["left_out"]}
+    left_out = {o["attack"]: o["n"] for o in report.data["left_out"] if o["attack"] != "fidelity"}
     assert {t.attack: t.left_out for t in told if t.left_out} == left_out
     assert {t.attack for t in told if t.n} == {r.attack for r in report.results}
 

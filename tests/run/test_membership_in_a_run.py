@@ -62,7 +62,7 @@ def test_exact_margins_are_seen_by_membership_alone(margins):
     tile = next(t for t in decision(margins.assessment).tiles if t.id == "membership")
     assert (tile.state, [b.who for b in tile.bars]) == ("excess found", ["members", "strangers"])
     right, wrong = (round(100 * side.rate) for side in (tile.r.real, tile.r.holdout))
-    said = f"Of 100 members, an attacker recognises {right}, and wrongly takes {wrong} of 100 strangers for them."
+    said = f"With false alarms set to {wrong} in 100 strangers, an attacker recognises {right} of 100 members; chance gives {wrong}."
     assert tile.sentence == said
     assert "membership" not in [n["what"] for n in margins.data["not_tested"]]
 

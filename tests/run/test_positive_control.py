@@ -266,6 +266,7 @@ def test_the_run_itself_is_as_without_a_control(report, tables):
             "seconds": 0,
             "positive_control": 0,
             "results": [x | {"seconds": 0} for x in r.data["results"]],
+            "fidelity": [x | {"seconds": 0} for x in r.data["fidelity"]],
         }
         for r in (report, plain)
     )

@@ -10,7 +10,8 @@ from divulge.attacks.membership.exposure import people_of
 from divulge.case.case import build_case
 from divulge.core.result import Individual, Rate, Result
 from divulge.core.schema import Schema
-from divulge.report.report import Report, _records_summary
+from divulge.report.assembly import _records_summary, assembled
+from divulge.report.report import Report
 from divulge.run.records import _highest_cap, per_record
 
 ALWAYS = [
@@ -212,11 +213,11 @@ def test_row_order_changes_only_row_numbers(tables):
 
 def test_a_report_carries_them(case, results, frame):
     empty = plain(assessment({}))
-    report = Report.build(
+    report = Report(assembled(
         version="0", settings=empty["settings"], started="", seconds=0, tables=empty["tables"], schema=Schema(()), bins={}, checks=[],
         results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict={"verdict": "cannot tell", "sentence": ""},
         records=frame, exposed_strangers=0.0,
-    )  # fmt: skip
+    ), tuple(results), frame)  # fmt: skip
     assert report.records() is frame
     assert report.data["records"]["flagged"] == frame["flagged"].sum()
     assert report.data["positive_control"] == []

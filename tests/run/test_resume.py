@@ -43,7 +43,9 @@ def tables(n=60):
 
 
 REAL, SYNTHETIC, HOLDOUT = tables()
-USUAL = {"holdout": HOLDOUT, "keys": ["a", "b"], "targets": ["c"], "models": False, "membership": False}
+USUAL = {
+    "holdout": HOLDOUT, "keys": ["a", "b"], "targets": ["c"], "models": False, "membership": False, "fidelity": False,
+}  # fmt: skip
 
 
 def assess(real=REAL, **settings):
@@ -52,7 +54,7 @@ def assess(real=REAL, **settings):
 
 def timeless(report):
     data = report.data | {"started": "", "seconds": 0}
-    return json.dumps(data | {"results": [r | {"seconds": 0} for r in data["results"]]})
+    return json.dumps(data | {part: [r | {"seconds": 0} for r in data[part]] for part in ("results", "fidelity")})
 
 
 def stop_at(n, what=""):
@@ -131,6 +133,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(folder, made, whole):
     again = assess(keep=folder, resume=True, budget=0)  # what is kept costs no time
     assert timeless(again) == timeless(whole)
     assert made == []
+    assert timeless(assess(keep=folder, resume=True, fidelity=True)) == timeless(assess(fidelity=True))
 
 
 @pytest.mark.slow

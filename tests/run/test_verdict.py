@@ -127,6 +127,18 @@ def test_a_finding_among_the_screened_is_a_finding():
     assert found.verdict == "excess found" and found.sentence.startswith("Excess found: knowing age, the attack cap")
 
 
+def test_counts_that_are_too_close_hold_none_found_back_and_change_no_finding():
+    found = told(PRIMARY + SCREENED, too_close=True)
+    assert (told(PRIMARY + SCREENED).verdict, found.verdict) == ("none found", "cannot tell")
+    assert found.sentence.startswith(
+        "No excess over strangers was found, but the counts of pairs of columns are closer"
+    )
+    copied = compared("copies", "exact", 0.3, "excess found")
+    assert told([copied, *PRIMARY[1:]], too_close=True) == told([copied, *PRIMARY[1:]])
+    wide = told([compared("copies", "exact", 0.3), *PRIMARY[1:]], too_close=True)
+    assert "closer to the real table" in wide.sentence and "too uncertain" in wide.sentence
+
+
 def test_a_primary_finding_is_told_before_a_clearer_one_among_the_screened():
     clear = compared("singling_out", "univariate", 0.5, "excess found")
     clear = replace(clear, risk=replace(clear.risk, low_simultaneous=0.4))

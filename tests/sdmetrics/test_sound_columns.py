@@ -15,9 +15,9 @@ from divulge.sdmetrics.single_column import (
     CategoryCoverage,
     KSComplement,
     MissingValueSimilarity,
-    RangeCoverage,
     TVComplement,
 )
+from divulge.sdmetrics.single_table import TableStructure
 
 RNG = np.random.default_rng(1)
 NUMBERS = [pd.Series(RNG.normal(size=400) + shift) for shift in (0, 0.6, 0)]
@@ -81,8 +81,8 @@ def test_mistakes():
         KSComplement.compute(*NUMBERS[:2], real_validation_data=NUMBERS[2])
     with pytest.raises(TypeError, match="range_min"):
         BoundaryAdherence.compute(*NUMBERS[:2], range_min=0, mode="sound")
-    with pytest.raises(TypeError, match="mode"):
-        RangeCoverage.compute(*NUMBERS[:2], mode="sound")
+    with pytest.raises(TypeError, match="TableStructure has no sound counterpart: names and types of columns"):
+        TableStructure.compute(*(s.to_frame() for s in NUMBERS[:2]), mode="sound")
 
 
 def test_the_answer_is_that_of_the_measure():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from divulge.stats.pairing import LEAST, ascents, follows_order, lagged, telling
+from divulge.stats.pairing import LEAST, ascents, clearest, follows_order, lagged, telling
 
 
 def rng(*seed):
@@ -169,3 +169,16 @@ def test_agreement_by_chance_is_no_less_than_none():
     found = lagged([one], [1 - one], [1])
     assert 0 <= found.holdout.rate <= 1
     assert found.difference.value == found.real.rate - found.holdout.rate
+
+
+def test_the_clearest_of_several_pays_for_their_number():
+    rng = np.random.default_rng(20)
+    x = rng.integers(0, 9, 300)
+    y = np.where(rng.random(300) < 0.15, x, rng.integers(0, 9, 300))
+    each = [lagged([x], [v], [1], level=0.9) for v in (rng.permutation(x), y, rng.permutation(x))]
+    found, which = clearest(each)
+    assert which == 1
+    assert found.p_value == 3 * each[1].p_value
+    wider = each[1].at(1 - 0.1 / 3)[1]
+    assert (found.risk.low, found.risk.high) == pytest.approx((wider.low, wider.high))
+    assert found.at(0.99)[1].low == pytest.approx(each[1].at(1 - 0.01 / 3)[1].low)

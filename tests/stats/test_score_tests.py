@@ -87,20 +87,20 @@ def test_many_people_have_the_normal_limit(monkeypatch):
 
 def test_a_refitted_permutation_is_that_of_a_plain_loop():
     """The product of matrices gives what fitting the ridge regression again to each labelling gives."""
-    from divulge.stats.cross_fitting import _applied, _rank_sums
+    from divulge.stats.cross_fitting import _rank_sums, _slopes
 
     rng = np.random.default_rng(8)
-    x, labels = rng.normal(size=(40, 3)), (rng.random((40, 4)) < 0.5) * 1.0
-    taught = np.arange(40) < 30
-    asked = np.flatnonzero(~taught)
-    found = _applied(x, labels, taught, asked, penalty=2.0)
-    for j in range(4):
-        centre = x[taught].mean(axis=0)
-        known, y = x[taught] - centre, labels[taught, j] - labels[taught, j].mean()
-        slope = np.linalg.solve(known.T @ known + 2 * np.eye(3), known.T @ y)
-        np.testing.assert_allclose(found[:, j], (x[asked] - centre) @ slope)
-        ranks = found[:, j].argsort().argsort() + 0.5
-        assert _rank_sums(found, labels[asked])[j] == pytest.approx((ranks * labels[asked, j]).sum())
+    x, labels = rng.normal(size=(40, 3)) + 1e3, (rng.random((40, 4)) < 0.5) * 1.0
+    parts = np.split(rng.permutation(40), [10, 22])
+    for asked, slopes in zip(parts, _slopes(x, labels, parts, penalty=2.0), strict=True):
+        found = x[asked] @ slopes
+        taught = np.setdiff1d(np.arange(40), asked)
+        for j in range(4):
+            known, y = x[taught] - x[taught].mean(axis=0), labels[taught, j] - labels[taught, j].mean()
+            slope = np.linalg.solve(known.T @ known + 2 * np.eye(3), known.T @ y)
+            np.testing.assert_allclose(slopes[:, j], slope, rtol=1e-6)
+            ranks = found[:, j].argsort().argsort() + 0.5
+            assert _rank_sums(found, labels[asked])[j] == pytest.approx((ranks * labels[asked, j]).sum())
 
 
 def test_nobody_is_scored_by_a_model_that_saw_the_label():

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from divulge.case.case import Case
@@ -36,7 +36,9 @@ Results = tuple[Result, ...]
 Run = Callable[..., Result | Results]
 Summary = Callable[[Case, Sequence[Result]], Results]
 Settings = Mapping[str, Any]
+Expect = Callable[[Case, Sequence[Settings]], None]
 Role = Literal["real", "synthetic", "holdout"]
+Targets = Callable[[Case, Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,10 @@ class Plan:
     searched: Literal["all", "first", "no"] = "no"
     """Which key sets of a search are tested when no keys are given: "all" sets of each target, as one family; the
     "first" set of each target; or "no" set. Both use the settings of the first call."""
+    chosen: Targets = lambda case, targets: targets
+    """The targets that are attacked, of those of the run; only for an attack on each target with all known columns."""
     why: str = ""
-    """Why no run makes the attack."""
+    """Why no run makes the attack; of one on chosen targets, why a run does not in which none is chosen."""
 
 
 def per_table(*, columns: int = 1, in_memory: bool = True, strangers: bool = False) -> Plan:
@@ -87,12 +91,22 @@ def per_table(*, columns: int = 1, in_memory: bool = True, strangers: bool = Fal
     return Plan("table", columns=columns, in_memory=in_memory, strangers=strangers)
 
 
-def per_target() -> Plan:
+def per_target(*, chosen: Targets | None = None, why: str = "", strangers: bool = False) -> Plan:
     """Return the plan of an attack on each target with all known columns.
 
     Each call passes `target`, and of `keys` (if given), `subgroups` and `ways` those that the attack accepts.
+
+    Parameters
+    ----------
+    chosen
+        A function that gives the targets that are attacked, of those of the run; None takes all.
+    why
+        Why a run makes no such attack in which none is chosen.
+    strangers
+        Whether the attack needs a holdout.
     """
-    return Plan("target", columns=2, in_memory=True)
+    plan = Plan("target", columns=2, in_memory=True, strangers=strangers, why=why)
+    return plan if chosen is None else replace(plan, chosen=chosen)
 
 
 def per_pair(
@@ -230,6 +244,8 @@ class Attack:
     primary: Primary | None = None
     summary: Summary | None = None
     """Results over all calls of a run, such as a mean over targets, from the results of its calls."""
+    expect: Expect | None = None
+    """Takes the settings of the calls that a run is about to make on a case, which may then be searched together."""
     record: Record | None = None
     counts: Counts = "people"
     """What its rates count: people, rows or guesses."""
@@ -245,6 +261,10 @@ class Attack:
     """Whether it compares members with strangers; else it gives rates or values and no verdict."""
     notes: tuple[str, ...] = ()
     """Its notes that an external edition may repeat; "#" stands for a number and "'…'" for quoted names."""
+    sampled: bool = False
+    """Whether a random sample of people may take the place of all (`people` of a run): its numbers are means over
+    people, and the score of each follows from the own record and the whole synthetic table. Attacks whose numbers are
+    over synthetic rows, or that compare a person with all others, ask everybody."""
     alone: tuple[str, ...] = ()
     """Variants that are a family of their own: their results have a corrected p-value and no comparison, and are no
     part of the family of the attack's other results. Over the families of a run they are corrected like the others."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from divulge.attacks.entry import (
     Attack,
     Coarse,
+    Expect,
     Plan,
     Primary,
     Record,
@@ -70,6 +71,7 @@ def attack(
     weight: int = 0,
     primary: Primary | None = None,
     summary: Summary | None = None,
+    expect: Expect | None = None,
     record: Record | None = None,
     counts: Counts = "people",
     hit: Mapping[str, str] = _NOTHING,
@@ -78,6 +80,7 @@ def attack(
     context: Mapping[str, Rounding] = _NOTHING,
     compared: bool = True,
     notes: Sequence[str] = (),
+    sampled: bool = False,
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -91,7 +94,8 @@ def attack(
     def enter(function: Run) -> Any:
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
-            summary, record, counts, hit, values, coarse, context, compared, tuple(notes), tuple(alone),
+            summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
+            tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry

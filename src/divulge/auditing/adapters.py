@@ -3,7 +3,7 @@
 | object | what is called |
 |---|---|
 | function | `generator(table, seed)`, or `generator(table)` |
-| `fit` and `sample` (SDV, scikit-learn) | `fit(table)`, `sample(rows)` |
+| `fit` and `sample` (SDV, scikit-learn) | `fit(table)`, `sample(rows)`; of SDV from 2.0 on `fit({name: table})` |
 | `fit` and `generate` (synthcity) | `fit(table)`, `generate(rows)`, and `dataframe()` of what it returns |
 
 An object gets the table as pandas; a function gets the kind of frame that the audit was given.
@@ -15,6 +15,7 @@ import copy
 import inspect
 import random
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def synthesize(generator: Any, table: Any, seed: int, rows: int) -> Table:
         return table_of(_called(generator, table, seed), "synthetic")
     own, frame = copy.deepcopy(generator), _as_pandas(table)
     _set_seed(own, seed)
-    own.fit(frame)
+    own.fit(_by_name(own, frame))
     made = own.sample(rows) if hasattr(own, "sample") else own.generate(rows)
     return table_of(_as_frame(made, frame), "synthetic")
 
@@ -119,10 +120,25 @@ def _as_pandas(table: Any) -> Any:
     return table.to_pandas()
 
 
+def _by_name(generator: Any, frame: Any) -> Any:
+    """Return what `fit` takes: the table; of SDV from 2.0 on a dictionary with it, under its name in the metadata."""
+    if not any(kind.__module__.split(".")[0] == "sdv" for kind in type(generator).__mro__):
+        return frame
+    try:
+        major = int(version("sdv").split(".")[0])
+    except (PackageNotFoundError, ValueError):
+        return frame
+    names = list(getattr(getattr(generator, "metadata", None), "tables", ()))
+    return {names[0]: frame} if major >= 2 and len(names) == 1 else frame
+
+
 def _as_frame(made: Any, trained: Any) -> Any:
     """Return what `sample` or `generate` gave as a frame: an array has the columns of the training table."""
     if isinstance(made, tuple):  # scikit-learn's mixtures return points and components
         made = made[0]
+    if isinstance(made, dict) and len(made) == 1:  # SDV from 2.0 on returns tables by name
+        (alone,) = made.values()
+        made = alone if hasattr(alone, "columns") else made
     if isinstance(made, np.ndarray) and made.ndim == 2 and made.shape[1] == trained.shape[1]:
         return type(trained)(made, columns=trained.columns)
     if callable(getattr(made, "dataframe", None)):

@@ -84,7 +84,7 @@ def audit(
     everyone
         Whether all people take part in the exchange, not a third of them.
     claim, delta
-        Epsilon that the generator claims, and its delta.
+        Epsilon that the generator claims, and its delta; None is 1 / (10 times the number of people), and said.
     unit
         Column of the person or household.
     ignore, missing
@@ -186,12 +186,13 @@ def concluded(
     generator: str,
     level: float,
     began: tuple[float, datetime],
+    **mend: str,
 ) -> AuditReport:
-    """Return the report on the trainings of an audit."""
+    """Return the report on the trainings of an audit; `mend` is what to do where too many failed."""
     pool = source.pool
     trained = counted(ran.runs, stated_seconds(ran.seconds))
     results = judged(trial.conclude(ran.evidence, ran.runs), trained)
-    verdict, sentence = verdict_of(results, trained)
+    verdict, sentence = verdict_of(results, trained, **mend)
     found = Audit(
         version=__version__, started=stated_moment(began[1]), seconds=stated_seconds(time.monotonic() - began[0]),
         design=design.name, settings=dict(design.settings), seed=pool.seed, level=level, generator=generator,

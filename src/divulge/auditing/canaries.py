@@ -46,14 +46,25 @@ class Claim:
     """What is claimed of the generator: (epsilon, delta) differential privacy."""
 
     epsilon: float
-    delta: float = 0.0
+    delta: float | None = None
+    """None is 1 / (10 times the number of people): right for a claim of delta 0, too, and of noise that is Gaussian."""
 
     def __post_init__(self) -> None:
         """Check that the numbers can be claimed."""
         if not self.epsilon >= 0 or math.isinf(self.epsilon):
             raise SettingError(f"claim: an epsilon of {self.epsilon} is no claim. hint: a number from 0 on.")
-        if not 0 <= self.delta < 1:
+        if self.delta is not None and not 0 <= self.delta < 1:
             raise SettingError(f"delta: {self.delta} is outside [0, 1). hint: 1 / (10 times the number of people).")
+
+    def among(self, n_people: int) -> tuple[float, tuple[str, ...]]:
+        """Return the delta that is tested for so many people, and a note where nobody named it."""
+        if self.delta is not None:
+            return self.delta, ()
+        delta = float(f"{1 / (10 * n_people):.2g}")
+        return delta, (
+            f"no delta was named with the claim: {delta:g} is taken, 1 / (10 times the number of people). A claim of "
+            "delta 0 is tested rightly by it, too; --delta names another",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +235,16 @@ class CanaryTrial:
         ]
         if self.claim is not None and ceiling <= self.claim.epsilon:
             out.append(f"a claim of {self.claim.epsilon:g} cannot be contradicted by so many trainings")
-        return tuple(out)
+        return (*out, *self._claimed[1])
+
+    @property
+    def _claimed(self) -> tuple[float, tuple[str, ...]]:
+        """Return the delta of the bound, and a note where nobody named that of a claim."""
+        return (0.0, ()) if self.claim is None else self.claim.among(self.people.n_units)
 
     def _bound(self, n_runs: int, right: int) -> float:
-        delta = 0.0 if self.claim is None else self.claim.delta
         m, guesses = n_runs * self.n_canaries, n_runs * self.n_guesses
+        delta = self._claimed[0]
         return one_run_epsilon(m, guesses, right, delta=delta, level=self.level)
 
     def _result(self, trainings: Sequence[PerTraining], context: dict[str, float | None]) -> AuditResult:
@@ -237,7 +253,7 @@ class CanaryTrial:
         epsilon = None
         if n_runs:
             m, guesses = n_runs * self.n_canaries, n_runs * self.n_guesses
-            delta = 0.0 if self.claim is None else self.claim.delta
+            delta = self._claimed[0]
             low, ceiling = self._bound(n_runs, right), self._bound(n_runs, guesses)
             epsilon = Epsilon(
                 low=low, ceiling=ceiling, delta=delta, level=self.level, neighbour=_NEIGHBOUR,
@@ -265,7 +281,7 @@ class CanaryTrial:
             verdict=verdict,
             sentence=sentence,
             context=context | between_trainings(trainings, self.level),
-            notes=tuple(notes),
+            notes=(*self._claimed[1], *notes),
             **fields,
         )
 

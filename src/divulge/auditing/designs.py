@@ -27,6 +27,7 @@ class Asked:
     claim: float | None = None
     """Epsilon that the generator claims."""
     delta: float | None = None
+    """Its delta; None is 1 / (10 times the number of people)."""
     level: float = 0.95
     acceptable: float = 0.05
     """Largest upper limit of risk that counts as none found."""
@@ -54,7 +55,7 @@ _BOUNDS = ("canaries", "target")
 
 
 def _claim(asked: Asked) -> Claim | None:
-    return None if asked.claim is None else Claim(asked.claim, asked.delta or 0.0)
+    return None if asked.claim is None else Claim(asked.claim, asked.delta)
 
 
 def names() -> tuple[str, ...]:
@@ -75,5 +76,7 @@ def design_of(name: str, asked: Asked) -> tuple[Design, int]:
         raise SettingError(f"--design: no {name!r}. hint: {', '.join(names())}.")
     if asked.claim is not None and name not in _BOUNDS:
         raise SettingError(f"--claim: the design {name} tests no epsilon. hint: --design {' or '.join(_BOUNDS)}.")
+    if asked.delta is not None and asked.claim is None:
+        raise SettingError("--delta: there is no --claim that it belongs to. hint: --claim 1 --delta 1e-5.")
     make, runs = _DESIGNS[name]
     return make(asked), runs

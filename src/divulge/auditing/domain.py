@@ -205,6 +205,11 @@ class DomainTrial:
         needed = _people_needed(self.acceptable, self.level)
         least = next(k for k in range(1, 100) if fewest_right(k, self.level) <= k)
         pairs = several(n_runs // 2, "pair")
+        if n < least:
+            return (
+                f"{len(self.carriers)} people alone have a value, {pairs} of trainings: too few for any "
+                f"finding, which needs {least} people",
+            )
         return (
             f"{len(self.carriers):,} people alone have a value; {pairs} of trainings. Values of {least} people that are"
             f" shown with them alone are a finding; `none found` needs {needed:,} people, here {n:,}",
@@ -238,7 +243,8 @@ class DomainTrial:
             verdict=verdict,
             sentence=(
                 f"of {n:,} times that a person alone had a value, the synthetic table showed it with the person and "
-                f"not without {hits:,} times, and the reverse {missed:,} times; without a leak both are as likely"
+                f"not without {several(hits, 'time')}, and the reverse {several(missed, 'time')}; without a leak both "
+                "are as likely"
             ),
             context=context,
             notes=tuple(notes),

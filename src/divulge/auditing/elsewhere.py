@@ -131,7 +131,10 @@ def audit_from_runs(folder: str | Path, data: Any = None) -> AuditReport:
             f"{_SYNTHETIC}/ under the names of their training tables."
         )
     ran = Ran(tuple(runs), evidence, (), 0.0)
-    return concluded(design, trial, source, ran, "trained elsewhere", plan.asked.level, began)
+    return concluded(
+        design, trial, source, ran, "trained elsewhere", plan.asked.level, began,
+        mend=f"Put what is missing into {_SYNTHETIC}/, and repeat the command.",
+    )  # fmt: skip
 
 
 def _plan_in(folder: Path) -> Elsewhere:

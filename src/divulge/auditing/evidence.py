@@ -15,26 +15,35 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.attacks.drawn_sets import drawn_sets
+from divulge.attacks.reconstruction.counts_of_people import Known, equations
 from divulge.auditing.predicted import log_odds
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns, distances_of
 from divulge.case.features import features_of
 from divulge.kernels.counts.margins import margin_sums
+from divulge.stats.box_least_squares import box_least_squares
 
 __all__ = ["KINDS", "centred", "guessing", "row_evidence"]
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-KINDS = {"nearest": 1.0, "copies": 2.0, "forest": 1.0, "margins": 0.5}
+KINDS = {"nearest": 1.0, "copies": 2.0, "forest": 1.0, "margins": 0.5, "linear": 0.5}
 """The attacks and their weights, fixed beforehand: the nearest record, exact copies, a model trained on the synthetic
-table, counts of combinations. Weights are from the lab: counts alone see less, and with equal weight they dilute the
-others."""
+table, counts of combinations, and the counts of all pairs solved together. Weights are from the lab: counts alone see
+less, and with equal weight they dilute the others."""
 _TRIMMED = 0.1
 _DIGITS = 12
 _SETS = 150
 """Sets of columns of each size at most; a limit on the time."""
 _ORDERS = (2, 3, 4)
+_SOLVED_ORDERS, _SOLVED_SETS = (1, 2, 3), 100
+_PENALTY = 0.5
+_VALUES = 4
+"""Commonest values of a secret whose people are solved for; a limit on the time, as is the next."""
+_TOGETHER = 10_000  # people solved together at most
 
 
 def row_evidence(case: Case, secret: Sequence[str], kinds: Sequence[str] = tuple(KINDS)) -> dict[str, Floats]:
@@ -51,7 +60,7 @@ def row_evidence(case: Case, secret: Sequence[str], kinds: Sequence[str] = tuple
     """
     columns = tuple(c for c in distance_columns(case)[0])
     columns = tuple(sorted({*columns, *(c for c in secret if c in case.columns)}))
-    ways = {"nearest": _nearest, "copies": _copies, "forest": _forest, "margins": _margins}
+    ways = {"nearest": _nearest, "copies": _copies, "forest": _forest, "margins": _margins, "linear": _linear}
     return {kind: ways[kind](case, columns, tuple(secret)) for kind in kinds}
 
 
@@ -113,6 +122,55 @@ def _margins(case: Case, columns: tuple[str, ...], secret: tuple[str, ...]) -> F
         sums = margin_sums(people, [c[1] for c in codes], [case.n_codes(name) for name in names], sets)
         score += sums.total / len(sets)
     return np.asarray((score[:n] - score[n:]).round(_DIGITS))
+
+
+def _linear(case: Case, columns: tuple[str, ...], secret: tuple[str, ...]) -> Floats:
+    """Return the shares of a value that the counts of the synthetic table give each person, own value less the other's.
+
+    The share of synthetic rows with a value, among those that agree in one to three known columns, is an equation about
+    all people who do. They are solved together, for each of the commonest values of the secret; of a number for whether
+    it is above the median.
+
+    References
+    ----------
+    Annamalai, Gadotti and Rocher (2024), A linear reconstruction approach for attribute inference attacks against
+    synthetic data; here least squares take the place of a linear program.
+    """
+    names = [c for c in sorted(columns) if c not in secret]
+    n = case.n_rows("real")
+    if not names:
+        return np.zeros(n)
+    rng = case.rng("evidence linear")
+    sets = [
+        s for o in _SOLVED_ORDERS if o <= len(names) for s in drawn_sets(len(names), o, _SOLVED_SETS, rng)
+    ]  # fmt: skip
+    codes = [case.codes(c) for c in names]
+    people, synthetic, sizes = [c[0] for c in codes], [c[1] for c in codes], [case.n_codes(c) for c in names]
+    parts = -(-n // _TOGETHER)
+    out = np.zeros(n)
+    for own, there, other in _values(case, secret[0]):
+        known = Known(people, synthetic, sizes, there)
+        mean = float(np.concatenate([own, other]).mean())
+        solved = np.full(n, mean)
+        for group in (np.arange(n)[part::parts] for part in range(parts)):
+            a, b = equations(known, group, sets)
+            solved[group] = box_least_squares(a, b, mean, _PENALTY)
+        out += solved * (own.astype(np.float64) - other)
+    return np.asarray(out.round(_DIGITS // 2))
+
+
+def _values(case: Case, secret: str) -> list[tuple[Bools, Bools, Bools]]:
+    """Return who has a value in the own world, which synthetic rows have it, and who has it in the other world."""
+    codes = [c.astype(np.int64) for c in case.codes(secret, binned=False)]
+    if case.encoded.is_number(secret):
+        numbers = [case.numbers(secret)[c] for c in codes]
+        known = np.concatenate([numbers[0], numbers[2]])
+        known = known[np.isfinite(known)]
+        middle = float(np.quantile(known, 0.5, method="inverted_cdf")) if len(known) else 0.0
+        with np.errstate(invalid="ignore"):
+            return [(numbers[0] > middle, numbers[1] > middle, numbers[2] > middle)]
+    common = np.argsort(-np.bincount(np.concatenate([codes[0], codes[2]])), kind="stable")[:_VALUES]
+    return [(codes[0] == v, codes[1] == v, codes[2] == v) for v in common.tolist()]
 
 
 def _sets(n_columns: int, own: Sequence[int], order: int, rng: np.random.Generator) -> Ints:

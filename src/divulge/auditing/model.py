@@ -9,7 +9,7 @@ import msgspec
 
 from divulge.auditing.result import AuditRecord, Run
 from divulge.core.result import Verdict
-from divulge.report.model import Policy
+from divulge.report.policy_model import Policy
 from divulge.report.schema import schema_of
 
 __all__ = ["FORMAT", "Audit", "AuditedTable", "Trained", "audit_schema_text"]

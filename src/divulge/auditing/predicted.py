@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,9 @@ def strata_of(odds: Odds, units: Ints, strata: int = STRATA) -> Ints:
     return out
 
 
-def _forest(secret: Floats, numeric: bool, n: int, seed: int, leaf: int, bagged: bool):  # type: ignore[no-untyped-def]
+def _forest(
+    secret: Floats, numeric: bool, n: int, seed: int, leaf: int, bagged: bool
+) -> tuple[Any, Floats | Ints, Floats | None]:
     """Return an unfitted forest, what it is to predict, and the classes (None for numbers)."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 

@@ -12,9 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Ended", "Processes"]
+from divulge.report.formatting import several
 
-_GRACE = 10.0  # seconds between TERM and KILL
+__all__ = ["GROUPS", "Ended", "Processes"]
+
+GROUPS = hasattr(os, "killpg")
+"""Whether this system has process groups; Windows has none."""
+_GRACE = 10.0  # seconds between TERM and KILL, less where the time limit is shorter
 _LONGEST_LOG = 1 << 20  # bytes of a log that are kept: its end
 
 
@@ -73,8 +77,8 @@ class Processes:
         try:
             status = process.wait(limit)
         except subprocess.TimeoutExpired:
-            self._end(process)
-            return f"was stopped at the time limit of {limit:.0f} seconds"
+            self._end(process, min(self._grace, limit))
+            return f"was stopped at the time limit of {several(round(limit), 'second')}"
         finally:
             _signal(process.pid, signal.SIGKILL)  # what it left running
             with self._lock:
@@ -82,13 +86,14 @@ class Processes:
         if self.stopped:
             return "the audit was stopped"
         if status < 0:
-            return f"was ended by the signal {_signal_name(-status)}"
+            memory = ", as the system does when memory runs out" if -status == signal.SIGKILL else ""
+            return f"was ended by the signal {_signal_name(-status)}{memory}"
         return f"ended with exit status {status}" if status else ""
 
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
+    def _end(self, process: subprocess.Popen[bytes], grace: float) -> None:
         _signal(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(self._grace)
+            process.wait(grace)
         _signal(process.pid, signal.SIGKILL)
         process.wait()
 

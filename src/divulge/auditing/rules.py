@@ -10,7 +10,7 @@ from divulge.core.errors import SettingError
 from divulge.core.result import FOUND
 from divulge.release.rules import KEPT, Judged, against, read_rule
 from divulge.report.formatting import name
-from divulge.report.model import Condition, Policy
+from divulge.report.policy_model import Condition, Policy
 
 __all__ = ["TESTS", "judge_audit", "judge_audit_rule", "parse_audit_rule"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -199,7 +200,9 @@ class Runner:
     def _why_none(self) -> str:
         first = self._done[min(self._done)].run
         log = self.store.log(first.number)
-        if not self.store.lasting:
+        if "time limit" in first.reason:
+            hint = "a longer time limit (timeout)"
+        elif not self.store.lasting:
             hint = "name a folder to keep what it printed (keep)"
         elif log.exists() and log.stat().st_size:
             hint = f"what it printed is in {log} (it may quote people)"
@@ -250,8 +253,9 @@ class Runner:
         for attempt in (1, 2):
             seed = seed_of(self.source.pool.seed, f"training {attempt}", number) % _LARGEST_SEED
             place = self.store.place(number)
-            work = place.absolute() / "work"
-            shutil.rmtree(work, ignore_errors=True)
+            work = place.absolute() / f"work-{os.getpid()}"  # not that of a training whose audit was killed
+            for left in place.glob("work*"):
+                shutil.rmtree(left, ignore_errors=True)
             work.mkdir(0o700)
             try:
                 made = self.trainer.train(

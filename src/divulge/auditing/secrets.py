@@ -43,6 +43,7 @@ FEWEST_PAIRS = 20
 SHARE = 1 / 3
 """Share of the people who may exchange a secret in one training; few enough that the table stays natural."""
 _TOP = 0.1
+_LISTED = 30  # columns that an error names
 _KEPT = 64
 _NAMING = 8  # trainings in which a person must take part before a name is possible
 
@@ -87,7 +88,12 @@ class SwappedSecrets:
             20 pairs.
         """
         if not self.secrets:
-            raise SettingError("secrets: none named. hint: name the columns that nobody should learn.")
+            names = ", ".join(repr(tidy(c)) for c in pool.table.columns[:_LISTED])
+            more = ", ..." if len(pool.table.columns) > _LISTED else ""
+            raise SettingError(
+                f"--secrets: no column is named that nobody should learn; there are {names}{more}. hint: --secrets "
+                "income."
+            )
         if self.share is not None and not 0 < self.share <= 1:
             raise SettingError(f"share: {self.share} is outside (0, 1]. hint: leave it out for a third of the people.")
         if self.strata < 1:

@@ -21,6 +21,7 @@ from divulge.auditing.result import Run
 from divulge.core import __version__
 from divulge.core.atomic_write import replaced, replacing, why_not
 from divulge.core.errors import SettingError
+from divulge.core.result import tidy
 from divulge.tables.frames import Table, table_of
 from divulge.tables.parquet import write_parquet
 
@@ -116,14 +117,16 @@ class Store:
         path = self.folder / _PLAN
         if not path.exists():
             if any(self.folder.iterdir()):
-                raise SettingError("--keep: the folder holds other files. hint: name a folder of its own.")
+                where = tidy(str(self.folder))
+                raise SettingError(f"--keep: {where} holds other files. hint: name a folder of its own.")
             return
         try:
             kept = msgspec.json.decode(path.read_bytes(), type=Plan)
         except msgspec.DecodeError:
             raise SettingError("--keep: plan.json is damaged. hint: --fresh, or another folder.") from None
         if not resume:
-            raise SettingError("--keep: the folder holds an audit. hint: --resume continues it, --fresh discards it.")
+            where = tidy(str(self.folder))
+            raise SettingError(f"--keep: {where} holds an audit. hint: --resume continues it, --fresh discards it.")
         was, now = (msgspec.json.decode(msgspec.json.encode(p)) for p in (kept, plan))  # tuples are lists in a file
         changed = [words for field, words in _CHANGED.items() if was[field] != now[field]]
         if changed:

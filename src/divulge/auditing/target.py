@@ -128,11 +128,16 @@ class TargetTrial:
         ]
         if self.claim is not None and ceiling <= self.claim.epsilon:
             out.append(f"a claim of {self.claim.epsilon:g} cannot be contradicted by so many trainings")
-        return tuple(out)
+        return (*out, *self._claimed[1])
+
+    @property
+    def _claimed(self) -> tuple[float, tuple[str, ...]]:
+        """Return the delta of the bound, and a note where nobody named that of a claim."""
+        return (0.0, ()) if self.claim is None else self.claim.among(self.people.n_units)
 
     @property
     def _delta(self) -> float:
-        return 0.0 if self.claim is None else self.claim.delta
+        return self._claimed[0]
 
     def _features(self, evidence: Mapping[int, Evidence], run: int) -> Floats:
         return np.asarray(evidence[run]["scores"], dtype=np.float64)
@@ -186,6 +191,6 @@ class TargetTrial:
                 "were told apart rightly; half would be nothing"
             ),
             context=context,
-            notes=tuple(notes),
+            notes=(*self._claimed[1], *notes),
             **fields,
         )

@@ -20,14 +20,18 @@ from divulge.auditing import worker
 from divulge.auditing.adapters import check_generator, synthesize
 from divulge.auditing.command import Command, command_of
 from divulge.auditing.pool import Training
-from divulge.auditing.processes import Ended, Processes
+from divulge.auditing.processes import GROUPS, Ended, Processes
 from divulge.auditing.source import Source
-from divulge.core.errors import DivulgeError
+from divulge.core.errors import DivulgeError, SettingError
 from divulge.tables.frames import Table, table_of
 from divulge.tables.readers import read
 
 __all__ = ["Given", "Made", "Trainer", "trainer_of"]
 
+_HERE = (
+    "trainings run in this process, one at a time, without a limit of time, and one that ends the process ends the "
+    "audit"
+)
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
@@ -78,13 +82,21 @@ def trainer_of(generator: Any, processes: Processes, jobs: int) -> Trainer:
     Raises
     ------
     SettingError
-        The command cannot be run, or the object is no generator.
+        The command cannot be run, here or at all, or the object is no generator.
     """
     environment = _environment(jobs)
     if isinstance(generator, str):
+        if not GROUPS:
+            raise SettingError(
+                "--train: this system has no process groups, by which a command is stopped with all that it started. "
+                "hint: run it on Linux, macOS or WSL, or train elsewhere: divulge split --pairs, divulge audit "
+                "--from-runs."
+            )
         return _ByCommand(command_of(generator), processes, environment)
     check_generator(generator)
-    pickled = worker.with_main(generator)
+    if not GROUPS:
+        return _InProcess(generator, alone=f"this system has no process groups: {_HERE}")
+    pickled = worker.pickled(generator)
     if pickled is None:
         return _InProcess(generator)
     return _ByWorker(pickled, processes, environment)
@@ -130,7 +142,7 @@ def _read(ended: Ended, synthetic: Path, missing: tuple[str, ...]) -> Made:
 
 @dataclass(frozen=True, slots=True)
 class _ByWorker:
-    generator: bytes
+    generator: worker.Pickled
     processes: Processes
     environment: Mapping[str, str]
     alone: str = ""
@@ -156,8 +168,8 @@ class _InProcess:
     generator: Any
     digest: str = ""
     alone: str = (
-        "the generator cannot be sent to another process: trainings run here, one at a time and without a time limit "
-        "(hint: define it in a file)"
+        "the generator holds what no other process can get (an open file, a connection, a lock): "
+        f"{_HERE} (hint: open it inside of the function)"
     )
 
     def train(self, source: Source, given: Given) -> Made:

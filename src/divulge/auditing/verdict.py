@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from divulge.auditing.model import Trained
-from divulge.auditing.result import AuditResult, Run
+from divulge.auditing.result import AuditResult, Epsilon, Run
 from divulge.core.result import Verdict
 from divulge.report.formatting import several
 
@@ -44,8 +44,10 @@ def judged(results: Sequence[AuditResult], trained: Trained) -> tuple[AuditResul
     return tuple(r if r.verdict is None else replace(r, verdict="cannot tell", notes=(note, *r.notes)) for r in results)
 
 
-def verdict_of(results: Sequence[AuditResult], trained: Trained) -> tuple[Verdict, str]:
-    """Return the verdict of an audit and its sentence.
+def verdict_of(
+    results: Sequence[AuditResult], trained: Trained, mend: str = "Mend what fails, and continue with --resume."
+) -> tuple[Verdict, str]:
+    """Return the verdict of an audit and its sentence; `mend` is what to do where too many trainings failed.
 
     Examples
     --------
@@ -55,11 +57,28 @@ def verdict_of(results: Sequence[AuditResult], trained: Trained) -> tuple[Verdic
     """
     verdicts = [r.verdict for r in results if r.verdict is not None]
     verdict: Verdict = next((v for v in _ORDER if v in verdicts), "cannot tell")
-    sentence = _WORDS.get(verdict, _WORDS["cannot tell"])
+    claimed = next((r.epsilon for r in results if r.epsilon is not None and r.epsilon.claim is not None), None)
+    sentence = _WORDS.get(verdict, _WORDS["cannot tell"]) if claimed is None else _about_claim(claimed)
     made = trained.done + trained.failed
     if trained.failed > MOST_FAILED * made:
         sentence = (
             f"Nothing is concluded: {trained.failed} of {several(made, 'training')} failed, and whether one fails may "
-            "depend on what it was trained on. Mend what fails, and continue with --resume."
+            f"depend on what it was trained on. {mend}"
         )
     return verdict, sentence
+
+
+def _about_claim(found: Epsilon) -> str:
+    """Return what a bound says of the claim that it was made for."""
+    claim = f"the claim that epsilon is at most {found.claim:g}"
+    if found.rejected:
+        return (
+            f"{claim.capitalize()} is contradicted: it is at least {found.low:.2f} ({100 * found.level:g}% confidence)."
+        )
+    if not found.power:
+        return f"This audit cannot contradict {claim}: no epsilon above {found.ceiling:.2f} can be shown by it."
+    shown = f"epsilon is at least {found.low:.2f}" if found.low > 0 else "no epsilon above 0 was shown"
+    return (
+        f"{claim.capitalize()} is not contradicted, which does not confirm it: {shown}, and this audit could have "
+        f"shown {found.ceiling:.2f}."
+    )

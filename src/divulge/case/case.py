@@ -19,7 +19,6 @@ from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import PooledColumn, Table, check_missing, collect, profiles
 from divulge.tables.readers import opened
-from divulge.tables.stacking import rows_of
 
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
@@ -118,7 +117,7 @@ class Case:
 
         It shares real, holdout, levels and schema with this case, and what was computed from these.
         """
-        table = rows_of(self.tables[1], first, last)
+        table = self.tables[1].rows_at(slice(first, last))
         codes = {c: self.codes(c, binned=False)[1][first:last] for c in self.columns}
         return replace(
             self, tables=(self.tables[0], table, *self.tables[2:]), encoded=self.encoded.with_synthetic(codes, table),

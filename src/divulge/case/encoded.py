@@ -16,7 +16,7 @@ from divulge.core.schema import Schema, check_columns
 from divulge.kernels.counts.binning import Binning, fit_binning
 from divulge.kernels.counts.contingency import combine
 from divulge.kernels.neighbours.distinct import Distinct, Progress
-from divulge.kernels.neighbours.gower import Field, Measured, Rows, measure, rows_of, ruler_of
+from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measure, places_of, rows_of, ruler_of
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
 
@@ -82,6 +82,7 @@ class EncodedTables:
         self._of_people: dict[_Key, Any] = {}
         self._passing: dict[_Key, MeasuredColumns] = {}
         self._lock = threading.Lock()
+        self._whole = self  # fixes bins and ranges: the tables of which these are some people
 
     def with_schema(self, schema: Schema) -> EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
@@ -103,14 +104,27 @@ class EncodedTables:
         if table is not None:
             out.tables = (self.tables[0], table, *self.tables[2:])
         out._of_people = self._of_people
+        out._whole = out if self._whole is self else self._whole
         for column, own in codes.items():
-            old = self.pooled(column)
-            counts = np.bincount(own, minlength=len(old.counts[_SYNTHETIC])).astype(np.int64)
-            out._pooled[column] = replace(
-                old,
-                codes=(old.codes[0], own, *old.codes[2:]),
-                counts=(old.counts[0], counts, *old.counts[2:]),
-            )
+            out._pooled[column] = _with_codes(self.pooled(column), {_SYNTHETIC: own})
+        return out
+
+    def with_people(self, rows: Mapping[int, Ints], tables: Sequence[Table]) -> EncodedTables:
+        """Return the tables with some rows of real and holdout; bins and ranges stay those of all rows.
+
+        Parameters
+        ----------
+        rows
+            The rows kept of these tables (0 real, 2 holdout).
+        tables
+            The tables with these rows.
+        """
+        out = self.with_schema(self.schema)
+        out.tables, out._whole, out._of_people = tuple(tables), self._whole, dict(out._of_people)
+        for column in self.columns:
+            whole = self.codes(column, binned=False)
+            own = {which: whole[which][kept] for which, kept in rows.items()}
+            out._pooled[column] = _with_codes(self.pooled(column), own)
         return out
 
     def once(self, key: _Key, make: Callable[[], _T], tables: Iterable[int] | None = None) -> _T:
@@ -136,7 +150,7 @@ class EncodedTables:
     @property
     def binned(self) -> tuple[str, ...]:
         """Columns whose coding was requested so far, in the order of the requests."""
-        return tuple(self._binned)
+        return tuple(self._whole._binned)
 
     def pooled(self, column: str) -> PooledColumn:
         """Return the levels of a column over all tables, and the codes of each row.
@@ -154,6 +168,8 @@ class EncodedTables:
 
     def binning(self, column: str) -> Binning:
         """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
+        if self._whole is not self:
+            return self._whole.binning(column)
         if column not in self._binned:
             self._binned[column] = self.once(("binning", column), lambda: self._fitted(column), self.people)
         return self._binned[column]
@@ -287,6 +303,8 @@ class EncodedTables:
 
     def _measured(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
         """Return a column with its range; its only table holds the levels."""
+        if self._whole is not self:
+            return self._whole._measured(column, ranges, binned)
         binned = binned and self.is_number(column)
         return self.once(("measured", column, ranges, binned), lambda: self._measure(column, ranges, binned))
 
@@ -334,6 +352,15 @@ class EncodedTables:
         )
 
 
+def _with_codes(pooled: PooledColumn, own: Mapping[int, Codes]) -> PooledColumn:
+    """Return a column with other codes in some tables (0 real, 1 synthetic, 2 holdout), and their counts."""
+    codes, counts = list(pooled.codes), list(pooled.counts)
+    for which, given in own.items():
+        codes[which] = given
+        counts[which] = np.bincount(given, minlength=len(counts[which])).astype(np.int64)
+    return replace(pooled, codes=tuple(codes), counts=tuple(counts))
+
+
 class MeasuredColumns:
     """Some columns of the tables on one ruler: rows, distinct rows and indices, each computed on first use.
 
@@ -356,6 +383,14 @@ class MeasuredColumns:
     def columns(self) -> tuple[str, ...]:
         """The columns, sorted by name."""
         return tuple(c.name for c in self._columns)
+
+    def without(self, column: str) -> tuple[Ruler, int, int]:
+        """Return the ruler of the other columns, and the place of a column among the numbers and codes of the rows.
+
+        A place is -1 where the column has no number or no code; both are -1 for a column that is not among these.
+        """
+        others = [c for c in self._columns if c.name != column]
+        return ruler_of(others), *places_of(self._columns, column)
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a table, 0 when there is no such table."""

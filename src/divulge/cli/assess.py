@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
-    "search", "models", "membership", "utility", "acceptable", "positive_control", "seed", "level", "budget", "resume",
+    "search", "models", "membership", "utility", "fidelity", "fidelity_models", "acceptable", "positive_control",
+    "seed", "level", "budget", "people", "resume",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
@@ -106,8 +107,8 @@ def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -
 
 def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> None:
     from divulge.release.conditions import broken
+    from divulge.release.fidelity_rules import parse_rule
     from divulge.release.policy import read_policy
-    from divulge.release.rules import parse_rule
     from divulge.report.documents.terminal import clean
     from divulge.report.external.edition import checked_reveal
     from divulge.run.assess import assess_with

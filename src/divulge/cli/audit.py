@@ -100,7 +100,12 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 )
 @click.option("--everyone", is_flag=True, help="Let all people exchange their secrets, not a third of them.")
 @click.option("--claim", type=click.FloatRange(min=0), metavar="EPSILON", help="Test a claimed epsilon.")
-@click.option("--delta", type=click.FloatRange(min=0, max=1), metavar="DELTA", help="Delta of the claimed epsilon.")
+@click.option(
+    "--delta",
+    type=click.FloatRange(min=0, max=1),
+    metavar="DELTA",
+    help="Delta of the claimed epsilon  [default: 1 / (10 x people)].",
+)
 @click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household.")
 @click.option("--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of the attacks.")
 @click.option(
@@ -163,6 +168,7 @@ def audit(data: str | None, train: str | None, from_runs: str | None, **options:
     check_file("--junit", options["junit"], [data], None)
     report = _elsewhere(data, train, from_runs) if from_runs else _trained(data, train, folder, options)
     if options["dry_run"]:
+        say("the two trainings are kept: the same command with --resume in place of --dry-run goes on with them.")
         return
     _deliver(report, folder, options["fail_on"], options["junit"], quiet=quiet)
 

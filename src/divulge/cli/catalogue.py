@@ -34,28 +34,40 @@ def attacks(as_json: bool) -> None:
 
 
 def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
-    """Return the attacks whose name begins with the given text, for completion in a shell."""
+    """Return the attacks and measures whose name begins with the given text, for completion in a shell."""
     from divulge.attacks import CATALOGUE
+    from divulge.measures.catalogue import all_measures
 
-    return [name for name in sorted(CATALOGUE) if name.startswith(incomplete)]
+    known = sorted({*CATALOGUE, *(m.name for m in all_measures())})
+    return [name for name in known if name.startswith(incomplete)]
 
 
-@cli.command(short_help="Explain one attack.")
+@cli.command(short_help="Explain one attack or one measure of fidelity.")
 @click.argument("attack", required=False, shell_complete=_begun)
 def explain(attack: str | None) -> None:
     """Explain ATTACK: what the attacker knows, the data, the formula, how to read it, what it does not tell.
 
-    A name may carry a variant: "cap (zero)", cap[zero]. Without a name, the command lists the attacks.
+    ATTACK may also be a measure of fidelity, such as column_pairs. A name may carry a variant: "cap (zero)", cap[zero].
+    Without a name, the command lists the attacks and the measures.
     """
     from divulge.attacks import CATALOGUE
+    from divulge.measures.catalogue import all_measures
     from divulge.report import explain as words
+    from divulge.report.explain_measure import explain_measure, measure_of
 
+    if attack is not None and (measure := measure_of(attack)) is not None:
+        click.echo(explain_measure(measure))
+        return
     if attack is not None:
         click.echo(words.explain(attack))
         if any(bracket in attack for bracket in "[("):
             entry = words.attack_of(attack).name
             click.echo(f"divulge: this explains {entry} with all its variants.", err=True)
         return
-    width = max(map(len, CATALOGUE))
+    measures = {m.name: m.question for m in all_measures()}
+    width = max(map(len, [*CATALOGUE, *measures]))
     for name in sorted(CATALOGUE):
         click.echo(f"{name:{width}}  {CATALOGUE[name].question}")
+    click.echo("\nMeasures of fidelity:")
+    for name, question in measures.items():
+        click.echo(f"{name:{width}}  {question}")

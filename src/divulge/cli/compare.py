@@ -58,6 +58,12 @@ __all__ = ["compare"]
     help="Measure how well each table keeps the distributions and predictions of the real one.",
 )
 @click.option(
+    "--fidelity/--no-fidelity",
+    default=True,
+    show_default=True,
+    help="Compare columns and pairs of columns with the real ones, and name the front of risk and use.",
+)
+@click.option(
     "--membership/--no-membership",
     default=True,
     show_default=True,
@@ -119,7 +125,8 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
-            acceptable=options["acceptable"], utility=options["utility"], membership=options["membership"],
+            acceptable=options["acceptable"], utility=options["utility"],
+            membership=options["membership"], fidelity=options["fidelity"],
             seed=options["seed"], level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1,
             progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -48,6 +49,24 @@ __all__ = ["fidelity"]
     help="Measures to make: column_shapes,column_pairs  [default: all].",
 )
 @click.option("--models/--no-models", default=True, show_default=True, help="Fit models, which takes most of the time.")
+@click.option(
+    "--tables",
+    multiple=True,
+    callback=names,
+    metavar="TABLES",
+    help="Tables to take from the folders REAL, SYNTHETIC and --holdout, as users=users.csv,orders=orders.csv  "
+    "[default: all files].",
+)
+@click.option(
+    "--sequence-key", multiple=True, callback=names, metavar="COLUMNS", help="Columns that name the sequence of a row."
+)
+@click.option(
+    "--sequence-index",
+    multiple=True,
+    callback=names,
+    metavar="COLUMNS",
+    help="Columns that order the rows of a sequence.",
+)
 @table_options
 @click.option(
     "--json", "json_file", type=FILE, metavar="FILE", help="File for all results; it holds no value of the tables."
@@ -62,11 +81,13 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
     The verdicts are "differs", "like a fresh sample", "cannot tell", and "closer than a fresh sample", which points to
     copied rows: see `divulge assess`. There is no grade.
 
+    REAL and SYNTHETIC may be folders of tables with relations, or lists: users=users.csv,orders=orders.csv.
+
     Exit status: 0 done, 2 unusable input.
     """
     from divulge.report.documents.terminal import clean
     from divulge.run.fidelity import fidelity as run
-    from divulge.tables.readers import read, read_schema
+    from divulge.tables.readers import read_relational_schema, read_schema
 
     paths = {"real": real, "synthetic": synthetic, "holdout": holdout}
     if list(paths.values()).count("-") > 1:
@@ -75,13 +96,14 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
         check_file(f"--{option}", options[f"{option}_file"], [*paths.values(), options["schema_file"]])
     if options["json_file"] and options["json_file"] == options["html_file"]:
         raise SettingError("--json and --html: this is one file. hint: name two.")
-    tables = {role: None if path is None else read(path, role=role, missing=options["missing"])
-              for role, path in paths.items()}  # fmt: skip
-    schema = read_schema(options["schema_file"]) if options["schema_file"] else None
+    tables, several = _tables(paths, options["tables"], options["missing"])
+    read_one = read_relational_schema if several else read_schema
+    schema = read_one(options["schema_file"]) if options["schema_file"] else None
     with progress_shown(options["quiet"], noun="measure", doing="measuring") as progress:
         found = run(
             **tables, targets=options["targets"] or None, groups=options["groups"] or None,
             tolerance=options["tolerance"], measures=options["measures"] or None, models=options["models"],
+            sequence_key=options["sequence_key"] or None, sequence_index=options["sequence_index"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=options["missing"],
             seed=options["seed"], level=options["level"], progress=progress,
         )  # fmt: skip
@@ -98,3 +120,18 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
     click.echo("\n".join(clean(line) for line in str(found).splitlines()))
     if options["html_file"]:
         click.echo(f"\nReport: {as_text(options['html_file'])}")
+
+
+def _tables(
+    paths: Mapping[str, str | None], chosen: Sequence[str], missing: Sequence[str]
+) -> tuple[dict[str, Any], bool]:
+    """Return the tables of each role: one each, or dictionaries of them; and whether these are dictionaries."""
+    from divulge.cli.quality_inputs import tables_of
+
+    found = {role: tables_of(path, chosen, missing, role) for role, path in paths.items() if path is not None}
+    alone = {role for role, tables in found.items() if None in tables}
+    if alone and len(alone) < len(found):
+        told = ", ".join(role.upper() if role != "holdout" else "--holdout" for role in sorted(alone))
+        raise SettingError(f"{told}: this is one file, and another side is several. hint: name files, or folders.")
+    out = {role: tables[None] if alone else tables for role, tables in found.items()}
+    return {"holdout": None, **out}, not alone

@@ -18,7 +18,8 @@ from divulge.core.atomic_write import written
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from divulge.report.model import Assessment, Policy
+    from divulge.report.model import Assessment
+    from divulge.report.policy_model import Policy
     from divulge.sdmetrics.reports.base import Report
 
 __all__ = ["gate", "write_junit"]
@@ -68,7 +69,7 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
 def _judge_scores(report: Report, other: str | None, rules: Sequence[str], quiet: bool) -> int:
     """Judge a report of `divulge quality` or `divulge diagnose`, and return the exit status."""
-    from divulge.report.model import Policy
+    from divulge.report.policy_model import Policy
 
     if other:
         raise SettingError(

@@ -111,6 +111,10 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--utility/--no-utility", default=True, show_default=True,
                      help="Measure how well the synthetic table keeps the distributions and predictions of the real "
                      "one."),
+        click.option("--fidelity/--no-fidelity", default=True, show_default=True,
+                     help="Compare columns and pairs of columns with the real ones, beside what a fresh sample shows."),
+        click.option("--fidelity-models", is_flag=True,
+                     help="Measure fidelity by models too, as `divulge fidelity` does; takes some ten seconds more."),
         click.option("--acceptable", type=float, default=0.05, show_default=True,
                      help="Largest upper limit of risk that counts as none found."),
         click.option("--positive-control", type=float, default=None, metavar="F",
@@ -118,7 +122,8 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      "attacks notice."),
         click.option("--fail-on", multiple=True, metavar="RULE",
                      help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
-                     "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess'."),
+                     "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess', 'column_pairs.ruler > 3', "
+                     "'column_shapes differs'."),
         click.option("--policy", type=FILE, metavar="FILE",
                      help="Exit with status 1 when a condition of this policy is broken; `divulge policy` writes a "
                      "template."),
@@ -128,6 +133,9 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="File for policy, attacks and preconditions as JUnit XML."),
         click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
                      help="Start no test after this many seconds; the report lists the tests left out."),
+        click.option("--people", type=click.IntRange(min=100), metavar="N",
+                     help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; "
+                     "the report lists them.  [default: everybody]"),
         click.option("--resume", is_flag=True, help="Continue a run that was interrupted."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),

@@ -16,7 +16,7 @@ from divulge.cli.show import as_text, cannot_write, check_file, printed, progres
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from divulge.report.model import Condition
+    from divulge.report.policy_model import Condition
     from divulge.sdmetrics.reports.base import Report
 
 __all__ = ["diagnose", "judged_scores", "quality", "saved_report"]
@@ -157,7 +157,7 @@ def _generate(report: Report, real: Any, synthetic: Any, metadata: Any) -> None:
 def judged_scores(report: Report, rules: Sequence[str]) -> list[Condition]:
     """Return what was found about each rule on the scores of a report."""
     from divulge.release.rules import in_words, judge_score
-    from divulge.report.model import Condition
+    from divulge.report.policy_model import Condition
 
     name = _QUALITY.rule if report.content().is_quality else _DIAGNOSTIC.rule
     scores = {"": report.get_score(), **{p.name: float("nan") for p in report.known_properties()}, **report.scores()}

@@ -17,7 +17,7 @@ from divulge.tables.folders import read_tables
 from divulge.tables.frames import Table
 from divulge.tables.readers import read, read_metadata
 
-__all__ = ["Inputs", "read_inputs"]
+__all__ = ["Inputs", "read_inputs", "tables_of"]
 
 Tables = dict[str, Table]
 Frames = dict[str, pl.DataFrame]
@@ -65,7 +65,7 @@ def read_inputs(
         A file cannot be read, or tables and metadata name different things.
     """
     given = read_metadata(schema_file) if schema_file else None
-    found = [_tables(path, tables, missing, side) for path, side in ((real, "real"), (synthetic, "synthetic"))]
+    found = [tables_of(path, tables, missing, side) for path, side in ((real, "real"), (synthetic, "synthetic"))]
     ours, theirs = _named(found, given)
     notes = [note for side in (ours, theirs) for table in side.values() for note in table.notes]
     if isinstance(given, dict):
@@ -82,7 +82,7 @@ def read_inputs(
     return Inputs(*frames, metadata, source, notes)
 
 
-def _tables(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
+def tables_of(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
     """Return the tables by name; one file has the name None."""
     option = side.upper()
     if os.path.isdir(given):

@@ -50,7 +50,7 @@ def _formats(_: Any, __: Any, value: str | None) -> list[str] | None:
     metavar="LIST",
     help="Documents to write: a list of html,md,json,junit, or all.  [default: all; none with --pdf]",
 )
-@click.option("--pdf", metavar="FILE", help="Print the page to FILE by an installed Chromium, Chrome or Edge.")
+@click.option("--pdf", metavar="FILE", help="Print the page to FILE by an installed Chromium, Edge or WeasyPrint.")
 @click.option("--annex", is_flag=True, help="Print the annex too: all comparisons, the method in full, the glossary.")
 def render(
     assessment: str,

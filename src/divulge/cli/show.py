@@ -252,14 +252,17 @@ def progress_shown(
     from divulge.report.documents.terminal import clean
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("for"), TimeElapsedColumn(),
         TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def show(what: str, done: int, total: int) -> None:
-            what = _without_names(what, names, total)
-            bar.update(task, description=escape(clean(what)), completed=done, total=total if total > 1 else None)
+            text = escape(clean(_without_names(what, names, total)))
+            if total > 1:
+                bar.update(task, description=text, completed=done, total=total)
+            else:  # a stage that counts nothing leaves the bar as it is: a total of None changes nothing in rich
+                bar.update(task, description=text)
 
         yield show

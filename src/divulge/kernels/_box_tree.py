@@ -28,6 +28,7 @@ __all__ = [
     "NODE",
     "NO_CHILD",
     "PAIRS",
+    "BoxQueries",
     "Exact",
     "Tree",
     "binary",
@@ -71,8 +72,19 @@ TREE = Struct(
     weight="f4*", n_numbers="i8", n_codes="i8", n_groups="i8", depth="i8",
 )  # fmt: skip
 
-BOX_QUERIES = Struct(numbers="f4*", codes="u1*", bits="u4*")
-"""The queries in the form that the search of the tree needs: (n, n_numbers), (n, n_codes), (n, n_codes)."""
+
+class BoxQueries(NamedTuple):
+    """The queries in the form that the search of the tree needs."""
+
+    numbers: Any  # float32 (n, n_numbers)
+    codes: Any  # uint8 (n, n_codes)
+
+    def filled(self) -> Filled:
+        """Return the queries as the loops take them."""
+        return BOX_QUERIES(**self._asdict())
+
+
+BOX_QUERIES = Struct(numbers="f4*", codes="u1*")
 
 
 class Exact(NamedTuple):

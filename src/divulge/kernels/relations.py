@@ -59,16 +59,17 @@ def parent_rows(parent: NDArray[np.integer], child: NDArray[np.integer], n_keys:
     return rows
 
 
-def repeated_keys(parent: NDArray[np.integer], n_keys: int) -> int:
-    """Return how many parent rows have the key of an earlier row; missing keys do not count.
+def repeated_keys(parent: NDArray[np.integer], n_keys: int) -> NDArray[np.bool_]:
+    """Return which parent rows have the key of an earlier row, shape (n_parents,); missing keys do not count.
 
     Examples
     --------
-    >>> repeated_keys(np.array([0, 1, 1, -1, -1]), 2)
-    1
+    >>> repeated_keys(np.array([0, 1, 1, -1, -1]), 2).tolist()
+    [False, False, True, False, False]
     """
-    present = parent[parent >= 0]
-    return len(present) - int((np.bincount(present, minlength=n_keys) > 0).sum())
+    rows = np.arange(len(parent))
+    own = np.where(parent >= 0, parent_rows(parent, parent, n_keys), rows)
+    return np.asarray(own != rows)
 
 
 def children_of(rows: Rows, n_parents: int) -> Ints:

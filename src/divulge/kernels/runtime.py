@@ -12,6 +12,7 @@ from divulge.kernels._native.library import available, why_absent
 
 __all__ = [
     "ABSENT",
+    "IN_CACHE",
     "THREADS_FROM",
     "has_loops",
     "in_threads",
@@ -25,6 +26,9 @@ _SLOW_FROM = 25_000_000
 
 ABSENT = "there are no compiled loops: numbers are the same without them, but searches take many times longer"
 """What a report tells of it."""
+
+IN_CACHE = 16_384
+"""Rows of a part, where passes of numpy over many rows go part by part."""
 
 THREADS_FROM = 200_000
 """Rows from which tasks of numpy and polars, which release the interpreter's lock, run in several threads."""

@@ -11,7 +11,7 @@ from divulge.measures.noise_floor import Floors
 from divulge.measures.result import FidelityResult, FreshSample, HoldoutValue
 from divulge.measures.verdicts import judged
 
-__all__ = ["MEAN", "Found", "Unit", "counted_results", "not_measured"]
+__all__ = ["MEAN", "Found", "Unit", "counted_results", "holdout_value", "not_measured", "unit_result"]
 
 MEAN = -1
 """Number of the mean over all units among the floors."""
@@ -25,6 +25,7 @@ class Unit:
     variant: str = ""
     notes: tuple[str, ...] = ()
     context: Mapping[str, int | float | str | None] = field(default_factory=dict)
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,11 @@ def counted_results(
 
     def one(number: int, unit: Unit) -> FidelityResult:
         whole = number == found.whole and not unit.columns and not unit.variant
-        return _result(case, measure, tolerance, rows, found, number, unit, whole, _holdout(beside, strangers, number))
+        of_strangers = None
+        if beside is not None and strangers is not None:
+            of_strangers = holdout_value(beside.floors, number, strangers.m, whole=number == beside.whole)
+        made = unit_result(measure, tolerance, (rows.n, rows.m), found.floors, number, unit, whole, of_strangers)
+        return judged(made, case.level)
 
     places = [i for i in range(len(found.units)) if i != found.whole]
     told = [one(i, found.units[i]) for i in places]
@@ -86,37 +91,52 @@ def counted_results(
     return (one(found.whole, Unit(notes=all_notes, context=context)), *told)
 
 
-def _result(
-    case: Case, measure: str, tolerance: float, rows: Dealt, found: Found, number: int, unit: Unit, whole: bool,
+def unit_result(
+    measure: str, tolerance: float, n_rows: tuple[int, int], floors: Floors, number: int, unit: Unit, whole: bool,
     holdout: HoldoutValue | None,
 ) -> FidelityResult:  # fmt: skip
-    f = found.floors
-    value, mean = float(f.value[number]), float(f.mean[number])
-    # all columns together differ where any of them does
-    p, q = (a.min() if whole else a[number] for a in (f.p_adjusted, f.p_low_tail_adjusted))
-    result = FidelityResult(
+    """Return the result of one unit, without its verdict.
+
+    Parameters
+    ----------
+    measure, tolerance
+        Of the measure.
+    n_rows
+        Rows of both tables.
+    floors, number
+        The floors of all units, and which of them is meant.
+    unit
+        What it is about.
+    whole
+        Whether it speaks for all units: it differs where any does.
+    holdout
+        The same for the holdout.
+    """
+    value, mean = float(floors.value[number]), float(floors.mean[number])
+    p, q = (a.min() if whole else a[number] for a in (floors.p_adjusted, floors.p_low_tail_adjusted))
+    return FidelityResult(
         measure=measure,
+        table=unit.table,
         variant=unit.variant,
         columns=unit.columns,
         value=value,
-        fresh_sample=_fresh(f, number),
+        fresh_sample=_fresh(floors, number),
         ruler=value / mean if mean > 0 else None,
         excess=value - mean,
-        low=float(f.low[number]),
-        high=float(f.high[number]),
-        p_value=float(f.p[number]),
-        p_low_tail=float(f.p_low_tail[number]),
+        low=float(floors.low[number]),
+        high=float(floors.high[number]),
+        p_value=float(floors.p[number]),
+        p_low_tail=float(floors.p_low_tail[number]),
         p_adjusted=float(p),
         p_low_tail_adjusted=float(q),
         tolerance=tolerance,
-        smallest_detectable=float(f.smallest_detectable[number]),
+        smallest_detectable=float(floors.smallest_detectable[number]),
         holdout=holdout,
-        n=rows.n,
-        m=rows.m,
+        n=n_rows[0],
+        m=n_rows[1],
         notes=unit.notes,
         context=dict(unit.context),
     )
-    return judged(result, case.level)
 
 
 def _fresh(floors: Floors, number: int) -> FreshSample:
@@ -124,16 +144,14 @@ def _fresh(floors: Floors, number: int) -> FreshSample:
     return FreshSample(mean=mean, low=low, high=high)
 
 
-def _holdout(found: Found | None, rows: Dealt | None, number: int) -> HoldoutValue | None:
-    if found is None or rows is None:
-        return None
-    f = found.floors
-    value, mean = float(f.value[number]), float(f.mean[number])
+def holdout_value(floors: Floors, number: int, n: int, *, whole: bool) -> HoldoutValue:
+    """Return what the holdout shows for one unit; `n` are its rows."""
+    value, mean = float(floors.value[number]), float(floors.mean[number])
     return HoldoutValue(
         value=value,
-        n=rows.m,
-        fresh_sample=_fresh(f, number),
+        n=n,
+        fresh_sample=_fresh(floors, number),
         ruler=value / mean if mean > 0 else None,
-        p_value=float(f.p[number]),
-        p_adjusted=float(f.p_adjusted.min() if number == found.whole else f.p_adjusted[number]),
+        p_value=float(floors.p[number]),
+        p_adjusted=float(floors.p_adjusted.min() if whole else floors.p_adjusted[number]),
     )

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.core.limits import NO_LIMITS, Limits
-from divulge.kernels.counts.histograms import column_histograms
 from divulge.measures._counted import Found, Unit
 from divulge.measures.blocks import Dealt, compared_columns
 from divulge.measures.noise_floor import Family, leave_one_out, on_grid
@@ -43,7 +42,7 @@ def broken(case: Case, rows: Dealt) -> Found | None:
         if beyond is None:
             continue
         own = rows.both(tuple(beyond[c] for c in case.codes(name, binned=False))).astype(np.int32)
-        counts = column_histograms([own], [2], blocks=rows.block, n_blocks=len(rows.labels.sizes))
+        counts = rows.histograms([own], [2])
         family.add(counts.counts, counts.start)
         units.append(Unit((name,), "stated limit"))
     return Found(units, family.floors())
@@ -67,7 +66,7 @@ def _share_new(real: Floats, other: Floats) -> Floats:
 
 
 def _cells(codes: NDArray[Any], n_codes: int, rows: Dealt) -> Floats:
-    counts = column_histograms([codes], [n_codes], blocks=rows.block, n_blocks=len(rows.labels.sizes)).counts
+    counts = rows.histograms([codes], [n_codes]).counts
     return np.asarray(counts[:, counts.any(axis=0)], dtype=np.float64)
 
 
@@ -87,7 +86,7 @@ def _beyond(case: Case, rows: Dealt, name: str) -> tuple[Floats, Floats, Floats]
     left = leave_one_out(labels.sizes[:, None], labels.n_first)[1][:, 0]
     for ordered in (levels, levels[::-1]):
         place, n_cells = _ends(ordered, real, every, rows)
-        counts = column_histograms([place[codes]], [n_cells + 1], blocks=rows.block, n_blocks=len(labels.sizes)).counts
+        counts = rows.histograms([place[codes]], [n_cells + 1]).counts
         cells = np.asarray(counts[:, :n_cells], dtype=np.float64)
         ours = labels.first @ cells
         null[:, 0] += _outside(ours, cells.sum(axis=0) - ours) / (labels.sizes.sum() - totals)

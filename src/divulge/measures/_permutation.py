@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.measures.result import FreshSample
+from divulge.measures.result import FidelityResult, FreshSample, HoldoutValue
 
-__all__ = ["Tail", "fresh_sample", "permuted_p"]
+__all__ = ["Tail", "fresh_sample", "holdout_of", "permuted_p", "with_tail"]
 
 Floats = NDArray[np.float64]
 _TIE = 1e-9
@@ -61,6 +62,26 @@ def permuted_p(observed: Sequence[float], null: Floats) -> list[Tail]:
         )
         for i in range(len(t))
     ]
+
+
+def with_tail(result: FidelityResult, tail: Tail) -> FidelityResult:
+    """Return a result with the p-values of its statistic.
+
+    Examples
+    --------
+    >>> found = with_tail(FidelityResult(measure="pmse"), Tail(0.01, 0.99, 0.02, 1.0))
+    >>> found.p_value, found.p_low_tail, found.p_adjusted, found.p_low_tail_adjusted
+    (0.01, 0.99, 0.02, 1.0)
+    """
+    return replace(
+        result, p_value=tail.p, p_low_tail=tail.p_low, p_adjusted=tail.p_adjusted,
+        p_low_tail_adjusted=tail.p_low_adjusted,
+    )  # fmt: skip
+
+
+def holdout_of(value: float, tail: Tail, fresh: FreshSample | None, n: int) -> HoldoutValue:
+    """Return what a statistic is for the holdout, of which `n` rows were compared with real ones."""
+    return HoldoutValue(value=value, n=n, fresh_sample=fresh, p_value=tail.p, p_adjusted=tail.p_adjusted)
 
 
 def fresh_sample(null: Floats, level: float = 0.95) -> FreshSample | None:

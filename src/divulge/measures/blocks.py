@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.core.hashing import value_hashes
 from divulge.kernels.counts.binning import quantile_edges
+from divulge.kernels.counts.histograms import Histograms, column_histograms
 from divulge.measures.noise_floor import Labels, block_numbers, draw_labels
 
-__all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt", "smallest"]
+__all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt", "in_blocks", "said_by_rows", "smallest"]
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -53,6 +54,10 @@ class Dealt:
         """Return the codes of the rows that are compared, of the first table and then of the second."""
         parts = [codes[t] if r is None else codes[t][r] for t, r in zip(self.which, self.rows, strict=True)]
         return np.concatenate(parts)
+
+    def histograms(self, columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Histograms:
+        """Return the counts of each column's codes in each block."""
+        return column_histograms(columns, sizes, blocks=self.block, n_blocks=len(self.labels.sizes))
 
 
 def compared_columns(case: Case) -> tuple[str, ...]:
@@ -134,28 +139,49 @@ def _dealt(case: Case, other: int) -> Dealt | None:
     if min(n, m) < FEWEST:
         return None
     blocks, dealt_units = block_numbers(n, m)
-    numbers: list[NDArray[np.int32]] = []
+    numbers: list[Ints] = []
     rows: list[Ints | None] = []
     notes = []
     for i, (unit, n_units) in enumerate(zip(found, (n, m), strict=True)):
-        place = rng.permutation(n_units)[unit]
+        block = in_blocks(unit, n_units, blocks[i], dealt_units[i], rng)
         kept = None
         if dealt_units[i] < n_units:
-            kept = np.flatnonzero(place < dealt_units[i])
+            kept = np.flatnonzero(block >= 0)
             role = case.tables[which[i]].role
             notes.append(f"{len(kept):,} of {len(unit):,} {role} rows were drawn: the other table is far smaller")
-            place = place[kept]
+            block = block[kept]
         rows.append(kept)
-        numbers.append((place * blocks[i] // dealt_units[i] + (blocks[0] if i else 0)).astype(np.int32))
-    block = np.concatenate(numbers)
-    sizes = np.bincount(block, minlength=sum(blocks))
+        numbers.append(block + (blocks[0] if i else 0))
+    every = np.concatenate(numbers).astype(np.int32)
+    sizes = np.bincount(every, minlength=sum(blocks))
     labels = draw_labels(sizes, blocks[0], rng)
-    return Dealt(which, (rows[0], rows[1]), block, labels, len(numbers[0]), len(numbers[1]), tuple(notes))
+    return Dealt(which, (rows[0], rows[1]), every, labels, len(numbers[0]), len(numbers[1]), tuple(notes))
+
+
+def in_blocks(unit: Ints, n_units: int, n_blocks: int, n_dealt: int, rng: np.random.Generator) -> Ints:
+    """Return the block of each row, its unit dealt whole; -1 for the rows of units that are not dealt.
+
+    Parameters
+    ----------
+    unit
+        Unit of each row, from 0, numbered by what the unit's rows say.
+    n_units, n_blocks, n_dealt
+        Units; blocks; units that are dealt.
+    rng
+        Deals.
+
+    Examples
+    --------
+    >>> in_blocks(np.array([0, 0, 1, 2]), 3, 3, 3, np.random.default_rng(0)).tolist()
+    [2, 2, 0, 1]
+    """
+    place = rng.permutation(n_units)[unit]
+    return np.where(place < n_dealt, place * n_blocks // max(1, n_dealt), -1)
 
 
 def _units(case: Case, table: int) -> Ints:
     """Return the unit of each row, numbered by what the unit's rows say; without units each row is its own."""
-    said, ties = case.encoded.once(("said by rows",), lambda: _said(case))
+    said, ties = said_by_rows(case)
     units = case.units(case.tables[table].role)
     if units is None:
         order = np.lexsort((ties[table], said[table]))
@@ -170,6 +196,11 @@ def _units(case: Case, table: int) -> Ints:
     place = np.empty(n_units, dtype=np.int64)
     place[np.lexsort((of_unit[1], np.bincount(number, minlength=n_units), of_unit[0]))] = np.arange(n_units)
     return np.asarray(place[number])
+
+
+def said_by_rows(case: Case) -> tuple[list[Hashes], list[Hashes]]:
+    """Return two hashes of each row of each table: of what it says but for names of values, and to break ties."""
+    return case.encoded.once(("said by rows",), lambda: _said(case))
 
 
 def _said(case: Case) -> tuple[list[Hashes], list[Hashes]]:

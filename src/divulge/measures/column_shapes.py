@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.kernels.counts.histograms import column_histograms
 from divulge.measures._counted import Found, Unit, counted_results
 from divulge.measures.blocks import Dealt, coded, compared_columns
 from divulge.measures.entry import MeasureWords
@@ -277,10 +276,7 @@ def _shapes(case: Case, rows: Dealt) -> Found | None:
     if not names:
         return None
     columns = [coded(case, name, BINS) for name in names]
-    counts = column_histograms(
-        [rows.both(c.codes) for c in columns], [c.n_codes for c in columns],
-        blocks=rows.block, n_blocks=len(rows.labels.sizes),
-    )  # fmt: skip
+    counts = rows.histograms([rows.both(c.codes) for c in columns], [c.n_codes for c in columns])
     family = Family(rows.labels, case.level)
     for i, column in enumerate(columns):
         cells = counts.counts[:, counts.start[i] : counts.start[i + 1]]

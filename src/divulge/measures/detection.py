@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.measures._permutation import Tail, fresh_sample, permuted_p
+from divulge.measures._permutation import Tail, fresh_sample, permuted_p, with_tail
 from divulge.measures._refits import FOLDS, Refitted, fold_auc, folds_of, leaves, refitted
 from divulge.measures._rows import (
     Labelled,
@@ -152,8 +152,7 @@ def _result(
     fresh = found.fresh
     result = FidelityResult(
         measure="detection", variant=found.model, quantity="AUC", value=found.auc.value, fresh_sample=fresh,
-        excess=None if fresh is None else found.auc.value - fresh.mean, low=low, high=high, p_value=found.p.p,
-        p_low_tail=found.p.p_low, p_adjusted=found.p.p_adjusted, p_low_tail_adjusted=found.p.p_low_adjusted,
+        excess=None if fresh is None else found.auc.value - fresh.mean, low=low, high=high,
         tolerance=tolerance, n=len(tables[0]), m=len(tables[1]), notes=notes,
         context={
             "auc_low": found.auc.low, "auc_high": found.auc.high, "auc_refitted": found.refitted,
@@ -162,7 +161,7 @@ def _result(
             **{f"drop_{i}": t.drop for i, t in enumerate(tells, 1)},
         },
     )  # fmt: skip
-    return judged(result, case.level)
+    return judged(with_tail(result, found.p), case.level)
 
 
 def told_apart(

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from divulge.case.case import Case
 from divulge.case.features import features_of
-from divulge.measures._permutation import Tail, fresh_sample, permuted_p
-from divulge.measures._rows import labelled, relabelled, sampled, table_rows, unfit
+from divulge.measures._permutation import Tail, fresh_sample, holdout_of, permuted_p, with_tail
+from divulge.measures._rows import TableRows, labelled, relabelled, sampled, table_rows, unfit
 from divulge.measures.entry import MeasureWords
 from divulge.measures.registry import measure
 from divulge.measures.result import FidelityResult, FreshSample
@@ -82,18 +82,25 @@ def energy_distance(case: Case, *, columns: Sequence[str] | None = None) -> tupl
     why = unfit(case, names)
     if why:
         return (FidelityResult(measure="energy_distance", quantity="ratio", notes=(why,)),)
-    tables = [table_rows(case, names, role, _ROWS, f"energy {role}") for role in ("real", "synthetic")]
-    rows = labelled(tables[0], tables[1], case.rng("energy order"))
-    points = features_of(case, names).indicators(rows.x)
-    found = energy(points, relabelled(rows, _DRAWS, case.rng("energy labels")), case.level)
+    tables, found = _beside(case, names, "synthetic")
+    holdout = None
+    if case.has_holdout and not unfit(case, names, ("holdout",)):
+        others, strangers = _beside(case, names, "holdout")
+        holdout = holdout_of(strangers.ratio, strangers.p, strangers.fresh, len(others[1]))
     result = FidelityResult(
         measure="energy_distance", quantity="ratio", value=found.ratio, fresh_sample=found.fresh,
-        excess=None if found.fresh is None else found.ratio - found.fresh.mean, p_value=found.p.p,
-        p_low_tail=found.p.p_low, p_adjusted=found.p.p_adjusted, p_low_tail_adjusted=found.p.p_low_adjusted,
-        n=len(tables[0]), m=len(tables[1]), notes=sampled("the distances", *tables),
-        context={"energy": found.distance},
+        excess=None if found.fresh is None else found.ratio - found.fresh.mean, n=len(tables[0]), m=len(tables[1]),
+        notes=sampled("the distances", *tables), context={"energy": found.distance}, holdout=holdout,
     )  # fmt: skip
-    return (judged(result, case.level),)
+    return (judged(with_tail(result, found.p), case.level),)
+
+
+def _beside(case: Case, names: tuple[str, ...], other: str) -> tuple[list[TableRows], Energy]:
+    """Return rows of the real and of another table, and their energy distance."""
+    tables = [table_rows(case, names, role, _ROWS, f"energy {role}") for role in ("real", other)]
+    rows = labelled(tables[0], tables[1], case.rng("energy order"))
+    points = features_of(case, names).indicators(rows.x)
+    return tables, energy(points, relabelled(rows, _DRAWS, case.rng("energy labels")), case.level)
 
 
 def energy(points: Floats, labels: Floats, level: float = 0.95) -> Energy:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.kernels.counts.contingency import combine
-from divulge.kernels.counts.histograms import column_histograms
 from divulge.measures._counted import Found, Unit, counted_results
 from divulge.measures.blocks import Dealt, compared_columns
 from divulge.measures.entry import MeasureWords
@@ -67,9 +66,7 @@ def _missing(case: Case, rows: Dealt) -> Found | None:
         return None
     gaps = [rows.both(tuple((c == 0).astype(np.uint8) for c in case.codes(n, binned=False))) for n in names]
     patterns, n_patterns = _patterns(gaps)
-    counts = column_histograms(
-        [patterns, *gaps], [n_patterns, *(2 for _ in names)], blocks=rows.block, n_blocks=len(rows.labels.sizes)
-    )
+    counts = rows.histograms([patterns, *gaps], [n_patterns, *(2 for _ in names)])
     family = Family(rows.labels, case.level)
     family.add(counts.counts, counts.start)
     return Found([Unit(), *(Unit((name,)) for name in names)], family.floors(), whole=0)

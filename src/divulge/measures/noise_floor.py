@@ -198,13 +198,27 @@ class Family:
     """
 
     def __init__(self, labels: Labels, level: float = 0.95) -> None:
-        self._labels, self._level = labels, level
+        self._level = level
         n = len(labels.first)
         self._parts: list[dict[str, Floats]] = []
         self._largest, self._smallest = np.full(n, -np.inf), np.full(n, np.inf)
-        self._sums = {"null": np.zeros(n), "fresh": np.zeros(n), "without": np.zeros(len(labels.sizes))}
+        self._sums: list[dict[str, Floats]] = []
+        self._without: list[tuple[Floats, int]] = []
         self._n_units, self._sum = 0, 0.0
-        self._single = labels.first.astype(np.float32)
+        self.under(labels)
+
+    def under(self, labels: Labels) -> None:
+        """Take what is added from now on for rows of another kind, which have blocks and labels of their own.
+
+        Parameters
+        ----------
+        labels
+            As many relabellings as before. p-values are corrected as if they were drawn apart, which they are.
+        """
+        self._labels = labels
+        self._sums.append({"null": np.zeros(len(labels.first)), "fresh": np.zeros(len(labels.first))})
+        self._without.append((np.zeros(len(labels.sizes)), labels.n_first))
+        self._single, self._factor = labels.first.astype(np.float32), labels.factor
 
     def add(
         self,
@@ -268,7 +282,7 @@ class Family:
         whole = np.rint(centred * scale)
         sums: NDArray[Any] = self._single @ whole.astype(np.float32) if single else first @ whole
         found = statistic(sums, start)
-        return on_grid(found * (self._labels.factor[: len(first)] / scale)[:, None])
+        return on_grid(found * (self._factor[: len(first)] / scale)[:, None])
 
     def add_distances(self, null: Floats, fresh: Floats, without: Floats, value: Floats | None = None) -> None:
         """Add units by distances that were computed elsewhere.
@@ -287,33 +301,49 @@ class Family:
         z, _, _ = _standardised(null)
         np.maximum(self._largest, z.max(axis=1), out=self._largest)
         np.minimum(self._smallest, z.min(axis=1), out=self._smallest)
-        self._sums["null"] += null.sum(axis=1)
-        self._sums["fresh"][1 : len(fresh) + 1] += fresh.sum(axis=1)
-        self._sums["without"] += without.sum(axis=1)
+        self._sums[-1]["null"] += null.sum(axis=1)
+        self._sums[-1]["fresh"][1 : len(fresh) + 1] += fresh.sum(axis=1)
+        self._without[-1][0][:] += without.sum(axis=1)
         self._n_units += null.shape[1]
         self._sum += float(np.sum(null[0] if value is None else value))
-        self._parts.append(self._part(null, fresh, without, null[0] if value is None else value))
+        se = _jackknife(without, self._labels.n_first)
+        self._parts.append(self._part(null, fresh, se, null[0] if value is None else value))
 
-    def _part(self, null: Floats, fresh: Floats, without: Floats, value: Floats) -> dict[str, Floats]:
+    def _part(self, null: Floats, fresh: Floats, se: Floats, value: Floats) -> dict[str, Floats]:
         ordered = np.sort(fresh, axis=0)
         outside = (1 - self._level) / 2
         low, high = (_quantile(ordered, share) for share in (outside, 1 - outside))
         z, _, _ = _standardised(null)
-        se = _jackknife(without, self._labels.n_first)
         return {
             "value": value, "mean": fresh.mean(axis=0), "sd": fresh.std(axis=0), "fresh_low": low,
             "fresh_high": high, "z": z[0], "se": se, "p": _share(null[1:] >= null[0] - _ALIKE),
             "p_low_tail": _share(null[1:] <= null[0] + _ALIKE),
         }  # fmt: skip
 
+    def _summed(self, of: str) -> Floats:
+        """Return the sum over all units under each relabelling, the truth first.
+
+        Kinds of rows have relabellings of their own, so that how they depend on each other is unknown. Their sums are
+        added in order of size, as if they rose and fell together: the sum varies at most so much.
+        """
+        if len(self._sums) == 1:
+            return self._sums[0][of]
+        return np.concatenate([
+            np.sum([s[of][:1] for s in self._sums], axis=0), np.sum([np.sort(s[of][1:]) for s in self._sums], axis=0)
+        ])  # fmt: skip
+
     def floors(self) -> Floors:
         """Return what was found about all units, and about their mean."""
         n = max(1, self._n_units)
-        null, without = self._sums["null"][:, None] / n, self._sums["without"][:, None] / n
-        fresh = self._sums["fresh"][1:, None] / n
-        parts = [*self._parts, self._part(null, fresh, without, np.array([self._sum / n]))]
-        z_of_mean = _standardised(null)[0][:, 0]
-        largest, smallest = np.maximum(self._largest, z_of_mean), np.minimum(self._smallest, z_of_mean)
+        null, fresh = (self._summed(of)[:, None] / n for of in ("null", "fresh"))
+        fresh = fresh[1:]
+        errors = [_jackknife(without[:, None] / n, n_first) for without, n_first in self._without]
+        se = np.sqrt(np.sum(np.square(errors), axis=0))
+        parts = [*self._parts, self._part(null, fresh, se, np.array([self._sum / n]))]
+        largest, smallest = self._largest, self._smallest
+        if len(self._sums) == 1:
+            z_of_mean = _standardised(null)[0][:, 0]
+            largest, smallest = np.maximum(largest, z_of_mean), np.minimum(smallest, z_of_mean)
         of = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         critical = _quantile(np.sort(largest[1:]), self._level)
         quantile = _normal_quantile(self._level)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from divulge.case.case import Case
-from divulge.measures._permutation import Tail, fresh_sample, permuted_p
-from divulge.measures._rows import indicators, labelled, relabelled, sampled, table_rows, unfit
+from divulge.measures._permutation import Tail, fresh_sample, holdout_of, permuted_p, with_tail
+from divulge.measures._rows import TableRows, indicators, labelled, relabelled, sampled, table_rows, unfit
 from divulge.measures.entry import MeasureWords
 from divulge.measures.registry import measure
 from divulge.measures.result import FidelityResult, FreshSample
@@ -92,19 +92,27 @@ def pmse(case: Case, *, columns: Sequence[str] | None = None) -> tuple[FidelityR
     why = unfit(case, names)
     if why:
         return (FidelityResult(measure="pmse", quantity="ratio", notes=(why,)),)
-    tables = [table_rows(case, names, role, _ROWS, f"pmse {role}") for role in ("real", "synthetic")]
-    rows = labelled(tables[0], tables[1], case.rng("pmse order"))
-    found = propensity(
-        indicators(rows.x, rows.numeric), 1.0 - relabelled(rows, _DRAWS, case.rng("pmse labels")), case.level
-    )
+    tables, found = _beside(case, names, "synthetic")
+    holdout = None
+    if case.has_holdout and not unfit(case, names, ("holdout",)):
+        others, strangers = _beside(case, names, "holdout")
+        if not math.isnan(strangers.ratio):
+            holdout = holdout_of(strangers.ratio, strangers.p, strangers.fresh, len(others[1]))
     result = FidelityResult(
         measure="pmse", quantity="ratio", value=None if math.isnan(found.ratio) else found.ratio,
         fresh_sample=found.fresh, excess=None if found.fresh is None else found.ratio - found.fresh.mean,
-        p_value=found.p.p, p_low_tail=found.p.p_low, p_adjusted=found.p.p_adjusted,
-        p_low_tail_adjusted=found.p.p_low_adjusted, n=len(tables[0]), m=len(tables[1]),
-        notes=sampled("the model", *tables), context={"pmse": found.pmse, "indicators": found.k},
+        n=len(tables[0]), m=len(tables[1]), notes=sampled("the model", *tables), holdout=holdout,
+        context={"pmse": found.pmse, "indicators": found.k},
     )  # fmt: skip
-    return (judged(result, case.level),)
+    return (judged(with_tail(result, found.p), case.level),)
+
+
+def _beside(case: Case, names: tuple[str, ...], other: str) -> tuple[list[TableRows], Propensity]:
+    """Return rows of the real and of another table, and how a regression tells them apart."""
+    tables = [table_rows(case, names, role, _ROWS, f"pmse {role}") for role in ("real", other)]
+    rows = labelled(tables[0], tables[1], case.rng("pmse order"))
+    labels = 1.0 - relabelled(rows, _DRAWS, case.rng("pmse labels"))
+    return tables, propensity(indicators(rows.x, rows.numeric), labels, case.level)
 
 
 def propensity(features: Floats, labels: Floats, level: float = 0.95) -> Propensity:

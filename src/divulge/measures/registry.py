@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import textwrap
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
+from threadpoolctl import threadpool_limits
 
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
 from divulge.core.errors import SettingError
@@ -18,7 +18,7 @@ from divulge.core.schema import Schema, check_columns, column_names
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run
 from divulge.measures.result import FidelityResult
 
-__all__ = ["GROUP", "REGISTRY", "checked_tolerance", "measure", "run_measure"]
+__all__ = ["GROUP", "REGISTRY", "checked_tolerance", "measure", "run_measure", "timed"]
 
 REGISTRY: dict[str, Measure] = {}
 """The measures in the order in which a run makes them."""
@@ -63,10 +63,9 @@ def measure(
 
     def enter(function: Run) -> Any:
         entry = Measure(
-            function.__name__, family, question, needs, reference, better, null, words, function, custodian_only,
-            holdout, models, on_demand,
+            function.__name__, family, question, needs, reference, better, null, words, timed(function),
+            custodian_only, holdout, models, on_demand,
         )  # fmt: skip
-        entry = dataclasses.replace(entry, run=_timed(entry))
         REGISTRY[entry.name] = entry
         return _public(entry)
 
@@ -99,15 +98,19 @@ def checked_tolerance(tolerance: float) -> float:
     return float(tolerance)
 
 
-def _timed(entry: Measure) -> Run:
-    """Return the measure on a case; its results have the seconds it took, shared among them."""
+def timed(function: Run) -> Run:
+    """Return a measure with its tolerance checked, on one thread; its results share the seconds it took.
 
-    @functools.wraps(entry.run)
-    def run(case: Case, **settings: Any) -> tuple[FidelityResult, ...]:
+    Products of small matrices take one thread: threads that wait for each other cost four times as much.
+    """
+
+    @functools.wraps(function)
+    def run(data: Any, **settings: Any) -> tuple[FidelityResult, ...]:
         if "tolerance" in settings:
             settings["tolerance"] = checked_tolerance(settings["tolerance"])
         began = time.perf_counter()
-        found = entry.run(case, **settings)
+        with threadpool_limits(1):
+            found = function(data, **settings)
         seconds = (time.perf_counter() - began) / max(1, len(found))
         return tuple(replace(r, seconds=seconds) for r in found)
 

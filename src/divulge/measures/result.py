@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -15,6 +16,7 @@ __all__ = [
     "FidelityVerdict",
     "FreshSample",
     "HoldoutValue",
+    "grouped",
     "name_of",
     "sentence_of",
 ]
@@ -53,6 +55,8 @@ class FidelityResult(msgspec.Struct, frozen=True, kw_only=True):
 
     measure: str
     """Name of the entry in the registry."""
+    table: str = ""
+    """The table, or the relation of two tables, that it is about; "" where there is one table."""
     variant: str = ""
     """Which of the numbers of a measure: "Pearson"; "" where there is one."""
     columns: tuple[str, ...] = ()
@@ -87,7 +91,7 @@ class FidelityResult(msgspec.Struct, frozen=True, kw_only=True):
     """Where the verdict is "cannot tell": rows of each table with which a table without difference could be told."""
     holdout: HoldoutValue | None = None
     n: int = 0
-    """Rows of the real table that were compared."""
+    """Rows of the real table that were compared; of relations, rows, pairs of rows or sequences."""
     m: int = 0
     """Rows of the synthetic table that were compared."""
     notes: tuple[str, ...] = ()
@@ -106,15 +110,26 @@ class FidelityResult(msgspec.Struct, frozen=True, kw_only=True):
         return f"<FidelityResult {self}>"
 
 
+def grouped(results: Sequence[FidelityResult]) -> list[list[FidelityResult]]:
+    """Return results in groups whose first one is the headline: by measure, and by table where each has a headline."""
+    overall = {r.measure for r in results if not r.table}
+    groups: dict[tuple[str, str], list[FidelityResult]] = {}
+    for result in results:
+        key = (result.measure, "" if result.measure in overall else result.table)
+        groups.setdefault(key, []).append(result)
+    return list(groups.values())
+
+
 def name_of(result: FidelityResult) -> str:
-    """Return measure, variant, columns, target and group in one line.
+    """Return measure, table, variant, columns, target and group in one line.
 
     Examples
     --------
     >>> name_of(FidelityResult(measure="column_pairs", variant="Pearson", columns=("age", "sex")))
     'column pairs (Pearson): age + sex'
     """
-    text = result.measure.replace("_", " ") + (f" ({result.variant})" if result.variant else "")
+    text = result.measure.replace("_", " ") + (f" of {result.table}" if result.table else "")
+    text += f" ({result.variant})" if result.variant else ""
     if result.columns:
         text += ": " + " + ".join(result.columns)
     text += "" if result.target is None else f" -> {result.target or repr(result.target)}"

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.kernels.counts.histograms import column_histograms
 from divulge.measures._counted import Found, Unit, counted_results
 from divulge.measures.blocks import Dealt, compared_columns
 from divulge.measures.entry import MeasureWords
@@ -24,6 +23,7 @@ _SHARES = (0.005, 0.01, 0.05)
 """Shares of the rows of all tables that an end of a column has."""
 _RARE = 0.05
 _FEWEST_ROWS = 8  # of an end: with fewer no relabelling would be rare enough
+_TOGETHER = 8  # ends that are counted at once, for the memory
 
 
 @measure(
@@ -78,21 +78,27 @@ def _tails(case: Case, rows: Dealt) -> Found | None:
         for name in compared_columns(case)
         for variant, there in (_ends(case, name) if case.encoded.is_number(name) else _rare(case, name))
     ]
-    n, m = rows.n, rows.m
-    kept, gaps = [], []
-    for unit, there in found:
-        own = rows.both(tuple(there[c] for c in case.codes(unit.columns[0], binned=False))).astype(np.int32)
-        kept.append(unit)
-        gaps.append(own)
-    if not kept:
+    if not found:
         return None
-    counts = column_histograms(gaps, [2] * len(gaps), blocks=rows.block, n_blocks=len(rows.labels.sizes))
-    inside = counts.counts[:, 1::2]
+    n, m = rows.n, rows.m
+    parts = []
+    for first in range(0, len(found), _TOGETHER):
+        own = [_inside(case, rows, unit.columns[0], there) for unit, there in found[first : first + _TOGETHER]]
+        parts.append(rows.histograms(own, [2] * len(own)).counts)
+    counts = np.concatenate(parts, axis=1)
+    inside = counts[:, 1::2]
     n_first = rows.labels.n_first
     sums = inside[:n_first].sum(axis=0) / n + inside[n_first:].sum(axis=0) / m
     family = Family(rows.labels, case.level)
-    family.add(counts.counts, counts.start, weights=1 / np.where(sums > 0, sums, 1.0))
-    return Found(kept, family.floors())
+    start = 2 * np.arange(len(found) + 1)
+    family.add(counts, start, weights=1 / np.where(sums > 0, sums, 1.0))
+    return Found([unit for unit, _ in found], family.floors())
+
+
+def _inside(case: Case, rows: Dealt, name: str, there: Mask) -> NDArray[np.uint8]:
+    """Return for each row that is compared whether its code is one of a mask, in one byte."""
+    marks = there.astype(np.uint8)
+    return np.asarray(rows.both(tuple(marks[c] for c in case.codes(name, binned=False))))
 
 
 def _ends(case: Case, name: str) -> Iterator[tuple[str, Mask]]:

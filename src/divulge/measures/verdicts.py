@@ -91,12 +91,22 @@ def corrected(families: Sequence[Sequence[FidelityResult]], level: float = 0.95)
     far = _stepped([[r.p_adjusted if r else None for r in family] for family in measured])
     near = _stepped([[r.p_low_tail_adjusted if r else None for r in family] for family in measured])
     return [
-        tuple(
+        _recounted([
             judged(replace(r, p_adjusted=p, p_low_tail_adjusted=q), level) if r.value is not None else r
             for r, p, q in zip(family, far[f], near[f], strict=True)
-        )
+        ])
         for f, family in enumerate(families)
-    ]
+    ]  # fmt: skip
+
+
+def _recounted(family: list[FidelityResult]) -> tuple[FidelityResult, ...]:
+    """Return the results of a measure; the first one counts the verdicts of the others anew, where it counts them."""
+    if not family or not {"differ", "closer"} <= set(family[0].context):
+        return tuple(family)
+    first, *others = family
+    verdicts = [r.verdict for r in others]
+    counts = {"differ": verdicts.count("differs"), "closer": verdicts.count("closer than a fresh sample")}
+    return (replace(first, context={**first.context, **counts}), *others)
 
 
 def _stepped(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:

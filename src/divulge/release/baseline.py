@@ -11,45 +11,17 @@ from msgspec.structs import replace
 from scipy.special import ndtr
 
 from divulge.core.errors import SettingError
+from divulge.release.fidelity_change import fidelity_change
 from divulge.report import formatting
-from divulge.report.model import Assessment, Change, Changed, Moved, ResultRecord
+from divulge.report.model import Assessment, ResultRecord
+from divulge.report.policy_model import Change, Changed, Moved
 from divulge.report.prose.change import change_sentence
 from divulge.stats.intervals import holm, normal_quantile
+from divulge.stats.mover import Limits, difference
 
-__all__ = ["change", "difference"]
-
-Limits = tuple[float, float, float]
+__all__ = ["change"]
 
 _MOVED = ("rose", "fell")
-
-
-def difference(now: Limits, before: Limits, stretch: float = 1.0) -> Limits:
-    """Return the difference now - before as (value, low, high), with limits from those of the two (MOVER).
-
-    The limits keep their level for two independent estimates. Where the same people were attacked both times, the
-    estimates are positively correlated and the limits are conservative.
-
-    Parameters
-    ----------
-    now, before
-        Value, lower and upper limit, at one level.
-    stretch
-        Factor of the half-widths, for simultaneous limits: the normal quantile of their level over that of the given
-        limits. It is a rough approximation where rates are near 0 or 1 and sizes differ much.
-
-    References
-    ----------
-    Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
-
-    Examples
-    --------
-    >>> [round(x, 3) for x in difference((0.20, 0.14, 0.26), (0.10, 0.02, 0.18))]
-    [0.1, 0.0, 0.2]
-    """
-    (r, low, high), (s, under, over) = now, before
-    value = r - s
-    below, above = math.hypot(r - low, over - s), math.hypot(high - r, s - under)
-    return value, value - stretch * below, value + stretch * above
 
 
 def change(data: Assessment, previous: Assessment) -> Change:
@@ -98,6 +70,7 @@ def change(data: Assessment, previous: Assessment) -> Change:
         new=sum(map(_carries_risk, data.results)) - len(both),
         gone=sum(map(_carries_risk, previous.results)) - len(both),
         comparisons=tuple(rows),
+        fidelity=fidelity_change(data, previous),
         verdict=verdict,
         sentence=change_sentence(rows, verdict, previous.started, same["real"] and same["holdout"]),
     )

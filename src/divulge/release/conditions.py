@@ -9,10 +9,12 @@ from divulge.attacks import CATALOGUE
 from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.errors import SettingError
 from divulge.core.result import FOUND, is_compared
+from divulge.release.fidelity_rules import in_words, judge_rule
 from divulge.release.policy import Control, Policy
-from divulge.release.rules import Judged, in_words, judge_rule, named, of_all, unfinished
-from divulge.report import formatting, model
-from divulge.report.model import Assessment, Change, ResultRecord
+from divulge.release.rules import Judged, named, of_all, unfinished
+from divulge.report import formatting, policy_model
+from divulge.report.model import Assessment, ResultRecord
+from divulge.report.policy_model import Change
 from divulge.report.prose.wp216 import HEADLINE
 
 __all__ = ["broken", "conditions", "judge_policy"]
@@ -39,7 +41,7 @@ def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
     return [c.words for c in _conditions(policy, fail_on)]
 
 
-def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str] = ()) -> model.Policy:
+def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str] = ()) -> policy_model.Policy:
     """Return whether an assessment keeps a policy and further rules, condition by condition.
 
     Parameters
@@ -71,17 +73,18 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
         *(_about_people(data) if policy else ()),
         *((c.words, c.judge(data)) for c in _conditions(policy, fail_on)),
     ]
-    return model.Policy(
+    return policy_model.Policy(
         name=policy.name if policy else "--fail-on",
         sha256=policy.sha256 if policy else None,
         kept=all(j.kept for _, j in judged),
         conditions=tuple(
-            model.Condition(condition=words, found=j.found or _UNTESTED, kept=j.kept, why=j.why) for words, j in judged
+            policy_model.Condition(condition=words, found=j.found or _UNTESTED, kept=j.kept, why=j.why)
+            for words, j in judged
         ),
     )
 
 
-def broken(judged: model.Policy) -> list[str]:
+def broken(judged: policy_model.Policy) -> list[str]:
     """Return a sentence for each condition that is not kept, from the result of `judge_policy`."""
     return [
         f"{c.condition}: " + ("" if c.found == _UNTESTED else f"found {c.found}, ") + c.why

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import tomllib
@@ -18,6 +19,7 @@ from divulge.case.preconditions import CRITICAL
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import Verdict, tidy
+from divulge.release.fidelity_rules import parse_rule as parse_any_rule
 from divulge.release.rules import parse_rule
 
 __all__ = ["TEMPLATE", "Change", "Control", "Limits", "Policy", "policy_from_toml", "read_policy"]
@@ -108,7 +110,8 @@ preconditions = true
 # preconditions = ["sizes", "same columns", "same types", "same values"]
 
 # Rules as of --fail-on: the policy is broken where one holds.
-# fail_on = ["any.low > 0.01"]
+# They may ask what the table keeps, too: ruler 1 is a fresh sample of the same people, more is worse.
+# fail_on = ["any.low > 0.01", "column_pairs[all].ruler > 3", "column_shapes differs"]
 
 # The smallest excess in rate that the verdict finds in the headline comparison with 80% power is at most this: a run
 # with too few people is not kept. It is corrected for the number of comparisons and of attacks. The headline of
@@ -191,6 +194,7 @@ def policy_from_toml(text: str) -> Policy:
     for name in power:
         _check_attack(name, ("any", *known), "[power]")
     for name in attacks:
+        _check_attack(name.partition("[")[0], ("any", *known), "[attacks]")
         parse_rule(f"{name}.high > 0", known, "policy: [attacks]")
     parts: dict[str, Any] = {
         "power": {name: _converted(value, Share, f"[power]: {name}") for name, value in power.items()},
@@ -203,7 +207,7 @@ def policy_from_toml(text: str) -> Policy:
     for name in policy.required:
         _check_attack(name, known, "required")
     for rule in policy.fail_on:
-        parse_rule(rule, known, "policy: fail_on")
+        parse_any_rule(rule, known, "policy: fail_on")
     for check in policy.preconditions if isinstance(policy.preconditions, tuple) else ():
         if check not in CHECKS:
             raise SettingError(f"policy: preconditions: no check {check!r}. hint: use {', '.join(CHECKS)}.")
@@ -271,4 +275,6 @@ def _table(body: Any, where: str) -> dict[str, Any]:
 
 def _check_attack(name: str, known: Sequence[str], where: str) -> None:
     if name not in known:
-        raise SettingError(f"policy: {where}: no attack {name!r}. hint: use {', '.join(known)}.")
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise SettingError(f"policy: {where}: no attack {name!r}. hint: {meant}use {', '.join(known)}.")

@@ -95,7 +95,7 @@ def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tu
     if not found:
         raise SettingError(
             f"{source} {rule!r}: not a rule. hint: write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', "
-            "'any.low > 0' or 'excess'."
+            "'any.low > 0', 'excess', 'column_pairs.ruler > 3' or 'column_shapes differs'."
         )
     if found[0] != "any" and found[0] not in known:
         raise SettingError(f"{source} {rule!r}: no attack {found[0]!r}. hint: any, {', '.join(known)}.")

@@ -39,6 +39,8 @@ LATER: dict[str, Any] = {
     "facts": None,
     "not_run": [],
     "utility": [],
+    "fidelity": [],
+    "fidelity_scope": None,
     "policy": None,
     "change": None,
     "machine": "",

@@ -21,7 +21,7 @@ from divulge.attacks.registry import EVERY, SHARED
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.report.documents.terminal import clean
 
-__all__ = ["PARTS", "Setting", "attack_of", "explain", "page", "record", "settings_of"]
+__all__ = ["PARTS", "Setting", "attack_of", "explain", "filled", "page", "record", "settings_of"]
 
 PARTS = {
     "says": "What the attacker says",
@@ -196,7 +196,7 @@ def explain(name: str) -> str:
       I trust the synthetic table, and ask how sure each of its rows makes me of the target.
     """
     entry = attack_of(name)
-    blocks = [f"{clean(entry.name)}  [{clean(entry.family)}]\n{_filled(entry.question)}"]
+    blocks = [f"{clean(entry.name)}  [{clean(entry.family)}]\n{filled(entry.question)}"]
     for part, heading in PARTS.items():
         blocks.append("\n".join([heading, *_lines(entry, part)]))
     return "\n\n".join(blocks)
@@ -207,22 +207,23 @@ def _lines(entry: Attack, part: str) -> Iterator[str]:
     if part == "formula":
         yield from (f"  {clean(line)}" for line in words.formula.splitlines())
     elif part == "silent":
-        yield from (_filled(s, "  - ", "    ") for s in words.silent)
+        yield from (filled(s, "  - ", "    ") for s in words.silent)
     elif part == "example":
         yield from (f"  {clean(line)}" for line in _session(_examples(entry)).splitlines())
     elif part == "settings":
         for s in settings_of(entry):
-            yield _filled(f"{s.name} ({_default(s)}): {s.says}", "  ", "    ")
-        yield _filled(EVERY.replace("`", ""))
+            yield filled(f"{s.name} ({_default(s)}): {s.says}", "  ", "    ")
+        yield filled(EVERY.replace("`", ""))
     elif part == "reference":
-        yield _filled(entry.reference)
+        yield filled(entry.reference)
     else:
-        yield _filled(getattr(words, part))
+        yield filled(getattr(words, part))
         if part == "data":
-            yield _filled(f"Needs: {entry.needs}.")
+            yield filled(f"Needs: {entry.needs}.")
 
 
-def _filled(text: str, first: str = "  ", rest: str = "  ") -> str:
+def filled(text: str, first: str = "  ", rest: str = "  ") -> str:
+    """Return a text as lines of at most 100 characters."""
     return textwrap.fill(clean(text), _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 

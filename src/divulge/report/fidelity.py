@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.core.atomic_write import written
 from divulge.core.result import jsonable, tidy
-from divulge.measures.result import VERDICTS, FidelityResult, name_of
+from divulge.measures.result import VERDICTS, FidelityResult, grouped, name_of
 from divulge.report.notebook import framed
 from divulge.tables.kinds import as_kind
 
@@ -44,11 +44,8 @@ class Fidelity:
         return tuple(r for r in self.results if r.measure == measure)
 
     def headlines(self) -> tuple[FidelityResult, ...]:
-        """Return the first result of each measure."""
-        first: dict[str, FidelityResult] = {}
-        for result in self.results:
-            first.setdefault(result.measure, result)
-        return tuple(first.values())
+        """Return the first result of each measure; of measures of one table, that of each table."""
+        return tuple(group[0] for group in grouped(self.results))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dictionaries and lists."""
@@ -74,9 +71,9 @@ class Fidelity:
 
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]
-        for head in self.headlines():
+        for head, *others in grouped(self.results):
             lines.append(str(head))
-            told = _worst([r for r in self.of(head.measure) if r is not head and r.verdict == "differs"])
+            told = _worst([r for r in others if r.verdict == "differs"])
             lines += [
                 f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}, ruler {_number(r.ruler)}" for r in told
             ]
@@ -107,8 +104,8 @@ def _number(value: float | None) -> str:
 def _row(r: FidelityResult) -> dict[str, Any]:
     fresh, holdout = r.fresh_sample, r.holdout
     return {
-        "measure": r.measure, "variant": r.variant, "columns": " + ".join(r.columns), "target": r.target,
-        "group": r.group, "verdict": r.verdict, "quantity": r.quantity, "value": r.value,
+        "measure": r.measure, "table": r.table, "variant": r.variant, "columns": " + ".join(r.columns),
+        "target": r.target, "group": r.group, "verdict": r.verdict, "quantity": r.quantity, "value": r.value,
         "fresh_mean": fresh.mean if fresh else None, "fresh_low": fresh.low if fresh else None,
         "fresh_high": fresh.high if fresh else None, "ruler": r.ruler, "excess": r.excess, "low": r.low,
         "high": r.high, "p_value": r.p_value, "p_adjusted": r.p_adjusted, "p_low_tail": r.p_low_tail,

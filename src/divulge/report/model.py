@@ -9,6 +9,9 @@ from msgspec import Meta
 
 from divulge.core.result import Baseline, Difference, Risk, Value, Verdict
 from divulge.core.threat_model import Threat
+from divulge.measures.result import FidelityResult
+from divulge.report.fidelity_model import FidelityScope
+from divulge.report.policy_model import Change, Policy
 
 __all__ = [
     "ANY_COUNT",
@@ -18,10 +21,7 @@ __all__ = [
     "About",
     "Assessment",
     "Bound",
-    "Change",
-    "Changed",
     "Column",
-    "Condition",
     "Facts",
     "Failure",
     "Found",
@@ -29,13 +29,11 @@ __all__ = [
     "KeySet",
     "LeftOut",
     "MinimalKeySet",
-    "Moved",
     "NotCompared",
     "NotTested",
     "Number",
     "Overall",
     "Planted",
-    "Policy",
     "PositiveControl",
     "Precondition",
     "Rate",
@@ -55,12 +53,12 @@ ANY_COUNT = "of any count shown like these"
 
 FORMAT = "divulge-assessment/1"
 NOT_TESTED = (
-    ("membership", "is somebody in the real table at all?"),
-    ("singling_out", "can a description that fits one synthetic row single out one person?"),
-    ("linkability", "can two sets of columns of one person be joined through the synthetic table?"),
-    ("reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
+    ("membership", "membership", "is somebody in the real table at all?"),
+    ("singling_out", "singling out", "can a description that fits one synthetic row single out one person?"),
+    ("linkability", "linkability", "can two sets of columns of one person be joined through the synthetic table?"),
+    ("linear_reconstruction", "reconstruction", "can secrets be solved for from the counts of the synthetic table?"),
 )
-"""Attacks with their questions: the report lists as not tested those that have no result."""
+"""Attacks with the field's word and the question: the report lists as not tested those that have no result."""
 
 UNTESTED = {
     "holdout unseen": "did the synthesizer see the strangers too?",
@@ -68,7 +66,6 @@ UNTESTED = {
 }
 """Questions of the preconditions that cannot be tested on every table."""
 
-Moved = Literal["rose", "fell", "no change found", "cannot compare"]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Number = int | float
 """A number that JSON keeps unchanged: an integer has no decimal point."""
@@ -117,6 +114,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     acceptable: Annotated[float, Meta(gt=0, lt=1)]
     search: Literal["default", "full", "off"]
     models: bool | None
+    people: Count | None = None
+    """Most members, and as many strangers, who were asked by the attacks that may ask a sample; None: all."""
     keys: tuple[str, ...] | None
     targets: tuple[str, ...] | None
     subgroups: tuple[str, ...]
@@ -329,6 +328,8 @@ class Utility(msgspec.Struct, frozen=True, kw_only=True):
     """How much of the real table the synthetic table keeps, by one measure.
 
     `reference`: the same measure on the holdout, which shows how much another sample of the population keeps.
+    `judged_by`: the measure of fidelity that judges the same thing beside a fresh sample, with its ruler, the limits of
+    its difference and its verdict; "" where the run did not make it.
     """
 
     measure: str
@@ -337,62 +338,11 @@ class Utility(msgspec.Struct, frozen=True, kw_only=True):
     better: Literal["higher", "lower"]
     about: str
     notes: tuple[str, ...]
-
-
-class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """One condition of a policy: what was asked, what was found, whether it is kept."""
-
-    condition: str
-    found: str
-    kept: bool
-    why: str
-
-
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """The conditions that the run had to keep, from --policy and --fail-on."""
-
-    name: str
-    sha256: str | None
-    kept: bool
-    conditions: tuple[Condition, ...]
-
-
-class Changed(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison in the previous run and in this one; `difference` is the risk now minus the risk before."""
-
-    attack: str
-    variant: str
-    keys: tuple[str, ...]
-    target: str | None
-    before: float | None
-    now: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    low_simultaneous: float | None
-    high_simultaneous: float | None
-    p_adjusted: float | None
-    verdict: Moved
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed since a previous run.
-
-    `same_people`: real and holdout are the same tables as in the previous run, and the intervals are conservative.
-    `new`, `gone`: comparisons that only one of the two runs made.
-    """
-
-    previous_started: str
-    previous_divulge: str
-    previous_verdict: Verdict
-    same_people: bool
-    same_synthetic: bool
-    level: float
-    new: int
-    gone: int
-    comparisons: tuple[Changed, ...]
-    verdict: Moved
-    sentence: str
+    judged_by: str = ""
+    ruler: float | None = None
+    low: float | None = None
+    high: float | None = None
+    verdict: str = ""
 
 
 class NotTested(msgspec.Struct, frozen=True, kw_only=True):
@@ -503,6 +453,10 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     not_run: tuple[NotRun, ...]
     utility: tuple[Utility, ...]
+    fidelity: Annotated[
+        tuple[FidelityResult, ...], Meta(description="Of each measure first all columns together.")
+    ] = ()
+    fidelity_scope: FidelityScope | None = None
     policy: Policy | None
     change: Change | None
     not_tested: tuple[NotTested, ...]

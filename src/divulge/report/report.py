@@ -6,25 +6,20 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 
-from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.key_sets import Disclosing, KeySet
-from divulge.case.comparable.check import Check
 from divulge.case.preconditions import CRITICAL
 from divulge.core.atomic_write import replaced, replacing, written
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
-from divulge.core.schema import Schema
-from divulge.report import model
 from divulge.report.content import (
     RECORDS,
     assessment_bytes,
@@ -34,8 +29,7 @@ from divulge.report.content import (
     read_records,
     text_of,
 )
-from divulge.report.environment import machine_words, package_versions
-from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
+from divulge.report.model import Assessment, ResultRecord
 from divulge.report.notebook import framed
 from divulge.tables.kinds import as_kind
 from divulge.tables.parquet import write_parquet
@@ -58,69 +52,6 @@ class Report:
     kind: str = "polars"
     """The kind of frame that `to_frame`, `records`, `get_details` and `get_properties` return: "pandas" or "pyarrow"
     where the real table was such a frame, else "polars"."""
-
-    @classmethod
-    def build(
-        cls,
-        *,
-        version: str,
-        settings: Mapping[str, Any],
-        started: str,
-        seconds: float,
-        tables: Mapping[str, Any],
-        schema: Schema,
-        bins: Mapping[str, str],
-        checks: Sequence[Check],
-        results: Sequence[Result],
-        failed: Sequence[Mapping[str, str]],
-        key_sets: Sequence[KeySet],
-        minimal: Sequence[Disclosing],
-        notes: Sequence[str],
-        verdict: model.Overall,
-        records: pl.DataFrame | None,
-        exposed_strangers: float | None,
-        facts: model.Facts | None = None,
-        positive_control: Sequence[Mapping[str, Any]] = (),
-        left_out: Sequence[Mapping[str, Any]] = (),
-        not_run: Sequence[Mapping[str, str]] = (),
-        utility: Sequence[Mapping[str, Any]] = (),
-        revealed: Sequence[str] = (),
-        kind: str = "polars",
-    ) -> Report:
-        """Return the report of one run."""
-        assessment = Assessment(
-            format=FORMAT,
-            divulge=version,
-            command="",
-            edition="custodian",
-            revealed=tuple(revealed),
-            settings=_typed(settings, model.Settings),
-            started=started,
-            seconds=seconds,
-            verdict=verdict,
-            tables=_typed(tables, model.Tables),
-            schema=_columns(schema, bins),
-            preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
-            results=_each((r.to_dict() for r in results), ResultRecord),
-            key_sets=_each(map(dataclasses.asdict, key_sets), model.KeySet),
-            minimal_key_sets=_each(map(dataclasses.asdict, minimal), model.MinimalKeySet),
-            records=_records_summary(records, exposed_strangers, results),
-            facts=facts,
-            positive_control=_each(positive_control, model.PositiveControl),
-            failed=_each(failed, model.Failure),
-            left_out=_each(left_out, model.LeftOut),
-            not_run=_each(not_run, model.NotRun),
-            utility=_each(utility, model.Utility),
-            policy=None,
-            change=None,
-            not_tested=_not_tested({r.attack for r in results}, checks),
-            threat=schema.threat,
-            versions=package_versions(),
-            machine=machine_words(),
-            attacks=_about(results),
-            notes=tuple(notes),
-        )
-        return cls(assessment, tuple(results), records, kind)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], record_frame: pl.DataFrame | None = None) -> Report:
@@ -395,18 +326,6 @@ _DOCUMENTS: dict[str, Callable[[Report], str]] = {
 }
 
 
-Kind = TypeVar("Kind", bound=msgspec.Struct)
-
-
-def _typed(part: Any, kind: type[Kind]) -> Kind:
-    """Return one part of a run's findings as a struct, with nan as None and numpy numbers as Python numbers."""
-    return msgspec.convert(jsonable(dict(part)), kind)
-
-
-def _each(parts: Iterable[Any], kind: type[Kind]) -> tuple[Kind, ...]:
-    return tuple(_typed(part, kind) for part in parts)
-
-
 def _score(results: Sequence[ResultRecord]) -> float:
     known = [
         r.risk.high_simultaneous / shown
@@ -446,55 +365,6 @@ def _harmless(text: str) -> str:
 
     shown = tidy(text)
     return f"'{shown}" if _FORMULA.match(text) or _FORMULA.match(shown) or shown[:1] == "\ufffd" else shown
-
-
-def _about(results: Sequence[Result]) -> dict[str, model.About]:
-    """Return the catalogue's description of each attack that ran."""
-    run = {r.attack for r in results}
-    return {
-        n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)
-        for n, a in CATALOGUE.items()
-        if n in run
-    }
-
-
-def _columns(schema: Schema, bins: Mapping[str, str]) -> tuple[model.Column, ...]:
-    return tuple(
-        model.Column(name=c.name, kind=c.kind, roles=tuple(c.roles), why=c.why, bins=bins.get(c.name, ""))
-        for c in schema.columns
-    )
-
-
-def _not_tested(run: set[str], checks: Sequence[Check]) -> tuple[model.NotTested, ...]:
-    """Return the questions that no attack of the run answers, and the preconditions that could not be tested."""
-    attacks = [model.NotTested(what=w.replace("_", " "), question=q) for w, q in NOT_TESTED if w not in run]
-    unknown = [model.NotTested(what=c.check, question=UNTESTED.get(c.check, "")) for c in checks if not c.tested]
-    return (*attacks, *unknown)
-
-
-def _records_summary(
-    records: pl.DataFrame | None, strangers: float | None, results: Sequence[Result]
-) -> model.Records | None:
-    if records is None:
-        return None
-    hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
-    run = {r.attack for r in results}
-    least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
-    exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
-    return model.Records(
-        n=len(records),
-        flagged=None if hit is None else int(records["flagged"].sum()),
-        fdr=None if hit is None else hit.settings["fdr"],
-        smallest_flaggable=int(least[0]) if least else None,
-        file=RECORDS,
-        copied=int(records["copied"].sum()) if "copies" in run else None,
-        replicated_unique=int(records["replicated_unique"].sum()) if "replicated_uniques" in run else None,
-        disclosed=int((records["n_disclosed"] > 0).sum()) if "disco" in run else None,
-        exposed=len(exposed),
-        exposed_share=len(exposed) / len(records),
-        exposed_share_strangers=jsonable(strangers),
-        recognised=int(records["recognised"].sum()) if "recognised" in records.columns else None,
-    )
 
 
 def _worst_records(records: pl.DataFrame | None) -> list[dict[str, Any]]:

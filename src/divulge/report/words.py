@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BANNER", "DEFINITIONS", "GLOSSARY", "LIMITS", "ROWS_RISK", "UNFAIR"]
+__all__ = ["BANNER", "DEFINITIONS", "GLOSSARY", "LIMITS", "ROWS_RISK", "RULER", "UNFAIR"]
 
 BANNER = {
     "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
@@ -19,6 +19,13 @@ BANNER = {
     "population give away with what the rows of single people give away.",
 }
 """What each verdict means, in words."""
+
+RULER = (
+    "The ruler is the distance from the real table over that of a fresh sample: other people of the same population, "
+    "as many as there are synthetic rows. 0 is a copy of the counts, 1 is a fresh sample, and more is worse. There is "
+    "no grade."
+)
+"""How to read fidelity."""
 
 UNFAIR = (
     "A precondition fails without which strangers are no fair comparison with members, so that nothing follows either "

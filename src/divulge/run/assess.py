@@ -18,7 +18,7 @@ import polars as pl
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.key_sets import minimal_disclosing
-from divulge.attacks.multiplicity import correct
+from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
 from divulge.case.preconditions import CRITICAL, check_all, table_facts
 from divulge.core import __version__
@@ -27,22 +27,25 @@ from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.assembly import assembled
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.formatting import several
-from divulge.report.model import Facts
+from divulge.report.model import Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
 from divulge.run.expected_time import duration, expected_seconds
+from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
+from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
 from divulge.run.reach import reach_in_words
 from divulge.run.records import exposed_strangers, per_record
 from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
-from divulge.run.scope import not_compared, summarised
+from divulge.run.scope import not_compared
 from divulge.run.verdict import Scope, beside_a_hole, in_doubt, n_families, over_families, overall
 from divulge.tables.kinds import kind_of
 from divulge.tables.readers import opened
@@ -69,6 +72,8 @@ def assess(
     models: bool | None = None,
     membership: bool = True,
     utility: bool = False,
+    fidelity: bool = True,
+    fidelity_models: bool = False,
     acceptable: float = ACCEPTABLE,
     positive_control: float | None = None,
     seed: int = 0,
@@ -77,6 +82,7 @@ def assess(
     progress: Progress = lambda what, done, total: None,
     reveal: Sequence[str] = (),
     budget: float | None = None,
+    people: int | None = None,
     keep: str | Path | None = None,
     resume: bool = False,
     finished: Callable[[Finished], None] = lambda done: None,
@@ -112,7 +118,13 @@ def assess(
         Whether it is tested who is taken for a member. False saves the time of 120 trees and of the margins; the report
         then says that membership was not tested.
     utility
-        Whether the report also says how much of the real table the synthetic table keeps; takes some seconds more.
+        Whether models say how much of the real table the synthetic table keeps; takes some seconds more.
+    fidelity
+        Whether the report says which columns and pairs of columns differ from the real ones, beside what a fresh sample
+        would show. Where pairs are closer than rows drawn from the real table would be, the overall verdict is never
+        "none found".
+    fidelity_models
+        Whether fidelity is also measured by models (`divulge.fidelity` has all measures); takes some ten seconds more.
     acceptable
         A risk whose simultaneous upper limit is at most this number counts as "none found".
     positive_control
@@ -131,6 +143,11 @@ def assess(
         copies, dcr, linkability, membership and inference was tested. With `models` None, targets that begin in the
         second half of the time train no model. The positive control is left out where too little time is left for it.
         None sets no limit.
+    people
+        Most members, and as many strangers, whom the attacks ask whose numbers are means over people and need nobody
+        else (cap, inference, linkability, membership and the like): a random sample, drawn by seed; of units where
+        there are any. All other attacks ask everybody, and every attack searches the whole synthetic table. The report
+        and its intervals say how many were asked. At least 100; None asks everybody.
     keep
         A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
         hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
@@ -151,8 +168,8 @@ def assess(
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
-        search, models, membership, utility, acceptable, positive_control, seed, level, jobs, listed("reveal", reveal),
-        budget, keep, resume,
+        search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
+        jobs, listed("reveal", reveal), budget, people, keep, resume,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -194,37 +211,20 @@ class _Assessing:
         clock = Clock.start(options.budget)
         options.check()
         fixed_moment()  # a mistake there is told before the run
-        missing, kind = self.reading.missing, kind_of(real)
-        real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
-        holdout = None if holdout is None else opened(holdout, "holdout", missing)
-        if options.positive_control is not None:
-            check_share(options.positive_control, holdout is not None, synthetic.n_rows)
         watch = Watch(self.progress)
-        case = self._case(real, synthetic, holdout, watch)
+        case = self._case(*self._opened(real, synthetic, holdout), watch)
         self.progress("checking preconditions", 0, 1)
         checks = check_all(case)
+        failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
-        n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
-        reach = reach_in_words(case, n_attacks, options.acceptable)
-        self.before(self._size(case, plan))
-        slow = note_on_loops(min(real.n_rows, synthetic.n_rows))
-        for told in filter(None, (reach, slow)):
-            self.before(told)
+        told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
-        runner = Runner(watch, clock, store, self.finished, options.models)
-        failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
-        heed_interrupts()
-        try:
-            found = self._attacked(case, plan, runner, failing)
-        except KeyboardInterrupt:
-            watch.stopped = True
-            runs = 1 if options.positive_control is None else 1 + len(KINDS)
-            n_kept, folder = (0, None) if store is None else (len(store.names), store.folder)
-            raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
+        runner = Runner(watch, clock, store, self.finished, options.models, options.people)
+        found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
-        return Report.build(
+        assessment = assembled(
             version=__version__,
             settings=stated(self.attacker, self.reading, options, case.unit),
             started=stated_moment(started),
@@ -237,21 +237,8 @@ class _Assessing:
             failed=found.failed,
             key_sets=plan.key_sets,
             minimal=plan.minimal,
-            notes=[
-                *case.notes,
-                *plan.notes,
-                *([reach] if reach else []),
-                *([ABSENT] if slow else []),
-                *late,
-                *([] if store is None else store.notes),
-            ],
-            verdict=overall(
-                found.results,
-                case.has_holdout,
-                options.level,
-                options.acceptable,
-                self._scope(case, plan, failing, found.left_out, found.facts),
-            ),
+            notes=[*case.notes, *plan.notes, *told, *late, *([] if store is None else store.notes)],
+            verdict=self._overall(case, plan, failing, found),
             records=found.records,
             facts=found.facts,
             exposed_strangers=found.exposed,
@@ -259,9 +246,46 @@ class _Assessing:
             left_out=found.left_out,
             not_run=plan.not_run,
             utility=found.utility,
+            fidelity=found.fidelity.results,
+            fidelity_scope=found.fidelity.scope,
             revealed=list(options.reveal),
-            kind=kind,
         )
+        return Report(assessment, tuple(found.results), found.records, kind_of(real))
+
+    def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
+        missing, share = self.reading.missing, self.options.positive_control
+        real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
+        holdout = None if holdout is None else opened(holdout, "holdout", missing)
+        if share is not None:
+            check_share(share, holdout is not None, synthetic.n_rows)
+        return real, synthetic, holdout
+
+    def _told(self, case: Case, plan: Plan) -> list[str]:
+        """Tell what the run does and can find, before it begins; return what the report repeats of it."""
+        n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
+        people = people_of_run(case, self.options.people)
+        reach = reach_in_words(people.fewest, n_attacks, self.options.acceptable)
+        slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
+        for told in filter(None, (self._size(case, plan), people.note, reach, slow)):
+            self.before(told)
+        return [n for n in (people.note, reach, ABSENT if slow else "") if n]
+
+    def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
+        """Return what the attacks found; an interrupt becomes an error that says what is kept."""
+        heed_interrupts()
+        try:
+            return self._attacked(case, plan, runner, failing)
+        except KeyboardInterrupt:
+            runner.watch.stopped = True
+            runs = 1 if self.options.positive_control is None else 1 + len(KINDS)
+            n_kept, folder = (0, None) if runner.store is None else (len(runner.store.names), runner.store.folder)
+            raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
+
+    def _overall(self, case: Case, plan: Plan, failing: Sequence[str], found: _Found) -> Overall:
+        options = self.options
+        close = found.fidelity.too_close
+        scope = self._scope(case, plan, failing, found.left_out, found.facts, too_close=close)
+        return overall(found.results, case.has_holdout, options.level, options.acceptable, scope)
 
     def _size(self, case: Case, plan: Plan) -> str:
         """Return how many tests are planned, and about how long they take, in words."""
@@ -296,20 +320,36 @@ class _Assessing:
         control = self._controlled(case, plan, runner, failing, run, results)
         self.progress("gathering records", n, n)
         facts = people_facts(case)
+        fidelity = self._fidelity(case, runner, run)
+        utility = _utility(case, self.attacker.targets, runner, run) if self.options.utility else []
         return _Found(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
+            fidelity=fidelity,
             failed=run.failed,
             left_out=run.left_out,
             control=control,
-            records=per_record(case, results, facts),
+            records=per_record(case, results, facts, asked_of(case, self.options.people)),
             exposed=exposed_strangers(case, results),
-            utility=_utility(case, self.attacker.targets, runner, run) if self.options.utility else [],
+            utility=beside_fidelity(utility, fidelity.results),
         )
 
+    def _fidelity(self, case: Case, runner: Runner, run: RunOutcome) -> FidelityFound:
+        """Return what the synthetic table keeps; measures that fail or are left out are listed with the attacks."""
+        if not self.options.fidelity:
+            return FidelityFound()
+        found = fidelity_in_run(
+            case, models=self.options.fidelity_models, groups=self.attacker.subgroups, targets=self.attacker.targets,
+            clock=runner.clock, progress=runner.watch.progress,
+        )  # fmt: skip
+        run.failed += found.failed
+        run.left_out += found.left_out
+        return found
+
     def _scope(
-        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None
-    ) -> Scope:
+        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None,
+        *, too_close: bool = False,
+    ) -> Scope:  # fmt: skip
         return Scope(
             failing=failing,
             left_out=left_out,
@@ -319,6 +359,7 @@ class _Assessing:
             not_compared=not_compared(case),
             without_strangers=case.without_strangers,
             person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
+            too_close=too_close,
         )
 
     def _describe(self, case: Case, plan: Plan, clock: Clock, run: RunOutcome) -> None:
@@ -331,8 +372,9 @@ class _Assessing:
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options = self.options
-        whole = summarised(case, results)
-        made = correct(case, whole, options.acceptable, n_families(whole))
+        people = people_of_run(case, options.people)
+        whole = people.summarised(results)
+        made = people.corrected(whole, options.acceptable, n_families(whole))
         return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
 
     def _controlled(
@@ -368,6 +410,7 @@ class _Found:
 
     results: list[Result]
     facts: Facts | None
+    fidelity: FidelityFound
     failed: list[dict[str, str]]
     left_out: list[dict[str, Any]]
     control: list[dict[str, Any]]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report import formatting
+from divulge.report.comparison.model import CandidateFidelity
 from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
@@ -32,6 +34,7 @@ from divulge.run.candidates import (
     worst_of,
 )
 from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
+from divulge.run.pareto import Standing, candidate_fidelity, front_of
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.frames import Table
 from divulge.tables.readers import opened
@@ -55,6 +58,7 @@ def compare(
     missing: Sequence[str] = (),
     acceptable: float = ACCEPTABLE,
     utility: bool = True,
+    fidelity: bool = True,
     membership: bool = True,
     seed: int = 0,
     level: float = 0.95,
@@ -83,6 +87,9 @@ def compare(
         As in `divulge.assess`, the same for every table. A column that one table lacks is left out for all.
     utility
         Whether to measure how much of the real table each table keeps.
+    fidelity
+        Whether to measure how far columns and pairs of columns are from the real ones, beside a fresh sample. The
+        comparison then names the front of risk and use.
     membership
         Whether it is tested, and ranked, who is taken for a member.
     progress
@@ -107,7 +114,7 @@ def compare(
     >>> real, synthetic, holdout = (table.head(150).select("age", "educ", "vote") for table in tables())
     >>> found = compare(
     ...     real, {"trees": synthetic, "copy": real}, holdout=holdout, keys=["age", "educ"], targets=["vote"],
-    ...     utility=False,
+    ...     utility=False, fidelity=False,
     ... )
     >>> found.order
     ['trees', 'copy']
@@ -120,7 +127,10 @@ def compare(
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
     reading = Reading(schema, unit, column_names("ignore", ignore), missing)
     tables, failed, left_out = _same_columns(real, holdout, given, reading)
-    options = RunOptions(models=False, membership=membership, acceptable=acceptable, seed=seed, level=level, jobs=jobs)
+    options = RunOptions(
+        models=False, membership=membership, fidelity=fidelity, acceptable=acceptable, seed=seed, level=level,
+        jobs=jobs,
+    )  # fmt: skip
     run = Assessment(real, holdout, attacker_of(keys, targets), reading, options, utility, len(tables), failed)
     run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     assessed = _each_assessed(run, tables, progress)
@@ -167,15 +177,21 @@ def _compared(
 ) -> dict[str, Any]:
     """Return the parts of the comparison's report."""
     first = assessed[0].report
+    candidates = [_candidate(assessed, labels, i, ranked) for i in range(len(labels))]
+    for candidate in candidates:
+        own = [a.report.assessment.fidelity for a in assessed if a.label == candidate["label"]]
+        kept = candidate_fidelity(own, run.options.level, len(labels))
+        candidate["fidelity"] = None if kept is None else msgspec.to_builtins(kept)
     return {
         "tables": {
             "real": _given(first, "real"),
             "holdout": None if run.holdout is None else _given(first, "holdout"),
         },
         "warnings": _warnings(assessed),
-        "candidates": [_candidate(assessed, labels, i, ranked) for i in range(len(labels))],
+        "candidates": candidates,
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
+        "front": _front(candidates, labels, ranked, run.options.level),
         "not_compared": _not_compared(assessed, ranked),
         "failed": run.failed,
         "versions": first.data["versions"],
@@ -289,6 +305,23 @@ def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, rank
             for a in own
         ],
     }
+
+
+def _front(
+    candidates: Sequence[Mapping[str, Any]], labels: Sequence[str], ranked: Ranked | None, level: float
+) -> dict[str, Any] | None:
+    """Return the front of risk and use; None without fidelity of each candidate, or where nothing is ranked."""
+    kept = [c["fidelity"] for c in candidates]
+    if ranked is None or ranked.ranking is None or None in kept:
+        return None
+    r, behind = ranked.ranking, ranked.behind
+    standings = []
+    for i, label in enumerate(labels):
+        safer = [labels[j] for j in range(len(labels)) if j != i and
+                 (behind[i] and not behind[j] if behind[i] != behind[j] else bool(r.riskier[i, j]))]  # fmt: skip
+        fidelity = msgspec.convert(kept[i], CandidateFidelity)
+        standings.append(Standing(label, float(r.worst[i]), frozenset(safer), fidelity))
+    return msgspec.to_builtins(front_of(standings, level))  # type: ignore[no-any-return] # a struct becomes a dict
 
 
 def _given(report: Report, role: str) -> dict[str, Any]:

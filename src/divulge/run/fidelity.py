@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
+from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema, check_columns, column_names
 from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import Measure
@@ -15,9 +16,10 @@ from divulge.measures.registry import checked_tolerance, run_measure
 from divulge.measures.result import TOLERANCE, FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
+from divulge.run.fidelity_of_tables import fidelity_of_tables
 from divulge.tables.kinds import kind_of
 
-__all__ = ["fidelity", "fidelity_of"]
+__all__ = ["fidelity", "fidelity_of", "warnings_of"]
 
 _NOT_FRESH = 0.01  # p-value of the holdout below which it is no fresh sample; start value
 Progress = Callable[[str, int, int], None]
@@ -33,8 +35,10 @@ def fidelity(
     tolerance: float = TOLERANCE,
     measures: Sequence[str] | None = None,
     models: bool = True,
-    schema: Schema | None = None,
+    schema: Schema | RelationalSchema | None = None,
     unit: str | None = None,
+    sequence_key: str | Sequence[str] | None = None,
+    sequence_index: str | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
     seed: int = 0,
@@ -50,7 +54,8 @@ def fidelity(
     Parameters
     ----------
     real, synthetic
-        Tables: a frame of any kind, or the path of a file.
+        Tables: a frame of any kind, or the path of a file. Dictionaries of tables by name add measures of their
+        relations and sequences; a family (a row of a root table and all below it) is then dealt whole.
     holdout
         People of the same population that the synthesizer never saw. Each result then has its value for the holdout,
         and a warning says if the holdout is no fresh sample of the real table.
@@ -68,6 +73,9 @@ def fidelity(
         How columns are read; what it does not describe is inferred.
     unit
         The column of the person or household that rows belong to.
+    sequence_key, sequence_index
+        Where rows form sequences: the columns that name the sequence of a row, and those that order its rows. This adds
+        measures of sequences.
     ignore
         Columns to leave out.
     missing
@@ -94,6 +102,18 @@ def fidelity(
     ['closer than a fresh sample', 'closer than a fresh sample']
     """
     tolerance = checked_tolerance(tolerance)
+    if isinstance(real, Mapping) or isinstance(synthetic, Mapping) or sequence_key is not None:
+        found = fidelity_of_tables(
+            real, synthetic, holdout, measures=measures, models=models, tolerance=tolerance, progress=progress,
+            of_one_table={"unit": unit, "ignore": ignore, "groups": groups, "targets": targets},
+            settings={"schema": schema, "sequence_key": sequence_key, "sequence_index": sequence_index,
+                      "missing": missing, "seed": seed, "level": level},
+        )  # fmt: skip
+        one = next(iter(real.values())) if isinstance(real, Mapping) else real
+        return replace(found, warnings=warnings_of(found.results), kind=kind_of(one))
+    if sequence_index is not None or isinstance(schema, RelationalSchema):
+        what = "schema: it describes several tables" if sequence_index is None else "sequence_index: no sequence_key"
+        raise SettingError(f"{what}. hint: pass dictionaries of tables, or name the column that tells sequences apart.")
     wanted = _chosen(measures, models)
     named = {name: None if given is None else list(column_names(name, given))
              for name, given in (("groups", groups), ("targets", targets))}  # fmt: skip
@@ -136,13 +156,15 @@ def fidelity_of(
         "n_real": case.n_rows("real"), "n_synthetic": case.n_rows("synthetic"), "n_holdout": case.n_rows("holdout"),
         "tolerance": tolerance, "level": case.level, "seed": case.seed, "unit": case.unit,
     }  # fmt: skip
-    return Fidelity(results, told, case.notes, _warnings(results))
+    return Fidelity(results, told, case.notes, warnings_of(results))
 
 
-def _warnings(results: Sequence[FidelityResult]) -> tuple[str, ...]:
+def warnings_of(results: Sequence[FidelityResult]) -> tuple[str, ...]:
     """Return a sentence for the measures by which the holdout is no fresh sample of the real table."""
-    tested = {r.measure: r.holdout.p_adjusted for r in results
-              if r.holdout is not None and r.holdout.p_adjusted is not None and not r.columns}  # fmt: skip
+    tested: dict[str, float] = {}
+    for r in results:
+        if r.holdout is not None and r.holdout.p_adjusted is not None and not r.columns:
+            tested[r.measure] = min(tested.get(r.measure, 1.0), r.holdout.p_adjusted)
     unlike = [m.replace("_", " ") for m, p in tested.items() if p < _NOT_FRESH / len(tested)]
     if not unlike:
         return ()

@@ -18,6 +18,8 @@ __all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed
 
 Search = Literal["default", "full", "off"]
 
+_FEWEST = 100  # people below whom a sample answers nothing: their intervals are 0.2 wide
+
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
@@ -51,6 +53,8 @@ class RunOptions:
     models: bool | None = None
     membership: bool = True
     utility: bool = False
+    fidelity: bool = True
+    fidelity_models: bool = False
     acceptable: float = ACCEPTABLE
     positive_control: float | None = None
     seed: int = 0
@@ -58,14 +62,16 @@ class RunOptions:
     jobs: int = 2
     reveal: Sequence[str] = ()
     budget: float | None = None
+    people: int | None = None
+    """Most members, and as many strangers, whom the attacks of `sampled` entries ask; None asks all."""
     keep: str | Path | None = None
     resume: bool = False
 
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""
-        for name in ("acceptable", "jobs", "budget", "positive_control"):
+        for name in ("acceptable", "jobs", "budget", "people", "positive_control"):
             value = getattr(self, name)
-            if not (_is_number(value) or (value is None and name in ("budget", "positive_control"))):
+            if not (_is_number(value) or (value is None and name in ("budget", "people", "positive_control"))):
                 raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
         if self.search not in ("default", "full", "off"):
             raise SettingError("search: no such search. hint: one of default, full, off.")
@@ -75,6 +81,8 @@ class RunOptions:
             raise SettingError(f"acceptable: {self.acceptable} is outside (0, 1). hint: 0.05 is the default.")
         if self.jobs < 1:
             raise SettingError(f"jobs: {self.jobs} is below 1. hint: 1 is one thread.")
+        if self.people is not None and not (_FEWEST <= self.people < inf and self.people % 1 == 0):
+            raise SettingError(f"people: {self.people:g} is no number of people to ask. hint: {_FEWEST} or more.")
         if self.budget is not None and not 0 <= self.budget < inf:
             raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
         if self.resume and self.keep is None:
@@ -116,6 +124,7 @@ def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str 
         "acceptable": options.acceptable,
         "search": options.search,
         "models": options.models,
+        "people": options.people,
         "keys": list(attacker.keys) if attacker.keys else None,
         "targets": list(attacker.targets) if attacker.targets else None,
         "subgroups": list(attacker.subgroups),

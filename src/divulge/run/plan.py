@@ -226,7 +226,8 @@ def _tasks(
             **({"keys": tuple(columns.keys)} if columns.keys else {}),
         }
         taken = {k: v for k, v in offered.items() if k in inspect.signature(entry.run).parameters}
-        yield from (Task(entry.name, {"target": t} | taken, in_family=True) for t in columns.inferred)
+        chosen = entry.plan.chosen(case, columns.inferred)
+        yield from (Task(entry.name, {"target": t} | taken, in_family=True) for t in chosen)
     pairs, sets = list(_planned(case, columns, "pair")), list(_planned(case, columns, "key set"))
     if columns.keys:
         keys = tuple(columns.keys)
@@ -265,7 +266,8 @@ def _fits(case: Case, entry: Attack, columns: _Columns) -> bool:
     plan = entry.plan
     enough = plan.per == "pair" or len(columns.usable) >= plan.columns
     wanted = bool(columns.wanted) or plan.per not in ("target", "pair")
-    return enough and wanted and (case.has_holdout or not plan.strangers)
+    fits = enough and wanted and (case.has_holdout or not plan.strangers)
+    return fits and (plan.per != "target" or bool(plan.chosen(case, columns.inferred)))
 
 
 def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
@@ -279,4 +281,6 @@ def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
         return _NO_TARGET
     if len(columns.usable) < plan.columns:
         return _ONE_COLUMN
+    if plan.per == "target":
+        return plan.why
     return _NO_KEYS if plan.searched == "no" else _NO_KEY_SET

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.entry import Record
-from divulge.attacks.membership.exposure import People, people_of
+from divulge.attacks.membership.exposure import People as Neighbours
+from divulge.attacks.membership.exposure import people_of
 from divulge.attacks.membership.recognised import FDR, Recognised, recognised
+from divulge.case.asked import Asked
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
 from divulge.core.result import Result
 from divulge.measures.people_facts import PeopleFacts
+from divulge.run.people import People
 
 __all__ = ["exposed_strangers", "per_record"]
 
@@ -29,7 +32,9 @@ _SETTINGS = ("k", "fdr", "neighbour")
 _NAMED = 2  # column sets that a reason names at most
 
 
-def per_record(case: Case, results: Sequence[Result], facts: PeopleFacts | None = None) -> pl.DataFrame | None:
+def per_record(
+    case: Case, results: Sequence[Result], facts: PeopleFacts | None = None, asked: Asked | None = None
+) -> pl.DataFrame | None:
     """Return one row for each real record, most exposed first: its row number and its scores, never a value.
 
     Columns: `row` (from 0, in the order of the real table); `copied` (a synthetic row equals the whole record); `named`
@@ -53,12 +58,15 @@ def per_record(case: Case, results: Sequence[Result], facts: PeopleFacts | None 
     `membership_p_value` (share of strangers who score at least as high), `recognised` (flagged at a false discovery
     rate of 10%) and `recognised_by` (of the scores in the mean rank the one that ranks the record highest).
 
+    Where a sample of people was asked, `asked` says who, and what only they were asked is null for the others.
+
     Named and repeated records come first, then flagged ones, then records with graver signs, then records with higher
     scores.
     """
     if not case.in_memory:
         return None
-    n = case.n_rows("real")
+    people, of_asked, n = People(case, asked), results, case.n_rows("real")
+    results = people.of_everybody(results)
     copied, unique, hits = _signs(n, results, "real")
     nobody = np.zeros(n, dtype=bool)
     n_disclosed = sum((h.astype(np.int64) for h in hits.values()), np.zeros(n, dtype=np.int64))
@@ -85,25 +93,47 @@ def per_record(case: Case, results: Sequence[Result], facts: PeopleFacts | None 
     ]
     found = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
     if found is not None:
-        people = people_of(case, columns=found.keys or None, **{s: found.settings[s] for s in _SETTINGS})
+        neighbours = people_of(case, columns=found.keys or None, **{s: found.settings[s] for s in _SETTINGS})
         attraction = distances_of(case, found.keys or None).attraction()[:n]
-        frame = pl.concat([frame, _exposure_columns(people, attraction)], how="horizontal")
-        told.append(_distance_reasons(people, copied, found.settings["fdr"]))
+        frame = pl.concat([frame, _exposure_columns(neighbours, attraction)], how="horizontal")
+        told.append(_distance_reasons(neighbours, copied, found.settings["fdr"]))
         # flagged records are ordered by score, the others by their gravest sign
         frame = frame.with_columns(_score=pl.when("flagged").then("hit_score"))
         order = ["named", "repeated", "_score", *order[2:-1], "hit_score", "row"]
         unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
         told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
-    found_out = recognised(results, case.units("real"), case.units("holdout"))
+    found_out = _recognised(people, of_asked)
     if found_out is not None:
         frame = pl.concat([frame, _recognised_columns(found_out)], how="horizontal")
         told.append(_recognised_reasons(found_out, frame))
         order = [*order[:2], "recognised", *order[2:]]
     told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))
     told.append(frame.select(pl.when(pl.col("n_disclosed") > 0).then(pl.col("disclosed") + " disclosed")).to_series())
-    frame = frame.with_columns(reasons=_joined(told))
+    frame = _only_of_asked(frame.with_columns(reasons=_joined(told)), people)
     down = [name != "row" for name in order]
     return frame.sort(order, descending=down, nulls_last=True).drop("_score", strict=False)
+
+
+def _recognised(people: People, results: Sequence[Result]) -> Recognised | None:
+    """Return who is recognised, of all real records; only who was asked can be."""
+    case = people.of("membership")
+    found = recognised(results, case.units("real"), case.units("holdout"))
+    if found is None or people.asked is None:
+        return found
+    return found.among(people.asked.real, people.case.n_rows("real"))
+
+
+def _only_of_asked(frame: pl.DataFrame, people: People) -> pl.DataFrame:
+    """Return the records with a column `asked`, and null for the scores of attacks that did not ask the record."""
+    if people.asked is None:
+        return frame
+    asked = np.isin(np.arange(len(frame)), people.asked.real)
+    entries = [entry.record for entry in CATALOGUE.values() if entry.sampled and entry.record is not None]
+    scores = {record.column for record in entries} | {"highest_cap_target", "recognised", "recognised_by"}
+    known = pl.Series("asked", asked)
+    return frame.with_columns(
+        known, *(pl.when(known).then(pl.col(name)).alias(name) for name in frame.columns if name in scores)
+    )
 
 
 def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
@@ -142,7 +172,7 @@ def _column(n: int, record: Record, results: Sequence[Result]) -> NDArray[np.gen
     return np.max(scores, axis=0) if scores else np.zeros(n)
 
 
-def _exposure_columns(people: People, attraction: Floats) -> pl.DataFrame:
+def _exposure_columns(people: Neighbours, attraction: Floats) -> pl.DataFrame:
     own = people.real
     n = len(own.score)
     frame = pl.DataFrame(
@@ -247,7 +277,7 @@ def _recognised_reasons(found: Recognised, frame: pl.DataFrame) -> pl.Series:
     """Return the reasons of the members who are recognised, by the attack that ranks each highest."""
     flagged = frame["flagged"].fill_null(False).to_numpy() if "flagged" in frame.columns else ~found.flagged
     near = np.isin(found.by, ("ratio", "hit"))
-    told = [f"recognised as a member: {_RECOGNISED[by]} (flagged at FDR {FDR:g})" for by in found.by]
+    told = [f"recognised as a member: {_RECOGNISED.get(by, '')} (flagged at FDR {FDR:g})" for by in found.by]
     # a flag by distance has said so already
     return pl.select(pl.when(pl.Series(found.flagged & ~(near & flagged))).then(pl.Series(told))).to_series()
 
@@ -264,7 +294,7 @@ def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series
     return pl.DataFrame(texts).select(pl.coalesce("a", "b", "c")).to_series()
 
 
-def _distance_reasons(people: People, copied: Bools, fdr: float) -> pl.Series:
+def _distance_reasons(people: Neighbours, copied: Bools, fdr: float) -> pl.Series:
     """Return the reasons that compare the nearest synthetic row with the nearest other person, and name a flag."""
     own = people.real
     flagged = np.zeros(len(own.score), dtype=bool) if people.flagged is None else people.flagged

@@ -23,6 +23,7 @@ from divulge.report.environment import package_versions
 from divulge.run.budget import TIME_UP, Clock, counted_left_out
 from divulge.run.checkpoint_format import Checkpoint, fits
 from divulge.run.checkpoints import CheckpointStore, key_of
+from divulge.run.people import People, people_of_run
 from divulge.run.plan import Task, without_models
 
 __all__ = ["Finished"]
@@ -92,9 +93,10 @@ class Runner:
 
     watch: Watch
     clock: Clock
-    keeper: CheckpointStore | None
+    store: CheckpointStore | None
     finished: Callable[[Finished], None]
     models: bool | None
+    people: int | None = None
 
     def untimed(self) -> Runner:
         """Return a runner without a time limit, which does not call `finished`."""
@@ -112,19 +114,19 @@ class Runner:
         if kept is not None:
             return Answer(kept, kept=True, untaught=untaught)
         found = _attacked(dataclasses.replace(case, draws=0) if task.in_family else case, task)
-        if self.keeper is not None and not isinstance(found, str):
-            self.keeper.put(_key(about, task), Checkpoint(found, case.encoded.binned))
+        if self.store is not None and not isinstance(found, str):
+            self.store.put(_key(about, task), Checkpoint(found, case.encoded.binned))
         return Answer(found, untaught=untaught)
 
     def _kept(self, case: Case, task: Task, about: str) -> tuple[Result, ...] | None:
-        if self.keeper is None:
+        if self.store is None:
             return None
-        kept = self.keeper.get(key := _key(about, task))
+        kept = self.store.get(key := _key(about, task))
         if kept is None:
             return None
         known = set(kept.coded) <= set(case.columns)
         if not known or not fits(kept.results, task.attack, case.n_rows("real"), case.n_rows("holdout")):
-            self.keeper.refuse(key)
+            self.store.refuse(key)
             return None
         for column in kept.coded:  # the report tells the bins of every column that was cut
             case.binning(column)
@@ -140,13 +142,16 @@ def heed_interrupts() -> None:
 def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     """Return the outcome of all tasks, in their order; the targets of inference are attacked in parallel."""
     order = range(len(tasks)) if runner.clock.budget is None else _by_weight(tasks)
-    about = "" if runner.keeper is None else _about(case)
+    people = people_of_run(case, runner.people)
+    about = "" if runner.store is None else _about(people)
     pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
     answers: dict[int, Answer] = {}
     for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
         several = list(batch)
         size = pairs if CATALOGUE[attack].plan.per == "target" else 0
-        found = one_by_one(lambda i: runner.made(case, tasks[i], about), several, size)
+        if (expect := CATALOGUE[attack].expect) is not None:
+            expect(people.of(attack), [tasks[i].settings for i in several])
+        found = one_by_one(lambda i: runner.made(people.of(tasks[i].attack), tasks[i], about), several, size)
         # closed at once when the run is interrupted: tests that have not begun are cancelled
         with closing(cast(Generator[Answer], found)):
             for i in several:
@@ -189,12 +194,18 @@ def _told(attack: str, answers: Sequence[Answer]) -> Finished:
     return Finished(attack, len(made), seconds, sum(a.kept for a in made), failed, len(answers) - len(made))
 
 
-def _about(case: Case) -> str:
+def _about(people: People) -> str:
     """Return a hash of everything but the task that the results of a case depend on."""
+    case = people.case
     tables = [case.encoded.fingerprint(i) for i in range(len(case.tables))]
     schema = msgspec.json.encode(case.schema).decode()
     return key_of([__version__, str(package_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
-                   repr(case.missing), str(case.reveal_values)])  # fmt: skip
+                   repr(case.missing), str(case.reveal_values), _size(people)])  # fmt: skip
+
+
+def _size(people: People) -> str:
+    """Return how many rows of members and strangers are asked; "" where all are."""
+    return "" if people.asked is None else ",".join(str(people.asked.case.n_rows(r)) for r in ("real", "holdout"))
 
 
 def _key(about: str, task: Task) -> str:

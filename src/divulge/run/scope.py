@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from divulge.attacks import CATALOGUE
 from divulge.attacks.distance.one_column import own_columns
-from divulge.attacks.registry import worded
 from divulge.case.case import Case
-from divulge.core.result import Result
 from divulge.report.model import NotCompared
 
-__all__ = ["not_compared", "summarised"]
-
-
-def summarised(case: Case, results: Sequence[Result]) -> list[Result]:
-    """Return the results, and after those of each attack its results over all calls, such as a mean over targets."""
-    out = list(results)
-    for name, entry in CATALOGUE.items():
-        own = [r for r in results if r.attack == name]
-        if entry.summary is not None and own:
-            place = 1 + max(i for i, r in enumerate(out) if r.attack == name)
-            out[place:place] = [worded(r, entry) for r in entry.summary(case, own)]
-    return out
+__all__ = ["not_compared"]
 
 
 def not_compared(case: Case) -> list[NotCompared]:

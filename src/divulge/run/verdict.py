@@ -58,6 +58,8 @@ class Scope:
     """Columns of real and synthetic that the holdout lacks."""
     person: str = ""
     """A finding about one person, in words."""
+    too_close: bool = False
+    """Whether pairs of columns are closer to the real table than rows drawn from it would be."""
 
 
 def overall(
@@ -86,7 +88,8 @@ def overall(
     -------
     Overall
         "excess found" or "deficit found" where a result says so; "none found" where none does, every primary comparison
-        is bounded, and nothing that was planned or given is without a comparison; otherwise "cannot tell". Where a
+        is bounded, nothing that was planned or given is without a comparison, and the counts of pairs of columns are
+        not closer than rows drawn from the real table; otherwise "cannot tell". Where a
         precondition fails without which the comparison does not hold, it is "cannot tell" whatever was found.
     """
     scope = scope or Scope()
@@ -140,10 +143,11 @@ def _told(
     reached = bounds_in_words(bounds, acceptable)
     largest = _largest_screened(compared, bounds)
     gap = untested(results, scope.planned)
-    if scope.failing or gap or scope.without_strangers or undecided(bounds) or sum(b.primary for b in bounds) < 2:
+    open_ = undecided(bounds) or sum(b.primary for b in bounds) < 2
+    if scope.failing or gap or scope.without_strangers or open_ or scope.too_close:
         return "cannot tell", cannot_tell(
             bounds, reached, screened, largest, scope.failing, _in_time(gap, scope), scope.without_strangers,
-            scope.not_compared, _cut_short(scope.left_out),
+            scope.not_compared, _cut_short(scope.left_out), scope.too_close,
         ) + _recurring(results, scope)  # fmt: skip
     keys = any(r.keys for r in compared)
     told = none_found(n_judged, reached, screened, largest, keys, scope.not_compared, _cut_short(scope.left_out))

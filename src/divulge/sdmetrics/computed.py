@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from divulge.sdmetrics.base import BaseMetric
 from divulge.sdmetrics.goal import Goal
 
-__all__ = ["computed_by"]
+__all__ = ["computed_by", "in_sound_mode", "refused"]
 
 _Metric = TypeVar("_Metric", bound=type[BaseMetric])
 _DOCS = {
@@ -88,6 +88,25 @@ MODES = ("compatible", "sound")
 _STRANGERS = "real_validation_data"
 
 
+def in_sound_mode(metric: str, mode: Any, strangers: Any) -> bool:
+    """Return whether a call asks for the sound mode, and refuse other modes and holdouts that would not be used."""
+    if mode not in MODES:
+        raise ValueError(f"{metric}: unknown mode. hint: one of {', '.join(MODES)}.")
+    if mode == MODES[0] and strangers is not None:
+        raise TypeError(f'{metric}: `{_STRANGERS}` is used in mode="sound" only.')
+    return bool(mode == MODES[1])
+
+
+def refused(metric: str, why: str) -> Callable[..., dict[str, Any]]:
+    """Return what stands for the sound counterpart of a metric that has none: it says why."""
+
+    def sound(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        raise TypeError(f"{metric} has no sound counterpart: {why}")
+
+    sound.why = why  # type: ignore[attr-defined] # functions take attributes
+    return sound
+
+
 def _with_mode(
     metric: str,
     released: Callable[..., Any],
@@ -98,18 +117,19 @@ def _with_mode(
 
     @functools.wraps(released)
     def function(cls: type[BaseMetric], *args: Any, mode: str = MODES[0], **kwargs: Any) -> Any:
-        if mode not in MODES:
-            raise ValueError(f"{metric}: unknown mode. hint: one of {', '.join(MODES)}.")
-        if mode == MODES[0]:
-            if kwargs.pop(_STRANGERS, None) is not None:
-                raise TypeError(f'{metric}: `{_STRANGERS}` is used in mode="sound" only.')
-            return released(cls, *args, **kwargs)
-        return result(_sound(metric, sound, args, kwargs))
+        if own_strangers:
+            asked = in_sound_mode(metric, mode, None)
+        else:
+            asked = in_sound_mode(metric, mode, kwargs.get(_STRANGERS))
+            if not asked:
+                kwargs.pop(_STRANGERS, None)
+        return result(_sound(metric, sound, args, kwargs)) if asked else released(cls, *args, **kwargs)
 
     signature = inspect.signature(released)
+    own_strangers = _STRANGERS in signature.parameters
     extra = [
         inspect.Parameter("mode", inspect.Parameter.KEYWORD_ONLY, default=MODES[0]),
-        inspect.Parameter(_STRANGERS, inspect.Parameter.KEYWORD_ONLY, default=None),
+        *([] if own_strangers else [inspect.Parameter(_STRANGERS, inspect.Parameter.KEYWORD_ONLY, default=None)]),
     ]
     function.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *extra])  # type: ignore[attr-defined] # inspect reads it
     return function

@@ -18,6 +18,7 @@ from divulge.sdmetrics.base import ColumnPairsMetric, SingleColumnMetric
 from divulge.sdmetrics.columns import Column, frame_of
 from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.inputs import aligned, column_of, known_codes
+from divulge.sdmetrics.sound_scores import of_members
 
 __all__ = ["InterRowMSAS", "SequenceLengthSimilarity", "StatisticMSAS"]
 
@@ -86,6 +87,45 @@ def statistic_msas(real_data: Any, synthetic_data: Any, statistic: str = "mean")
     return {"score": ks_complement(real, synthetic)}
 
 
+def _all_lengths(tables: Sequence[Any]) -> list[Ints]:
+    return [_lengths(data, f"table {i}") for i, data in enumerate(tables, start=1)]
+
+
+def _all_statistics(tables: Sequence[Any], statistic: str = "mean") -> list[NDArray[Any]]:
+    """Return the statistic of each sequence of several tables, the first one real."""
+    if statistic not in STATISTICS:
+        raise ValueError(f"Invalid statistic: {statistic}. Choose from {list(STATISTICS)}.")
+    return [_statistics(side, statistic) for side in _all_sides(tables)]
+
+
+def _all_sides(tables: Sequence[Any]) -> list[_Sequences]:
+    """Return the sequences of several tables; instants are in the unit of the first two."""
+    out: list[_Sequences] = []
+    for table in tables[1:]:
+        first, other = _pair(_checked(tables[0], table))
+        out = [*(out or [first]), other]
+    return out
+
+
+def _all_differences(tables: Sequence[Any], n_rows_diff: int = 1, apply_log: bool = False) -> list[NDArray[Any]]:
+    """Return for each sequence of several tables the array of its differences between rows, shape (n_sequences,)."""
+    if not isinstance(n_rows_diff, int) or n_rows_diff < 1:
+        raise ValueError("'n_rows_diff' must be an integer greater than zero.")
+    sides = _all_sides(tables)
+    out = []
+    for side in sides:
+        numbers = _logarithms([side])[0] if apply_log else _numbers(side.values)
+        if numbers.dtype.kind == "b":
+            raise TypeError("The values are truth values, which are not subtracted. hint: turn them into 0 and 1.")
+        numbers = numbers.astype(np.float64)
+        found = np.empty(len(side.order.lengths), dtype=object)
+        for i, rows in enumerate(side.order):
+            own = numbers[rows[n_rows_diff:]] - numbers[rows[:-n_rows_diff]]
+            found[i] = _rounded(own[~np.isnan(own)])
+        out.append(found)
+    return out
+
+
 def _statistics(side: _Sequences, statistic: Statistic) -> NDArray[Any]:
     """Return the statistic of each sequence that has one, rounded."""
     column = side.values
@@ -147,7 +187,7 @@ def _logarithms(sides: Sequence[_Sequences]) -> list[NDArray[Any]]:
         warnings.warn(
             f"There are {n_invalid} non-positive values in your data, which cannot be used with log. Consider "
             "changing 'apply_log' to False for a better result.",
-            stacklevel=5,
+            stacklevel=6,
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         return [np.asarray(np.log(v)) for v in values]
@@ -173,7 +213,7 @@ def _differences(side: _Sequences, values: NDArray[Any], k: int, role: str) -> N
     n_short = int((side.order.lengths <= k).sum()) + side.unused
     if n_short:
         warnings.warn(
-            f"n_rows_diff '{k}' is greater or equal to the size of {n_short} sequence keys in {role}.", stacklevel=4
+            f"n_rows_diff '{k}' is greater or equal to the size of {n_short} sequence keys in {role}.", stacklevel=5
         )
     earlier, later = side.order.lagged(k)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -219,10 +259,16 @@ def _matched(keys: Any, values: Any) -> tuple[Any, Any]:
     return keys, values
 
 
+def _score_of_differences(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
+    """Return the score of sequences' differences, given as arrays of arrays."""
+    sides = [np.concatenate(list(side)) if len(side) else np.zeros(0) for side in (real, synthetic)]
+    return ks_complement(*sides) if len(sides[0]) and len(sides[1]) else float("nan")
+
+
 # ---------------------------------------------------------------- classes
 
 
-@computed_by(sequence_length)
+@computed_by(sequence_length, sound=of_members(_all_lengths, ks_complement, sequence_length))
 class SequenceLengthSimilarity(SingleColumnMetric):
     """How alike the lengths of sequences are: KSComplement of the number of rows per sequence key.
 
@@ -235,7 +281,7 @@ class SequenceLengthSimilarity(SingleColumnMetric):
     name = "Sequence Length Similarity"
 
 
-@computed_by(statistic_msas)
+@computed_by(statistic_msas, sound=of_members(_all_statistics, ks_complement, statistic_msas))
 class StatisticMSAS(ColumnPairsMetric):
     """How alike the sequences are in one statistic each: KSComplement of the statistic per sequence.
 
@@ -250,7 +296,7 @@ class StatisticMSAS(ColumnPairsMetric):
     name = "Statistic Multi-Sequence Aggregate Similarity"
 
 
-@computed_by(inter_row_msas)
+@computed_by(inter_row_msas, sound=of_members(_all_differences, _score_of_differences, inter_row_msas))
 class InterRowMSAS(ColumnPairsMetric):
     """How alike the steps between rows are: KSComplement of all differences x[t + k] - x[t] within sequences.
 

@@ -34,7 +34,10 @@ from divulge.sdmetrics.metadata import as_datetimes, columns_of, table_metadata
 from divulge.sdmetrics.new_rows import checked_size, checked_tolerance, compared
 from divulge.stats import Interval, Outcomes, residual_over
 
-__all__ = ["LEVEL", "cap_sound", "disclosure_estimate_sound", "disclosure_sound", "new_rows_sound", "overfitting_sound"]
+__all__ = [
+    "LEVEL", "cap_sound", "disclosure_estimate_sound", "disclosure_sound", "measured_tables", "new_rows_sound",
+    "overfitting_sound",
+]  # fmt: skip
 
 Breakdown = dict[str, Any]
 LEVEL = 0.95
@@ -231,7 +234,7 @@ def overfitting_sound(
         "synthetic_data": synthetic_data,
         "real_validation_data": real_validation_data,
     }
-    case, columns = _measured(roles, metadata, table_name)
+    case, columns = measured_tables(roles, metadata, table_name)
     return _of_rows(dcr.run(case, columns=columns)[0])
 
 
@@ -259,7 +262,7 @@ def new_rows_sound(
         "synthetic_data": synthetic_data,
         "real_validation_data": real_validation_data,
     }
-    case, columns = _measured(roles, metadata, table_name)
+    case, columns = measured_tables(roles, metadata, table_name)
     return _of_rows(identical_match_share.run(case, columns=columns))
 
 
@@ -291,7 +294,7 @@ def _of_rows(result: Result) -> Breakdown:
     )
 
 
-def _measured(roles: Mapping[str, Any], metadata: Any, table_name: str | None) -> tuple[Case, list[str] | None]:
+def measured_tables(roles: Mapping[str, Any], metadata: Any, table_name: str | None) -> tuple[Case, list[str] | None]:
     """Return the case of the tables, with datetimes parsed and kinds from the metadata, and the columns to compare.
 
     Keys and personal information are not compared: they differ between any two people and hide the other columns.

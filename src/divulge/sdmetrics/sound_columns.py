@@ -26,12 +26,15 @@ from divulge.sdmetrics.inputs import codes_of, column_of, ordered_numbers, two_c
 
 __all__ = [
     "boundary_adherence_sound",
+    "breakdown_of",
     "category_adherence_sound",
     "category_coverage_sound",
     "contingency_sound",
     "correlation_sound",
     "ks_sound",
     "missing_sound",
+    "pooled_codes",
+    "pooled_numbers",
     "tv_sound",
 ]
 
@@ -45,7 +48,7 @@ def _one(measure: Any, kind: str) -> Callable[..., Breakdown]:
     def sound(real_data: Any, synthetic_data: Any, *, real_validation_data: Any = None) -> Breakdown:
         given = {"real_data": real_data, "synthetic_data": synthetic_data, "real_validation_data": real_validation_data}
         tables = [[column_of(data, role)] for role, data in given.items() if data is not None]
-        return _breakdown(measure.run(_case(tables, [kind])))
+        return breakdown_of(measure.run(_case(tables, [kind])))
 
     return sound
 
@@ -68,7 +71,7 @@ def contingency_sound(
     """Return the sound counterpart of ContingencySimilarity; columns of numbers are put into ten bins."""
     names, tables = _pairs(real_data, synthetic_data, real_validation_data)
     numbers = set(continuous_column_names or ())
-    return _breakdown(column_pairs.run(_case(tables, ["number" if n in numbers else "category" for n in names])))
+    return breakdown_of(column_pairs.run(_case(tables, ["number" if n in numbers else "category" for n in names])))
 
 
 def correlation_sound(
@@ -79,7 +82,7 @@ def correlation_sound(
         raise ValueError("coefficient: this is neither Pearson nor Spearman. hint: Pearson is the default.")
     _, tables = _pairs(real_data, synthetic_data, real_validation_data)
     found = correlations.run(_case(tables, ["number", "number"]))
-    return _breakdown(found[:1] if len(found) == 1 else [r for r in found if r.variant == coefficient])
+    return breakdown_of(found[:1] if len(found) == 1 else [r for r in found if r.variant == coefficient])
 
 
 def _pairs(*data: Any) -> tuple[list[Any], list[list[Column]]]:
@@ -93,14 +96,15 @@ def _case(tables: Sequence[Sequence[Column]], kinds: Sequence[str]) -> Case:
     frames: list[dict[str, pl.Series]] = [{} for _ in tables]
     for j, kind in enumerate(kinds):
         own = [table[j] for table in tables]
-        values = _numbers(own) if kind == "number" else _codes(own)
+        values = pooled_numbers(own) if kind == "number" else pooled_codes(own)
         for frame, series in zip(frames, values, strict=True):
             frame[f"c{j}"] = series
     described = schema.Schema(tuple(schema.Column(f"c{j}", _KINDS[kind]) for j, kind in enumerate(kinds)))  # type: ignore[arg-type] # two of the kinds
     return build_case(*(pl.DataFrame(frame) for frame in frames), schema=described)
 
 
-def _numbers(columns: Sequence[Column]) -> list[pl.Series]:
+def pooled_numbers(columns: Sequence[Column]) -> list[pl.Series]:
+    """Return the numbers of a column in each table, null where one is missing."""
     out = []
     for column in columns:
         values = np.full(len(column.missing), np.nan)
@@ -109,13 +113,14 @@ def _numbers(columns: Sequence[Column]) -> list[pl.Series]:
     return out
 
 
-def _codes(columns: Sequence[Column]) -> list[pl.Series]:
+def pooled_codes(columns: Sequence[Column]) -> list[pl.Series]:
+    """Return the values of a column in each table as texts of their own, equal where values are; null is missing."""
     codes, _ = codes_of(list(columns))
     texts = [pl.Series(own.astype(np.int64)).cast(pl.String) for own in codes]
     return [pl.select(pl.when(pl.Series(~c.missing)).then(t)).to_series() for t, c in zip(texts, columns, strict=True)]
 
 
-def _breakdown(results: Sequence[FidelityResult]) -> Breakdown:
+def breakdown_of(results: Sequence[FidelityResult]) -> Breakdown:
     """Return the result about the columns as scores, which are 1 less a distance."""
     result = results[-1]
     holdout = result.holdout

@@ -13,6 +13,7 @@ thousand labellings is one product of matrices.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,9 +102,9 @@ def cross_fitted(
     ranks = np.empty(n)
     totals, sizes = np.zeros(1 + draws), []
     with _one_thread():
-        for f in range(folds):
-            inside = np.flatnonzero(fold == f)
-            score = _applied(x, labels, fold != f, inside, penalty)
+        parts = [np.flatnonzero(fold == f) for f in range(folds)]
+        for inside, slopes in zip(parts, _slopes(x, labels, parts, penalty), strict=True):
+            score = x[inside] @ slopes
             ranks[inside] = (mid_ranks(score[:, 0].round(12)) - 0.5) / len(inside)
             totals += _rank_sums(score, labels[inside]) / len(inside)
             sizes.append(len(inside))
@@ -140,13 +141,23 @@ def _relabelled(is_member: Bools, fold: Ints, draws: int, rng: np.random.Generat
     return out
 
 
-def _applied(x: Floats, labels: Floats, taught: Bools, asked: Ints, penalty: float) -> Floats:
-    """Return the ridge prediction of the people asked under each labelling, up to a constant of each labelling."""
-    known = x[taught]
-    centre = known.mean(axis=0)
-    known = known - centre
-    slopes = np.linalg.solve(known.T @ known + penalty * np.eye(x.shape[1]), known.T @ labels[taught])
-    return np.asarray((x[asked] - centre) @ slopes)
+def _slopes(x: Floats, labels: Floats, parts: Sequence[Ints], penalty: float) -> Iterator[Floats]:
+    """Yield for each part of the people the ridge coefficients that all others give, shape (n_features, 1 + draws).
+
+    Products with the labels, which take the time, are made once for each part and then summed over the others.
+    """
+    x = x - x.mean(axis=0)  # against cancellation in the sums
+    n = np.array([len(part) for part in parts])
+    sums = np.array([x[part].sum(axis=0) for part in parts])
+    squares = np.array([x[part].T @ x[part] for part in parts])
+    products = np.array([x[part].T @ labels[part] for part in parts])
+    members = np.array([labels[part].sum(axis=0) for part in parts])
+    for f in range(len(parts)):
+        others = np.arange(len(parts)) != f
+        centre = sums[others].sum(axis=0) / max(1, n[others].sum())
+        about = squares[others].sum(axis=0) - n[others].sum() * np.outer(centre, centre)
+        right = products[others].sum(axis=0) - np.outer(centre, members[others].sum(axis=0))
+        yield np.linalg.solve(about + penalty * np.eye(x.shape[1]), right)
 
 
 def _rank_sums(score: Floats, labels: Floats) -> Floats:

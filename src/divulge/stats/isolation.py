@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 _DRAWS = 1999
-_CHUNK = 4_000_000  # entries of a block of counts: 32 MB
+_CHUNK = 500_000  # entries of a block of counts: 4 MB, and five such arrays at once
 _EQUAL = 1e-12
 _FEW_HITS = 5.0
 
@@ -421,7 +421,7 @@ def _permuted_labels(
     """Give out blocks of labels of the people whom a guess fits, when a random n of all people are the members."""
     n_guesses, n_known = shape
     members = rng.hypergeometric(n_known, n + m - n_known, n, size=draws)
-    step = max(1, _CHUNK // max(1, n_guesses, n_known))
+    step = max(2, _CHUNK // max(1, n_guesses, n_known))  # numpy adds up a single column in another order
     for first in range(0, draws, step):
         part = members[first : first + step]
         labels = np.zeros((n_known, len(part)), dtype=np.float32)

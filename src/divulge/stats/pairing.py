@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from scipy.special import ndtr, stdtr
 from divulge.stats.intervals import _UNDEFINED, Interval, _check_level, _t, _within, normal_quantile
 from divulge.stats.two_sample import Tally
 
-__all__ = ["LEAST", "Paired", "ascents", "follows_order", "lagged", "telling"]
+__all__ = ["LEAST", "Paired", "ascents", "clearest", "follows_order", "lagged", "telling"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -213,6 +213,29 @@ def telling(
     which = min(range(len(each)), key=lambda i: (each[i].p_value, -each[i].risk.value))
     found = each[which].p_value < mean.p_value and each[which].p_value <= 1 - level
     return (each[which], which) if found else (mean, None)
+
+
+def clearest(found: Sequence[Paired]) -> tuple[Paired, int]:
+    """Return the comparison with the smallest p-value of several, corrected for their number, and its place.
+
+    P-value and limits hold for all that were looked at (Bonferroni). Of equal p-values it is the one with the largest
+    risk, then the first.
+
+    Examples
+    --------
+    >>> rows = np.arange(200) * 37 % 101
+    >>> one, other = (lagged([rows], [x], [1]) for x in (rows[::-1].copy(), rows))
+    >>> found, which = clearest([one, other])
+    >>> which, found.columns, found.p_value == 2 * other.p_value, found.risk.low < other.risk.low
+    (1, 2, True, True)
+    """
+    which = min(range(len(found)), key=lambda i: (found[i].p_value, -found[i].risk.value))
+    best = found[which]
+    columns = len(found) * best.columns
+    each = _each(best.level, columns)
+    difference, risk = _intervals(best.real.rate, best.holdout.rate, best.spread, best.df, each)
+    p_value = min(1.0, len(found) * best.p_value)
+    return replace(best, difference=difference, risk=risk, p_value=p_value, columns=columns), which
 
 
 def _by_lag(one: Sequence[Ints], other: Sequence[Ints], scales: Sequence[int]) -> tuple[list[Floats], int, int]:

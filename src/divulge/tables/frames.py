@@ -76,11 +76,19 @@ class Table:
     """Names of the levels of a pandas index; they are no columns, and nothing compares them."""
     parts: tuple[int, ...] = ()
     """Rows of each of the tables that were stacked; empty where this is one table."""
+    holds: Any = None
+    """What must exist as long as an engine is asked for the rows, such as the connection to a database."""
 
     def series(self, column: str) -> pl.Series:
         """Return one raw column of a table in memory."""
         assert self.frame is not None
         return self.frame[self.names[column]]
+
+    def rows_at(self, rows: NDArray[np.int64] | slice) -> Table:
+        """Return some rows of a table in memory."""
+        assert self.frame is not None
+        frame = self.frame[rows]
+        return replace(self, frame=frame, n_rows=frame.height, sha256="", parts=())
 
     def named(self) -> pl.DataFrame:
         """Return the rows of a table in memory under the names of its columns."""

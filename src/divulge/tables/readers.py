@@ -24,7 +24,9 @@ from divulge.core.relations import RelationalSchema, relational_from_sdv, relati
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.csv_files import check_names, header_of, read_csv
+from divulge.tables.databases import in_database, relation_in
 from divulge.tables.frames import Table, check_missing, plain, table_of, without_codes
+from divulge.tables.many_files import in_files, in_names, is_several, joined
 from divulge.tables.stacking import stacked
 
 __all__ = [
@@ -55,7 +57,7 @@ _HEADER = 1 << 20  # bytes of a file in which its header is looked for
 
 
 def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = ()) -> Table:
-    """Return the table in a file, with the file's SHA-256 and notes on how it was read.
+    """Return the table in a file, in the files of a folder, or in a database, with notes on how it was read.
 
     Parameters
     ----------
@@ -63,7 +65,9 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         CSV (.csv .tsv .txt, also with .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc) or Excel (.xlsx
         .xls, first sheet, with the extra `divulge[excel]`); "-" reads CSV from standard input. The header line
         of a CSV file shows its separator: comma, semicolon, tab or bar. With semicolons, numbers may have a
-        decimal comma.
+        decimal comma. A folder, or a pattern such as "part-*.parquet", is one table in several files of the same
+        columns; folders named `column=value` are a column. "FILE.duckdb::TABLE" is a table of a DuckDB file, with the
+        extra `divulge[duckdb]`; its rows stay there until an attack needs them.
     role
         "real", "synthetic" or "holdout", for messages.
     missing
@@ -72,13 +76,20 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     Raises
     ------
     TableError
-        No such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few fields.
+        No such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few fields; files
+        of different columns; no such table in the database.
     ColumnError
         Two columns of the same name.
     FrameError
-        Excel without the extra.
+        Excel or DuckDB without the extra.
     """
     missing = check_missing(missing)
+    if in_database(path):
+        relation, connection = relation_in(path, role)
+        return replace(table_of(relation, role), holds=connection)
+    if is_several(path):
+        files = in_files(path, role, is_table_file)
+        return joined(path, files, [table_in(content_of(f, role), role, missing) for f in files], role)
     return table_in(content_of(path, role), role, missing)
 
 
@@ -168,9 +179,16 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
     None where they cannot be known before the file is read: standard input, a compressed or an Excel file, or a header
     that is not regular; `read` then says what is wrong.
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
     try:
+        if in_database(path):
+            relation, _ = relation_in(path, "table")
+            return tuple(relation.columns)
+        if is_several(path):
+            first = in_files(path, "table", is_table_file)[0]
+            own = columns_in(first)
+            return None if own is None else tuple(dict.fromkeys((*own, *in_names(first, path))))
+        path = Path(path)
+        suffix = path.suffix.lower()
         if suffix in PARQUET:
             return tuple(pl.read_parquet_schema(path))
         if suffix in ARROW:

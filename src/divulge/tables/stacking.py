@@ -10,7 +10,7 @@ import polars as pl
 from divulge.core.errors import ColumnError, FrameError
 from divulge.tables.frames import Table, collect, plain
 
-__all__ = ["LACKING", "TOGETHER", "rows_of", "stacked"]
+__all__ = ["LACKING", "TOGETHER", "one_column", "stacked"]
 
 TOGETHER = "tables of one training set, taken together"
 LACKING = "columns that not all of these tables have are left out"
@@ -44,7 +44,7 @@ def stacked(tables: Sequence[Table]) -> Table:
             "synthetic: the tables have no column in common. hint: columns are matched by name; rename them."
         )
     here = [collect(t) for t in tables]
-    frame = pl.DataFrame([_one([t.series(c) for t in here]).rename(f"c{i}") for i, c in enumerate(columns)])
+    frame = pl.DataFrame([one_column([t.series(c) for t in here]).rename(f"c{i}") for i, c in enumerate(columns)])
     parts = tuple(t.n_rows for t in here)
     notes = [note for t in tables for note in t.notes]
     notes.append(f"synthetic: {len(parts)} {TOGETHER}: {sum(parts):,} rows")
@@ -56,14 +56,7 @@ def stacked(tables: Sequence[Table]) -> Table:
     )  # fmt: skip
 
 
-def rows_of(table: Table, first: int, last: int) -> Table:
-    """Return the rows from `first` up to, and without, `last` of a table in memory."""
-    assert table.frame is not None
-    frame = table.frame[first:last]
-    return replace(table, frame=frame, n_rows=frame.height, sha256="", parts=())
-
-
-def _one(columns: Sequence[pl.Series]) -> pl.Series:
+def one_column(columns: Sequence[pl.Series]) -> pl.Series:
     """Return the values of one column of several tables; as text, where their types have no other in common."""
     same = {c.dtype for c in columns}
     if len(same) == 1 and not isinstance(columns[0].dtype, pl.Categorical | pl.Enum):

@@ -53,6 +53,7 @@ _ABSTENTION_WORDS = Words(
     reference="Francis and Wagner 2025, Towards Better Attribute Inference Vulnerability Measures (PRC, ALC).",
     words=_ABSTENTION_WORDS,
     compared=False,
+    sampled=True,
     plan=per_pair(),
     coarse=Coarse(),
     context={

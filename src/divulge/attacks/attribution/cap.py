@@ -77,6 +77,7 @@ _CAP_WORDS = Words(
     needs="keys, target",
     reference=_CAP_PAPER + " Generalised: Hittmeir, Mayer and Ekelhart 2020 (GCAP).",
     words=_CAP_WORDS,
+    sampled=True,
     plan=per_pair({"unseen": "zero"}, {"unseen": "skip"}, {"unseen": "nearest"}, searched="all"),
     weight=1,
     primary=Primary("cap", named=lambda variant: variant == "zero", by_keys=True),

@@ -61,6 +61,7 @@ _DCAP_WORDS = Words(
     reference="Taub, Elliot, Pampaka and Smith 2018, Differential Correct Attribution Probability.",
     words=_DCAP_WORDS,
     compared=False,
+    sampled=True,
     plan=per_pair(),
     coarse=Coarse(),
     context={

@@ -62,6 +62,7 @@ _MODAL_GUESS_WORDS = Words(
     needs="keys, target",
     reference=_CAP_PAPER + " Section on predictive success.",
     words=_MODAL_GUESS_WORDS,
+    sampled=True,
     plan=per_pair(searched="first"),
 )
 def modal_guess(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "zero") -> Result:

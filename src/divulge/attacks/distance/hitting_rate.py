@@ -66,6 +66,7 @@ _HITTING_RATE_WORDS = Words(
     needs="numbers or categories; a holdout says how many hits chance gives",
     reference="Lautrup et al. 2024, SynthEval (hitting rate).",
     words=_HITTING_RATE_WORDS,
+    sampled=True,
     plan=per_table(),
     hit={"": "a synthetic row agrees with"},
     context={

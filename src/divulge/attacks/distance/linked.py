@@ -18,7 +18,7 @@ from divulge.case.case import Case
 from divulge.core.hashing import once
 from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
 from divulge.stats import Comparison, Outcomes, compare
-from divulge.stats.pairing import LEAST, Paired, ascents, follows_order, telling
+from divulge.stats.pairing import LEAST, Paired, ascents, clearest, follows_order, telling
 
 __all__ = ["LINKED", "LINKED_NOTES", "ROW_ORDER", "linked", "row_order"]
 
@@ -41,6 +41,9 @@ _ORDER_NOTE = (
 )
 _BEST_NOTE = (
     "this is about one of # columns, which agrees more clearly than their mean; p-value and limits hold for all: "
+)
+_TABLE_NOTE = (
+    "row order: this is about one of # synthetic tables, which agrees most clearly; p-value and limits hold for all"
 )
 _NEARBY, _EITHER = BY_CHANCE
 _STRANGERS_NOTE = (
@@ -66,6 +69,7 @@ LINKED_NOTES = (
     _PLACE_NOTE,
     _ORDER_NOTE,
     _BEST_NOTE + "'…'",
+    _TABLE_NOTE,
     *(f"{variant}: not tested, {_NO_ROWS}" for variant in (LINKED, ROW_ORDER)),
     f"{ROW_ORDER}: not tested, {_FOLLOW}",
     _NO_COLUMN,
@@ -86,11 +90,12 @@ def linked(case: Case) -> tuple[list[Result], list[str]]:
     if not columns:
         return [], [_NO_COLUMN]
     found, few, chance = [], [], []
-    kept = once(case.encoded.row_ids()[1])  # a synthetic table written twice says no more
+    ids = case.encoded.row_ids()[1]
+    tables = [rows[once(ids[rows])] for rows in _tables(case)]  # a synthetic table written twice says no more
     for column in columns:
         values, codes = folded_codes(case, column), case.codes(column, binned=False)
-        members = _pairs(values, codes[0], codes[1], kept)
-        strangers = _pairs(values, codes[2], codes[1], kept) if case.has_holdout else _NOBODY
+        members = _pairs(values, codes[0], codes[1], tables)
+        strangers = _pairs(values, codes[2], codes[1], tables) if case.has_holdout else _NOBODY
         others = [c for c in case.schema.usable() if c != column]
         if len(members[0]) < LEAST or not others:
             few.append(column)
@@ -106,15 +111,30 @@ def linked(case: Case) -> tuple[list[Result], list[str]]:
     return found, [f"{why}: {', '.join(map(repr, names))}" for why, names in told if names]
 
 
-def _pairs(values: Ints, people: NDArray[np.int32], rows: NDArray[np.int32], kept: Ints) -> tuple[Ints, Ints]:
-    """Return the people and the synthetic rows that share a value and are alone with it, in the order of values."""
-    real, synthetic = values[people], values[rows[kept]]
+def _tables(case: Case) -> list[Ints]:
+    """Return the rows of each synthetic table, of several that are taken together."""
+    parts = case.synthetic_parts or (case.n_rows("synthetic"),)
+    return np.split(np.arange(sum(parts)), np.cumsum(parts[:-1]))
+
+
+def _pairs(
+    values: Ints, people: NDArray[np.int32], rows: NDArray[np.int32], tables: Sequence[Ints]
+) -> tuple[Ints, Ints]:
+    """Return the people and the synthetic rows that share a value and are alone with it, in the order of values.
+
+    Of several synthetic tables it is the row of the first one in which the value stands once.
+    """
+    real = values[people]
     n = int(values.max(initial=0)) + 1
-    alone = (np.bincount(real, minlength=n) == 1) & (np.bincount(synthetic, minlength=n) == 1)
-    alone[0] = False
-    place = np.zeros((2, n), dtype=np.int64)
-    place[0, real], place[1, synthetic] = np.arange(len(real)), kept
-    return place[0, alone], place[1, alone]
+    person, row = np.zeros(n, dtype=np.int64), np.full(n, -1)
+    for kept in tables[::-1]:
+        synthetic = values[rows[kept]]
+        alone = np.bincount(synthetic, minlength=n)[synthetic] == 1
+        row[synthetic[alone]] = kept[alone]
+    person[real] = np.arange(len(real))
+    shared = (np.bincount(real, minlength=n) == 1) & (row >= 0)
+    shared[0] = False
+    return person[shared], row[shared]
 
 
 def _beside_strangers(
@@ -155,13 +175,19 @@ def row_order(case: Case) -> tuple[Result | None, str]:
     """Return whether the order of the synthetic rows tells who is who; without a result, a note says why."""
     if not case.in_memory:
         return None, f"{ROW_ORDER}: not tested, {_NO_ROWS}"
-    n, m = case.n_rows("real"), case.n_rows("synthetic")
-    if n != m:
+    n = case.n_rows("real")
+    tables = [rows for rows in _tables(case) if len(rows) == n]
+    if not tables:
         return _order_of_matched(case)
     if n < LEAST:
         return None, _FEW_ROWS
-    found = _compared(case, ROW_ORDER, (), case.schema.usable(), np.arange(n), np.arange(n))
-    return found, f"{ROW_ORDER}: not tested, {_FOLLOW}" if found is None else ""
+    columns, places = case.schema.usable(), np.arange(n)
+    each = [found for rows in tables if (found := _pair_agreement(case, columns, places, rows)) is not None]
+    if not each:
+        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
+    best, which = clearest([found for found, _ in each])
+    told = [_TABLE_NOTE.replace("#", str(len(each)))] if len(each) > 1 else []
+    return _result(case, ROW_ORDER, (), best, _NEARBY, [_PLACE_NOTE, *each[which][1], *told]), ""
 
 
 def _order_of_matched(case: Case) -> tuple[Result | None, str]:
@@ -191,7 +217,13 @@ def _order_of_matched(case: Case) -> tuple[Result | None, str]:
 def _compared(
     case: Case, variant: str, keys: tuple[str, ...], columns: Sequence[str], real: Ints, synthetic: Ints
 ) -> Result | None:
-    """Return the agreement of pairs of rows over all columns, or in one where that tells more.
+    """Return the agreement of pairs of rows; None where no column is left to compare."""
+    found = _pair_agreement(case, columns, real, synthetic)
+    return None if found is None else _result(case, variant, keys, found[0], _NEARBY, [_LINKED_NOTE, *found[1]])
+
+
+def _pair_agreement(case: Case, columns: Sequence[str], real: Ints, synthetic: Ints) -> tuple[Paired, list[str]] | None:
+    """Return the agreement of pairs of rows over all columns, or in one where that tells more, and notes.
 
     Columns that follow the order of the rows are left out; None where no other is left.
     """
@@ -202,10 +234,7 @@ def _compared(
     one = [v[case.codes(c, binned=False)[0][real]] for c, (v, _) in zip(used, values, strict=True)]
     other = [v[case.codes(c, binned=False)[1][synthetic]] for c, (v, _) in zip(used, values, strict=True)]
     found, which = telling(one, other, [scale for _, scale in values], level=case.level)
-    notes = [_LINKED_NOTE if variant == LINKED else _PLACE_NOTE]
-    if which is not None:
-        notes.append(_BEST_NOTE.replace("#", str(len(used))) + repr(used[which]))
-    return _result(case, variant, keys, found, _NEARBY, notes)
+    return found, [] if which is None else [_BEST_NOTE.replace("#", str(len(used))) + repr(used[which])]
 
 
 def _both_follow(case: Case, column: str, real: Ints | None, synthetic: Ints | None) -> bool:

@@ -75,6 +75,7 @@ _LINKABILITY_WORDS = Words(
         "framework for quantifying privacy risk in synthetic data."
     ),
     words=_LINKABILITY_WORDS,
+    sampled=True,
     plan=per_table(columns=2),
     weight=5,
     primary=Primary("linkability", lambda variant: variant == "balanced halves, k = 1"),

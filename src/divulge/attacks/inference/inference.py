@@ -9,9 +9,10 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of, shown_by
+from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of
 from divulge.attacks.entry import Primary, Record, Withheld, Words, per_target
 from divulge.attacks.inference._boosting import model_answers, reference_answers
+from divulge.attacks.inference._from_rows import by_agreement, by_distance, expect, of_a_full_copy
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
 from divulge.attacks.inference.mean_over_targets import MEAN, OF_A_COPY, mean_over_targets
@@ -19,13 +20,9 @@ from divulge.attacks.inference.subgroups import FEWEST, by_subgroup
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
-from divulge.case.encoded import MeasuredColumns
 from divulge.core.errors import SettingError
-from divulge.core.hashing import once
 from divulge.core.result import Baseline, Individual, Result
 from divulge.core.schema import check_columns
-from divulge.kernels.neighbours.index import Index
-from divulge.kernels.neighbours.knn_vote import Answered, Values, answers, of_a_copy
 from divulge.kernels.runtime import in_threads
 from divulge.stats import Outcomes, compare
 from divulge.stats.selective_prediction import abstaining
@@ -47,13 +44,6 @@ _OTHERS = "right about people without the commonest value"
 _OTHERS_STRANGERS = f"{_OTHERS}, strangers"
 _BY_RECORD = ("nearest record", "CAP")
 """Ways in which a copy of the person's own record answers."""
-_HOW = {
-    "nearest record": "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
-    "CAP": "a synthetic row that agrees with most of the known columns (binned) answers; of rows that tie each with "
-    "equal chance",
-    "k-vote": "the {k} nearest synthetic rows vote, with all that tie with the last of them; a number collects the "
-    "votes within the tolerance",
-}
 
 
 _INFERENCE_WORDS = Words(
@@ -100,6 +90,7 @@ _INFERENCE_WORDS = Words(
         "and Wagner (2025) for attackers who abstain."
     ),
     words=_INFERENCE_WORDS,
+    sampled=True,
     plan=per_target(),
     weight=2,
     primary=Primary(
@@ -108,6 +99,7 @@ _INFERENCE_WORDS = Words(
         lambda variant: variant == "nearest record",
     ),
     summary=mean_over_targets,
+    expect=expect,
     record=Record("n_inferred", "count", lambda variant: variant.endswith("nearest record")),
     context={
         "ALC": Withheld(),
@@ -203,7 +195,10 @@ def inference(
     def about(one: str) -> list[Result]:
         return _about(case, one, keys, ways, k, tolerance, subgroups)
 
-    return tuple(r for results in in_threads(about, _targets(case, target, keys), pairs) for r in results)
+    targets = _targets(case, target, keys)
+    if len(targets) > 1:
+        expect(case, [{"target": t, "keys": keys} for t in targets])
+    return tuple(r for results in in_threads(about, targets, pairs) for r in results)
 
 
 def _checked(
@@ -280,11 +275,11 @@ def _about(
     out = []
     for way in ways:
         if way not in done:
-            done |= _guessed(case, known, secret, way, k)
+            done |= _guessed(case, keys, known, secret, way, k)
         settings = plain.settings | ({"k": k} if way == "k-vote" else {})
         described = replace(plain, variant=way, settings=settings, notes=(done[way].what, *plain.notes))
         if case.has_holdout and way in _BY_RECORD:
-            shown = _shown(case, known, secret, done[way].right, binned=way == "CAP")
+            shown = of_a_full_copy(case, known, secret, done[way].right, binned=way == "CAP")
             described = replace(described, context=described.context | {OF_A_COPY: shown})
             if shown is not None and shown <= ACCEPTABLE:
                 described = replace(described, notes=(*described.notes, _BLIND))
@@ -306,59 +301,14 @@ def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[s
 # ---------------------------------------------------------------- ways to guess
 
 
-def _guessed(case: Case, known: Sequence[str], secret: TargetValues, way: str, k: int) -> dict[str, Guesses]:
+def _guessed(
+    case: Case, keys: Sequence[str] | None, known: Sequence[str], secret: TargetValues, way: str, k: int
+) -> dict[str, Guesses]:
     """Return the answers of one way to guess, and those of another that are computed with it."""
     if way == "model":
         return {"model": model_answers(case, known, secret)}
-    return _by_agreement(case, known, secret) if way == "CAP" else _by_distance(case, known, secret, k)
-
-
-def _by_distance(case: Case, known: Sequence[str], secret: TargetValues, k: int) -> dict[str, Guesses]:
-    found = _asked(case, case.encoded.measured_columns(known), secret, k)
-    # rounded: distances in another unit of a number differ in their last digits, and sort people apart
-    sure = np.round(1 - np.minimum(found.distance, 1.0), 9)
-    return {
-        "nearest record": Guesses(found.nearest, sure, _HOW["nearest record"]),
-        "k-vote": Guesses(found.vote, found.share, _HOW["k-vote"].format(k=k)),
-    }
-
-
-def _by_agreement(case: Case, known: Sequence[str], secret: TargetValues) -> dict[str, Guesses]:
-    found = _asked(case, case.encoded.measured_columns(known, binned=True), secret, 1)
-    return {"CAP": Guesses(found.nearest, found.share, _HOW["CAP"])}
-
-
-def _asked(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int) -> Answered:
-    """Return the answers about people of the synthetic rows that count, searched by the known columns."""
-    kept = _kept(case, [*ruled.columns, secret.name])
-    if len(kept) == case.n_rows("synthetic"):
-        index = ruled.index("synthetic", case.progress)
-    else:
-        index = Index(ruled.ruler, ruled.rows("synthetic").take(kept), progress=case.progress)
-    return answers(index, ruled.distinct("people"), _values(secret, kept), k)
-
-
-def _values(secret: TargetValues, kept: Ints) -> Values:
-    order, first, last = secret.window()
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
-
-
-def _kept(case: Case, columns: Sequence[str]) -> Ints:
-    """Return the synthetic rows that count; a table in which every row is repeated counts once."""
-    names = tuple(sorted(columns))
-    return case.encoded.once(("kept once", names), lambda: once(case.encoded.row_hashes(names, 1)))
-
-
-def _shown(case: Case, known: Sequence[str], secret: TargetValues, right: Floats, *, binned: bool) -> float | None:
-    """Return the residual of a full copy of the real table; people without a member's record keep their score."""
-    records = np.concatenate([case.encoded.row_hashes(known, i, binned=binned) for i in case.encoded.people])
-    n = case.n_rows("real")
-    nobody = np.zeros(0, dtype=np.int64)
-    copied = of_a_copy(records, n, _values(secret, nobody))
-    copied = np.where(np.isnan(copied), right, copied)
-    return shown_by(copied[:n], copied[n:])
+    from_all = None if keys is None else known
+    return by_agreement(case, from_all, secret) if way == "CAP" else by_distance(case, from_all, secret, k)
 
 
 # ---------------------------------------------------------------- results

@@ -93,6 +93,6 @@ def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None)
 
 
 def _summed(values: Floats, which: Ints) -> Floats:
-    total = np.zeros((int(which.max()) + 1, values.shape[1]))
-    np.add.at(total, which, values)
-    return total
+    order = np.argsort(which, kind="stable")
+    first = np.flatnonzero(np.diff(which[order], prepend=-1))
+    return np.asarray(np.add.reduceat(values[order], first, axis=0))

@@ -98,6 +98,7 @@ _WORDS = Words(
     "gen-lra: Ward et al. 2025, Gen-LRA. margins: Golob et al. 2024, MAMA-MIA. classifier: Stadler et al. 2022. "
     "Blind check: Das et al. 2024, Blind baselines. max-T: Westfall and Young 1993.",
     words=_WORDS,
+    sampled=True,
     plan=per_table(strangers=True),
     weight=3,
     primary=Primary("membership", lambda variant: variant == MEAN_RANK, placed=True),

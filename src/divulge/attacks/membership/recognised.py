@@ -36,6 +36,14 @@ class Recognised:
     by: tuple[str, ...]
     """The score, of those in the mean rank, that ranks the record highest; the first in ties."""
 
+    def among(self, rows: Ints, n: int) -> Recognised:
+        """Return the same for all `n` real records, of which these are at `rows`; others have nan, False and ""."""
+        score, p_value, flagged = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, dtype=bool)
+        score[rows], p_value[rows], flagged[rows] = self.score, self.p_value, self.flagged
+        by = np.full(n, "", dtype=object)
+        by[rows] = self.by
+        return Recognised(score, p_value, flagged, tuple(by.tolist()))
+
 
 def recognised(results: Sequence[Result], real: Ints | None = None, holdout: Ints | None = None) -> Recognised | None:
     """Return who is recognised by the results of `membership`; None where they do not tell, or tell nothing.

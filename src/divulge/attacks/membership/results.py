@@ -89,6 +89,7 @@ class Judgement:
 
     members: Floats
     strangers: Floats
+    """Scores, ascending: no order of people enters, and sorting again is quick."""
     p_value: float
     p_adjusted: float
     towards: int
@@ -149,14 +150,14 @@ def judgement(
 ) -> Judgement:
     """Return a score with its test."""
     return Judgement(
-        scored.members, scored.strangers, p_value, p_adjusted, towards, scored.level, level_each, scored.visible,
-        scored.blind.why, spread,
+        np.sort(scored.members), np.sort(scored.strangers), p_value, p_adjusted, towards, scored.level, level_each,
+        scored.visible, scored.blind.why, spread,
     )  # fmt: skip
 
 
 def shown(scored: Scored, test: Judgement, notes: Sequence[str] = (), acceptable: float = ACCEPTABLE) -> Result:
     """Return the result of one score: rates at a false positive rate of 10%, risk, AUC and verdict."""
-    members, strangers = scored.members, scored.strangers
+    members, strangers = test.members, test.strangers
     m = len(strangers)
     claims = [claims_at(members, strangers, rate, scored.level) for rate in RATES]
     first = claims[0]
@@ -216,7 +217,7 @@ def _spread(n: int, m: int, fpr: float) -> float:
 
 
 def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[str, float | None]:
-    members, strangers, level = scored.members, scored.strangers, scored.level
+    members, strangers, level = test.members, test.strangers, scored.level
     out: dict[str, float | None] = three("AUC", auc(members, strangers, level, test.spread))
     for c in claims:
         out |= three(f"TPR at FPR {_NAMES[c.fpr]}", c.tpr)

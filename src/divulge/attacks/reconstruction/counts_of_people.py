@@ -25,6 +25,7 @@ Ints = NDArray[np.int64]
 
 FEWEST, MOST = 2, 199
 """People whom a query fits, at least and at most: fewer are the person alone, of more the count says little."""
+_SPARSE = 8  # cells a row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,10 +60,7 @@ def equations(known: Known, group: Ints, sets: Sequence[Ints]) -> tuple[sparse.c
     right: list[Floats] = [np.zeros(0)]
     n_queries = 0
     for columns in sets:
-        stacked = [np.concatenate([known.people[j][group], known.synthetic[j]]) for j in columns]
-        cell = np.unique(combine(stacked, [known.sizes[j] for j in columns])[0], return_inverse=True)[1].ravel()
-        mine, theirs = cell[: len(group)], cell[len(group) :]
-        n_cells = int(cell.max()) + 1
+        mine, theirs, n_cells = _cells(known, group, columns)
         size, answered = np.bincount(mine, minlength=n_cells), np.bincount(theirs, minlength=n_cells)
         having = np.bincount(theirs, weights=known.secret, minlength=n_cells)
         asked = np.flatnonzero((size >= FEWEST) & (size <= MOST) & (answered > 0))
@@ -77,3 +75,13 @@ def equations(known: Known, group: Ints, sets: Sequence[Ints]) -> tuple[sparse.c
         n_queries += len(asked)
     entries = np.concatenate(weights), (np.concatenate(rows), np.concatenate(people))
     return sparse.csr_array(entries, shape=(n_queries, len(group))), np.concatenate(right)
+
+
+def _cells(known: Known, group: Ints, columns: Ints) -> tuple[Ints, Ints, int]:
+    """Return the cell of each person of the group and of each synthetic row, and the limit of the cells."""
+    stacked = [np.concatenate([known.people[j][group], known.synthetic[j]]) for j in columns]
+    cell, n_cells = combine(stacked, [known.sizes[j] for j in columns])
+    if n_cells > _SPARSE * len(cell):  # else empty cells cost less than a sort
+        cell = np.unique(cell, return_inverse=True)[1].ravel()
+        n_cells = int(cell.max()) + 1
+    return cell[: len(group)], cell[len(group) :], n_cells

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import checked_keys, judge, rate_of
 from divulge.attacks.drawn_sets import drawn_sets
-from divulge.attacks.entry import Withheld, Words, on_demand
+from divulge.attacks.entry import Withheld, Words, per_target
 from divulge.attacks.reconstruction.counts_of_people import Known, equations
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
@@ -37,6 +37,9 @@ _SETS = 100  # sets of columns of each size at most: a limit on the time
 _PENALTY = 0.5
 _MOST = 20_000  # people solved together at most: a limit on the time
 _DIGITS = 6
+_TARGETS = 3  # targets of a run that are attacked: a limit on the time
+_PEOPLE = 200_000  # people of a run in which none is: a limit on the time
+_NONE = "no target has two values, or people are too many for the time it takes"
 
 _TWO = "the secret is which of two values a person has"
 _COMMONEST = "the secret is whether a person has the commonest value of the target"
@@ -58,7 +61,10 @@ _WORDS = Words(
         "Who is a member, the keys of all members (all other columns that can be compared if none are given), and the "
         "whole synthetic table."
     ),
-    data=f"Two columns or more, every row in memory; a holdout for risk and verdict. {CODED}",
+    data=(
+        f"Two columns or more, every row in memory; a holdout for risk and verdict. {CODED} A run attacks the "
+        f"{_TARGETS} targets of two values that divide people most evenly, where people are at most {_PEOPLE:,}."
+    ),
     formula=(
         "query = values on 1, 2 or 3 keys that 2 to 199 people have, and a synthetic row\n"
         "b = share of the synthetic rows of the query with the secret * people of the query\n"
@@ -82,14 +88,27 @@ _WORDS = Words(
 )
 
 
+def _secrets(case: Case, targets: Sequence[str]) -> Sequence[str]:
+    """Return the targets of two values among people that a run attacks: those that divide them most evenly."""
+    if case.n_rows("real") + case.n_rows("holdout") > _PEOPLE:
+        return ()
+    rarer = {}
+    for target in targets:
+        counts = case.pooled(target).counts
+        people = counts[0] + counts[2]
+        if np.count_nonzero(people) == 2:
+            rarer[target] = int(people[people > 0].min())
+    return sorted(rarer, key=lambda target: (-rarer[target], target))[:_TARGETS]
+
+
 @attack(
-    family="reconstruction",
+    family="attribution",
     question="Do the counts of the synthetic table, solved together, give a secret of each member away?",
     needs="two columns; a holdout to say anything about disclosure",
     reference="Annamalai, Gadotti and Rocher (2024), A linear reconstruction approach for attribute inference attacks "
     "against synthetic data; Dinur and Nissim (2003). Here least squares take the place of a linear program.",
     words=_WORDS,
-    plan=on_demand("it is asked for by name: inference sees more wherever rows are near to people", in_memory=True),
+    plan=per_target(chosen=_secrets, why=_NONE, strangers=True),
     context={
         _TOGETHER: Withheld(),
         _AUC: Withheld(),

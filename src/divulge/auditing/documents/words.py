@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import ceil
 
@@ -38,6 +39,7 @@ KNOWS = {
     "training table, and looked for in the synthetic one.",
 }  # fmt: skip
 """What each test does."""
+_NUMBER = re.compile(r"\d[\d,.]*")
 HEADS = ("test", "about", "trainings", "right", "chance", "interval", "p", "verdict")
 
 
@@ -151,12 +153,16 @@ def time_in_words(seconds: float) -> str:
 
 
 def reasons(audit: Audit) -> list[tuple[str, int]]:
-    """Return why trainings gave no table, and what is odd about tables, with the number of trainings, commonest first."""  # noqa: E501
-    told: dict[str, int] = {}
+    """Return why trainings gave no table, and what is odd about tables, with the number of trainings, commonest first.
+
+    Of texts that differ in numbers alone the first stands for all.
+    """
+    told: dict[str, tuple[str, int]] = {}
     for run in audit.runs:
         for text in (*((f"{run.status}: {run.reason}",) if run.reason else ()), *run.notes):
-            told[text] = told.get(text, 0) + 1
-    return sorted(told.items(), key=lambda item: (-item[1], item[0]))
+            first, n = told.get(kind := _NUMBER.sub("#", text), (text, 0))
+            told[kind] = first, n + 1
+    return sorted(told.values(), key=lambda item: (-item[1], item[0]))
 
 
 def notes_of(results: Sequence[AuditRecord]) -> list[str]:

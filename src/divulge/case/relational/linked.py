@@ -108,6 +108,10 @@ class Linked:
             lambda: build_case(*_three(self._tables[table]), schema=own, missing=self.missing, **self._settings),
         )
 
+    def frame(self, table: str, role: str) -> pl.DataFrame:
+        """Return the rows of one table under the names of its columns."""
+        return self._table(table, role).named()
+
     def n_rows(self, table: str, role: str) -> int:
         """Return the number of rows of one table."""
         return self._table(table, role).n_rows
@@ -130,6 +134,10 @@ class Linked:
         made = lambda: children_of(self.rows(relation, role), self.n_rows(relation.parent, role))  # noqa: E731
         return self._once(("children", relation, role), made)
 
+    def repeats(self, relation: Relation, role: str) -> NDArray[np.bool_]:
+        """Return which parent rows have the key of an earlier row, shape (n_parents,)."""
+        return self._linked(relation, role)[1]
+
     def key_facts(self, relation: Relation, role: str) -> KeyFacts:
         """Return how many keys are missing, lead nowhere or repeat."""
         rows, repeated = self._linked(relation, role)
@@ -138,7 +146,7 @@ class Linked:
             n_children=len(rows),
             missing=int((rows == MISSING).sum()),
             orphans=int((rows < MISSING).sum()),
-            repeated=repeated,
+            repeated=int(repeated.sum()),
             childless=int((self.children(relation, role) == 0).sum()),
         )
 
@@ -244,13 +252,13 @@ class Linked:
             raise SettingError(f"role: there is no {role!r} table. hint: one of {', '.join(self.roles)}.")
         return self._tables[table][ROLES.index(role)]
 
-    def _linked(self, relation: Relation, role: str) -> tuple[Rows, int]:
+    def _linked(self, relation: Relation, role: str) -> tuple[Rows, NDArray[np.bool_]]:
         if relation not in self.schema.relations:
             raise SettingError("relations: this relation is not part of the schema. hint: take one of `relations`.")
         return self._once(("rows", relation, role), lambda: self._followed(relation, role))
 
-    def _followed(self, relation: Relation, role: str) -> tuple[Rows, int]:
-        """Return the parent row of each child row, and the number of repeated parent keys."""
+    def _followed(self, relation: Relation, role: str) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return the parent row of each child row, and which parent keys repeat an earlier one."""
         parent, child = self._table(relation.parent, role), self._table(relation.child, role)
         codes: list[tuple[Codes, Codes]] = []
         lost: list[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = []

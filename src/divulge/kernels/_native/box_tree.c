@@ -272,20 +272,22 @@ EXPORT int KERNEL(node_bounds)(const tree_t *t, int64_t node, const float *asked
 /* The room that one walk needs. */
 typedef struct {
     int32_t *stack;
-    float *bound; /* of each entry of the stack */
+    float *bound;   /* of each entry of the stack */
+    uint32_t *bits; /* (n_codes,): the query's own bit of each mask */
     kept_t kept;
 } walk_t;
 
 static void free_walk(walk_t *w) {
-    free(w->stack), free(w->bound), free(w->kept.far), free(w->kept.rows), free(w->kept.times);
+    free(w->stack), free(w->bound), free(w->bits), free(w->kept.far), free(w->kept.rows), free(w->kept.times);
 }
 
-static int make_walk(walk_t *w, int64_t depth, int64_t k) {
-    w->stack = room(depth, sizeof *w->stack), w->bound = room(depth, sizeof *w->bound);
+static int make_walk(walk_t *w, const tree_t *t, int64_t k) {
+    w->stack = room(t->depth, sizeof *w->stack), w->bound = room(t->depth, sizeof *w->bound);
+    w->bits = room(t->n_codes, sizeof *w->bits);
     w->kept.far = room(k + 1, sizeof(double));
     w->kept.rows = room(k + 1, sizeof(int64_t)), w->kept.times = room(k + 1, sizeof(int64_t));
     w->kept.filled = 0;
-    return w->stack && w->bound && w->kept.far && w->kept.rows && w->kept.times;
+    return w->stack && w->bound && w->bits && w->kept.far && w->kept.rows && w->kept.times;
 }
 
 /* The largest distance of a query to the neighbours of the query before it; inf where the query is one of them. */
@@ -335,7 +337,7 @@ EXPORT int KERNEL(search)(const tree_t *t, const box_queries_t *q, const exact_t
     int64_t k = a->k, n_found = 0, n_leaves = 0;
     float node_bound[NODE], leaf_bound[LEAF];
     walk_t w;
-    if (!make_walk(&w, t->depth, k)) {
+    if (!make_walk(&w, t, k)) {
         free_walk(&w);
         return NO_MEMORY;
     }
@@ -345,7 +347,7 @@ EXPORT int KERNEL(search)(const tree_t *t, const box_queries_t *q, const exact_t
         int64_t i = a->queries[x], own = e->own[i], n_before = n_found, top = 1;
         const float *asked = q->numbers + i * t->n_numbers;
         const uint8_t *asked_codes = q->codes + i * t->n_codes;
-        const uint32_t *asked_bits = q->bits + i * t->n_codes;
+        for (int64_t j = 0; j < t->n_codes; j++) w.bits[j] = (uint32_t)1 << (asked_codes[j] & 31);
         if (asked_to_stop(a->stop)) {
             free_walk(&w);
             return STOPPED;
@@ -366,7 +368,7 @@ EXPORT int KERNEL(search)(const tree_t *t, const box_queries_t *q, const exact_t
             if (w.bound[top] > bound) continue;
             int64_t at = w.stack[top];
             if (at >= 0) {
-                uint64_t bits = node_bounds(t, at, asked, asked_bits, bound, node_bound);
+                uint64_t bits = node_bounds(t, at, asked, w.bits, bound, node_bound);
                 top = push(&w, top, t->child + at * NODE, bits, node_bound);
                 continue;
             }

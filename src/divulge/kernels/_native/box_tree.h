@@ -31,7 +31,6 @@ typedef struct {
 typedef struct {
     const float *numbers; /* (n, n_numbers) */
     const uint8_t *codes; /* (n, n_codes) */
-    const uint32_t *bits; /* (n, n_codes): the query's own bit of a mask */
 } box_queries_t;
 
 /* The larger of two numbers; b where one is nan. */
@@ -61,10 +60,10 @@ INLINE uint64_t leaf_bounds(const tree_t *t, int64_t leaf, const float *asked, c
     for (int64_t g = 0; g < t->n_groups; g++) {
         vu8 count[BYTES];
         uint8_t counted[LEAF];
-        for (int p = 0; p < BYTES; p++) count[p] = (vu8){0};
+        for (int p = 0; p < BYTES; p++) count[p] = SPLAT(vu8, t->group[g + 1] - t->group[g]);
         for (int64_t j = t->group[g]; j < t->group[g + 1]; j++) {
             vu8 value = SPLAT(vu8, asked_codes[j]);
-            for (int p = 0; p < BYTES; p++) count[p] -= (vu8)(LOAD(vu8, codes + j * LEAF + p * WIDE) != value);
+            for (int p = 0; p < BYTES; p++) count[p] = less_matches(count[p], LOAD(vu8, codes + j * LEAF + p * WIDE), value);
         }
         for (int p = 0; p < BYTES; p++) STORE(counted + p * WIDE, count[p]);
         vf32 each = SPLAT(vf32, t->weight[g]);

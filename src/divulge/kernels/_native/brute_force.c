@@ -51,20 +51,46 @@ INLINE vi16 size_of(vi16 d) {
 #endif
 }
 
+INLINE vi16 smaller(vi16 a, vi16 b) {
+#if defined(__AVX512BW__)
+    return (vi16)_mm512_min_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vi16)_mm256_min_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vi16)_mm_min_epi16((__m128i)a, (__m128i)b);
+#else
+    vi16 first = (vi16)(a < b);
+    return (a & first) | (b & ~first);
+#endif
+}
+
 /* ---------------------------------------------------------------- bounds of a tile */
 
-enum { BYTES = TILE / WIDE, PARTS = TILE / LANES16 };
+enum { BYTES = TILE / WIDE, PARTS = TILE / LANES16, TOGETHER = 2 }; /* TOGETHER: parts whose numbers are added up */
+
+/* A query's values, each repeated to fill 32 bits: a load spreads these over a vector without a further instruction. */
+typedef struct {
+    uint32_t *numbers, *codes;
+} spread_t;
+
+static void spread(const tiles_t *t, int64_t query, spread_t out) {
+    for (int64_t j = 0; j < t->n_numbers; j++)
+        out.numbers[j] = 0x10001u * (uint16_t)t->asked[query * t->n_numbers + j];
+    for (int64_t j = 0; j < t->n_codes; j++) out.codes[j] = 0x1010101u * t->asked_codes[query * t->n_codes + j];
+}
 
 /* Count the mismatches of columns [first, last) in each row of a tile; they saturate at 255. */
-INLINE void count_mismatches(const uint8_t *codes, const uint8_t *asked, int64_t first, int64_t last, vu8 count[BYTES]) {
+INLINE void count_mismatches(const uint8_t *codes, const uint32_t *asked, int64_t first, int64_t last,
+                             vu8 count[BYTES]) {
     int64_t j = first, none_wraps = last - first <= 255 ? last : first + 255;
-    for (int p = 0; p < BYTES; p++) count[p] = (vu8){0};
+    for (int p = 0; p < BYTES; p++) count[p] = SPLAT(vu8, none_wraps - first);
+#pragma GCC unroll 4
     for (; j < none_wraps; j++) {
-        vu8 value = SPLAT(vu8, asked[j]);
-        for (int p = 0; p < BYTES; p++) count[p] -= (vu8)(LOAD(vu8, codes + j * TILE + p * WIDE) != value);
+        vu8 value = (vu8)SPLAT(vu32, asked[j]);
+        for (int p = 0; p < BYTES; p++) count[p] = less_matches(count[p], LOAD(vu8, codes + j * TILE + p * WIDE), value);
     }
     for (; j < last; j++) {
-        vu8 value = SPLAT(vu8, asked[j]);
+        vu8 value = (vu8)SPLAT(vu32, asked[j]);
         for (int p = 0; p < BYTES; p++) {
             vu8 more = count[p] - (vu8)(LOAD(vu8, codes + j * TILE + p * WIDE) != value);
             count[p] = more | (vu8)(more < count[p]);
@@ -83,17 +109,44 @@ INLINE void add_units(const vu8 count[BYTES], int16_t unit, vi16 sum[PARTS]) {
     }
 }
 
+/* Add the numbers of some rows of a tile to their sums, until every row is beyond the limit. */
+INLINE void add_numbers(const tiles_t *t, const int16_t *rows, const uint32_t *asked, vi16 sum[TOGETHER], vi16 limit) {
+    enum { COLUMNS = 4 }; /* after which the limit is looked at; start value */
+    vi16 gap = SPLAT(vi16, MISSING);
+    for (int64_t j = 0; j < t->n_numbers;) {
+        vi16 least = sum[0];
+        for (int p = 1; p < TOGETHER; p++) least = smaller(least, sum[p]);
+        if (!bits16((vi16)(least <= limit))) return;
+        int64_t whole = t->n_whole - j < COLUMNS ? t->n_whole : j + COLUMNS;
+        for (; j < whole; j++) {
+            vi16 value = (vi16)SPLAT(vu32, asked[j]);
+            for (int p = 0; p < TOGETHER; p++)
+                sum[p] = added(sum[p], size_of(LOAD(vi16, rows + j * TILE + p * LANES16) - value));
+        }
+        int64_t last = t->n_numbers - j < COLUMNS ? t->n_numbers : j + COLUMNS;
+        for (; j >= t->n_whole && j < last; j++) {
+            if ((int16_t)asked[j] == MISSING) continue;
+            vi16 value = (vi16)SPLAT(vu32, asked[j]);
+            for (int p = 0; p < TOGETHER; p++) {
+                vi16 column = LOAD(vi16, rows + j * TILE + p * LANES16);
+                sum[p] = added(sum[p], size_of((vi16)((vu16)column - (vu16)value)) & (vi16)(column != gap));
+            }
+        }
+    }
+}
+
 /* Lower bounds of the distances from one query to the rows of one tile, in units; they saturate at NO_LIMIT.
  *
  * most: mismatches beyond which every row is outside; within takes the bits of the rows whose bound is at most the
- * limit. Returns whether there are any. The numbers are touched only when some row is inside by its categories. */
-INLINE int tile_bounds(const tiles_t *t, int64_t tile, int64_t query, uint8_t most, int16_t limit, int16_t *out,
+ * limit. Returns whether there are any. Where a row is outside, `out` takes some part of its bound, above the limit:
+ * numbers are touched only as long as some row may be inside. */
+INLINE int tile_bounds(const tiles_t *t, int64_t tile, spread_t asked, uint8_t most, int16_t limit, int16_t *out,
                        uint64_t within[2]) {
-    const uint8_t *codes = t->codes + tile * t->n_codes * TILE, *asked_codes = t->asked_codes + query * t->n_codes;
-    const int16_t *numbers = t->numbers + tile * t->n_numbers * TILE, *asked = t->asked + query * t->n_numbers;
+    const uint8_t *codes = t->codes + tile * t->n_codes * TILE;
+    const int16_t *numbers = t->numbers + tile * t->n_numbers * TILE;
     vu8 count[BYTES], any = {0}, allowed = SPLAT(vu8, most);
     vi16 sum[PARTS];
-    count_mismatches(codes, asked_codes, 0, t->n_codes, count);
+    count_mismatches(codes, asked.codes, 0, t->n_codes, count);
     for (int p = 0; p < BYTES; p++) any |= (vu8)(count[p] <= allowed);
     if (!bits8((vi8)any)) return 0;
     for (int p = 0; p < PARTS; p++) sum[p] = (vi16){0};
@@ -101,24 +154,13 @@ INLINE int tile_bounds(const tiles_t *t, int64_t tile, int64_t query, uint8_t mo
         add_units(count, t->unit[0], sum);
     else
         for (int64_t g = 0; g < t->n_groups; g++) {
-            count_mismatches(codes, asked_codes, t->group[g], t->group[g + 1], count);
+            count_mismatches(codes, asked.codes, t->group[g], t->group[g + 1], count);
             add_units(count, t->unit[g], sum);
         }
-    for (int64_t j = 0; j < t->n_whole; j++) {
-        vi16 value = SPLAT(vi16, asked[j]);
-        for (int p = 0; p < PARTS; p++)
-            sum[p] = added(sum[p], size_of(LOAD(vi16, numbers + j * TILE + p * LANES16) - value));
-    }
-    for (int64_t j = t->n_whole; j < t->n_numbers; j++) {
-        if (asked[j] == MISSING) continue;
-        vi16 value = SPLAT(vi16, asked[j]), gap = SPLAT(vi16, MISSING);
-        for (int p = 0; p < PARTS; p++) {
-            vi16 column = LOAD(vi16, numbers + j * TILE + p * LANES16);
-            sum[p] = added(sum[p], size_of((vi16)((vu16)column - (vu16)value)) & (vi16)(column != gap));
-        }
-    }
     vi16 border = SPLAT(vi16, limit);
     within[0] = within[1] = 0;
+    for (int p = 0; p < PARTS; p += TOGETHER)
+        add_numbers(t, numbers + p * LANES16, asked.numbers, sum + p, border);
     for (int p = 0; p < PARTS; p++) {
         STORE(out + p * LANES16, sum[p]);
         within[p * LANES16 / 64] |= bits16((vi16)(sum[p] <= border)) << (p * LANES16 % 64);
@@ -129,8 +171,14 @@ INLINE int tile_bounds(const tiles_t *t, int64_t tile, int64_t query, uint8_t mo
 /* For tests: the bounds of one tile. some[0] takes whether there are any within. */
 EXPORT int KERNEL(tile_bounds)(const tiles_t *t, int64_t tile, int64_t query, int64_t most, int64_t limit, int16_t *out,
                                uint64_t *within, int64_t *some) {
-    *some = tile_bounds(t, tile, query, (uint8_t)most, (int16_t)limit, out, within);
-    return DONE;
+    spread_t asked = {room(t->n_numbers, sizeof(uint32_t)), room(t->n_codes, sizeof(uint32_t))};
+    int made = asked.numbers && asked.codes;
+    if (made) {
+        spread(t, query, asked);
+        *some = tile_bounds(t, tile, asked, (uint8_t)most, (int16_t)limit, out, within);
+    }
+    free(asked.numbers), free(asked.codes);
+    return made ? DONE : NO_MEMORY;
 }
 
 /* ---------------------------------------------------------------- the scan */
@@ -138,6 +186,7 @@ EXPORT int KERNEL(tile_bounds)(const tiles_t *t, int64_t tile, int64_t query, in
 /* One query of a block. */
 typedef struct {
     kept_t kept;
+    spread_t asked;
     double limit;
     int64_t border; /* the largest bound that a row within the limit may have */
     int64_t most;   /* the most mismatches that such a row may have; 255 stands for any number */
@@ -200,6 +249,7 @@ static int64_t scan_block(const tiles_t *t, const exact_t *e, const asked_t *a, 
     int64_t k = a->k;
     for (int64_t x = 0; x < n; x++) {
         block[x].kept.filled = block[x].kept.beyond = 0;
+        spread(t, a->queries[first + x], block[x].asked);
         set_limit(t, &block[x], k == 0 ? a->radius[a->queries[first + x]] : INFINITY);
     }
     for (int64_t tile = 0; tile < t->n_tiles; tile++) {
@@ -208,7 +258,7 @@ static int64_t scan_block(const tiles_t *t, const exact_t *e, const asked_t *a, 
         for (int64_t x = 0; x < n; x++) {
             query_t *q = &block[x];
             int64_t i = a->queries[first + x];
-            if (!tile_bounds(t, tile, i, (uint8_t)q->most, (int16_t)q->border, bound, within)) continue;
+            if (!tile_bounds(t, tile, q->asked, (uint8_t)q->most, (int16_t)q->border, bound, within)) continue;
             cut(within, left);
             int best = k > 0 ? nearest_lane(within, bound) : -1; /* the nearest first: it makes the limit small */
             if (best >= 0) try_row(t, e, a, q, i, tile * TILE + best, found, &n_found);
@@ -236,10 +286,13 @@ EXPORT int KERNEL(scan)(const tiles_t *t, const exact_t *e, const asked_t *a, co
     int64_t k = a->k, n_found = 0, at = first;
     double *far = room(BLOCK * (k + 1), sizeof *far);
     int64_t *rows = room(2 * BLOCK * (k + 1), sizeof *rows);
-    int status = far && rows ? DONE : NO_MEMORY;
+    uint32_t *values = room(BLOCK * (t->n_numbers + t->n_codes), sizeof *values);
+    int status = far && rows && values ? DONE : NO_MEMORY;
     query_t block[BLOCK];
     for (int64_t x = 0; status == DONE && x < BLOCK; x++) {
         kept_t *kept = &block[x].kept;
+        block[x].asked.numbers = values + x * (t->n_numbers + t->n_codes);
+        block[x].asked.codes = block[x].asked.numbers + t->n_numbers;
         kept->far = far + x * (k + 1), kept->rows = rows + 2 * x * (k + 1), kept->times = kept->rows + k + 1;
     }
     while (status == DONE && at < last) {
@@ -250,6 +303,6 @@ EXPORT int KERNEL(scan)(const tiles_t *t, const exact_t *e, const asked_t *a, co
         n_found = now, at += n;
     }
     done[0] = n_found, done[1] = at;
-    free(far), free(rows);
+    free(far), free(rows), free(values);
     return status;
 }

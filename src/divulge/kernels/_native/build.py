@@ -7,6 +7,7 @@ but a C compiler: gcc or clang, or the one of the `ziglang` package.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import os
 import platform
@@ -19,7 +20,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["FILE_NAME", "HERE", "build", "compilers", "digest", "levels", "working_compiler"]
+__all__ = ["FILE_NAME", "HERE", "build", "compilers", "digest", "is_current", "levels", "working_compiler"]
 
 HERE = Path(__file__).parent
 
@@ -56,6 +57,24 @@ def digest(folder: Path = HERE) -> str:
     for path in [*sources(folder), *sorted(folder.glob("*.h")), folder / Path(__file__).name]:
         out.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return out.hexdigest()
+
+
+def _made_from(folder: Path, sanitize: bool = False) -> str:
+    """Return what the library says of itself: the digest, its levels, and whether it is sanitized."""
+    return " ".join([digest(folder), *levels(), *(["sanitized"] if sanitize else [])])
+
+
+def is_current(folder: Path = HERE) -> bool:
+    """Return whether the folder's library was made from its sources for this machine, so that it can stay."""
+    path = folder / FILE_NAME
+    # Looked up in the file first: a sanitized library, once loaded, ends the process.
+    if not path.exists() or _made_from(folder).encode() + b"\0" not in path.read_bytes():
+        return False
+    try:
+        ctypes.CDLL(str(path))
+    except OSError:
+        return False
+    return True
 
 
 def compilers() -> list[list[str]]:
@@ -104,7 +123,7 @@ def build(target: Path, compiler: list[str], sanitize: bool = False) -> Path:
         tasks, lowest = [], next(iter(levels().values()))
         for source in sources():
             if source.name == "cpu.c":
-                tasks.append((source, place / "cpu.o", [*lowest, f'-DDIVULGE_SOURCES="{digest()}"']))
+                tasks.append((source, place / "cpu.o", [*lowest, f'-DDIVULGE_SOURCES="{_made_from(HERE, sanitize)}"']))
                 continue
             for level, machine in levels().items():
                 tasks.append((source, place / f"{source.stem}_{level}.o", [*machine, f"-DDIVULGE_LEVEL={level}"]))

@@ -38,5 +38,5 @@ static int level(void) { return 0; }
  * processor; -1 below all levels of the library. */
 EXPORT int divulge_level(void) { return level(); }
 
-/* The digest of the sources that the library was built from. */
+/* The digest of the sources that the library was built from, its levels, and "sanitized" if it is. */
 EXPORT const char *divulge_sources(void) { return DIVULGE_SOURCES; }

@@ -126,6 +126,16 @@ INLINE uint64_t bits32(vi32 m) {
 }
 /* NEON has no movemask; the loops above become a few instructions there. */
 
+/* The counts, less 1 where two bytes are equal: one instruction less than to count where they differ. */
+INLINE vu8 less_matches(vu8 count, vu8 a, vu8 b) {
+#if defined(__AVX512BW__)
+    __mmask64 same = _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
+    return (vu8)_mm512_mask_sub_epi8((__m512i)count, same, (__m512i)count, _mm512_set1_epi8(1));
+#else
+    return count + (vu8)(a == b);
+#endif
+}
+
 /* Adjacent bytes as wider lanes. */
 INLINE vu16 widened16(const uint8_t *p) {
 #if defined(__AVX512BW__)

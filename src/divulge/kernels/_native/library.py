@@ -52,7 +52,7 @@ def _loaded() -> _Loaded:
     except OSError:
         return _Loaded(None, (), f"the compiled kernels are not for this machine. hint: `{how}`")
     library.divulge_sources.restype = ctypes.c_char_p
-    if is_checkout and library.divulge_sources().decode() != digest(HERE):
+    if is_checkout and library.divulge_sources().decode().split()[0] != digest(HERE):
         return _Loaded(None, (), f"the compiled kernels are older than their C sources. hint: `{how}`")
     has = _LEVELS.get(library.divulge_level(), ())
     if asked in has:

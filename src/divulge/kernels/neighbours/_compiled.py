@@ -7,8 +7,6 @@ the scan is used instead, unless the nearest distances are too short for 16 bits
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +18,10 @@ from divulge.kernels._native.library import Filled, Kernel
 from divulge.kernels._tree import binary_tree
 from divulge.kernels.neighbours import _brute_force
 from divulge.kernels.neighbours._brute_force import MISSING, NO_LIMIT, TILE
+from divulge.kernels.neighbours._parts import in_parts
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, pairwise
-from divulge.kernels.runtime import side_by_side
+from divulge.kernels.runtime import IN_CACHE, side_by_side
 
 __all__ = ["CompiledIndex"]
 
@@ -32,6 +31,8 @@ _PROBE = 64
 _PRUNED = 0.12  # share of visited leaves above which the scan is used; start value
 _GROUP = 255  # mismatches that a byte can count
 _SCANNED = 256  # queries that one call scans
+_ORDERED = 20_000  # queries from which their order is worth a tree of their own
+_SAMPLED = 20_000  # rows at most from which the medians come
 
 
 class CompiledIndex:
@@ -41,9 +42,8 @@ class CompiledIndex:
         self._ruler, self._reference, self._engine = ruler, reference, engine
         self._threads, self._progress = threads or os.cpu_count() or 1, progress
         self._group, self._group_weight = _short_groups(ruler)
-        numbers = reference.rows.numbers
-        known = np.where(np.isfinite(numbers), numbers, np.nan) if numbers.size else numbers
-        self._centre = np.array([_median(known[:, j]) for j in range(numbers.shape[1])])
+        numbers = reference.rows.numbers[:: 1 + len(reference.rows) // _SAMPLED]
+        self._centre = np.array([_median(column) for column in numbers.T])
         self._tree: _box_tree.Tree | None = None
 
     def nearest(self, queries: Rows, k: int, own: Ints | None) -> tuple[Floats, Ints, Ints]:
@@ -56,6 +56,14 @@ class CompiledIndex:
         _, _, counts, found = self._run(queries, 0, np.ascontiguousarray(radius, dtype=np.float64), own, listing)
         return counts, found
 
+    def walked(self, queries: Rows) -> tuple[Filled, Filled, Ints, Ints]:
+        """Return tree and queries as `TREE` and `BOX_QUERIES` for another loop, and the order of rows and of queries.
+
+        The rows are in the order of the tree, and the queries in that of a tree of their own: adjacent ones are near.
+        """
+        tree, asked = self._built(), self._asked(queries)
+        return tree.filled(), asked.filled(), tree.order, self._near_each_other(asked)
+
     # ------------------------------------------------------------ one search
 
     def _run(
@@ -67,11 +75,11 @@ class CompiledIndex:
         probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
         if self._engine != "tiles":
             tree, asked = self._built(), self._asked(queries)
-            given = tree.filled(), asked, e
+            given = tree.filled(), asked.filled(), e
             share = _visited(given, out, probe, radius) / (len(probe) * (len(tree.first) - 1))
             if self._engine == "boxes" or share <= _PRUNED or not self._fits(out.distance[probe], radius):
                 step = max(64, min(4096, n // (8 * self._threads)))
-                found = self._threaded(_box_tree.search, given, out, self._query_order(queries), radius, listing, step)
+                found = self._threaded(_box_tree.search, given, out, self._query_order(asked), radius, listing, step)
                 return *out, found
         else:
             out.distance[probe] = self._sampled(queries.take(probe), k)
@@ -92,31 +100,13 @@ class CompiledIndex:
         step: int,
     ) -> tuple[Ints, Ints]:
         """Search the queries in parts of `step`; an interrupt ends running parts and cancels the others."""
-        n, stop = len(order), np.zeros(1, dtype=np.int32)
+        stop = np.zeros(1, dtype=np.int32)
         asked = _asked_of(out, order, radius, listing, stop)
 
-        def part(a: int) -> tuple[int, tuple[Ints, Ints]]:
-            b = min(a + step, n)
-            return b - a, _listed(kernel, (*given, asked), a, b, listing)
+        def part(a: int, b: int) -> tuple[Ints, Ints]:
+            return _listed(kernel, (*given, asked), a, b, listing)
 
-        starts, pairs, done = iter(range(0, n, step)), [], 0
-        with ThreadPoolExecutor(self._threads) as pool:
-            try:
-                # a few parts are queued for each thread, so that no thread is idle
-                waiting = {pool.submit(part, a) for a in islice(starts, 4 * self._threads)}
-                while waiting:
-                    finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        n_done, found = future.result()
-                        done += n_done
-                        pairs.append(found)
-                    waiting |= {pool.submit(part, a) for a in islice(starts, len(finished))}
-                    self._progress(done, n)
-            except BaseException:
-                stop[0] = 1
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return _joined(pairs)
+        return _joined(in_parts(part, len(order), step, self._threads, self._progress, stop))
 
     def _exact(self, queries: Rows, own: Ints | None) -> _box_tree.Exact:
         rows, ruler = self._reference.rows, self._ruler
@@ -133,14 +123,17 @@ class CompiledIndex:
 
     def _scaled(self, rows: Rows) -> NDArray[np.float32]:
         """Return the numbers cut to the range, centred and scaled; no difference exceeds its part of the distance."""
-        ruler = self._ruler
-        cut = np.clip(rows.numbers, ruler.low, ruler.low + ruler.span)
-        return np.ascontiguousarray(((cut - self._centre) / ruler.span * ruler.number_weight).astype(np.float32))
+        ruler, out = self._ruler, np.empty(rows.numbers.shape, dtype=np.float32)
 
-    def _asked(self, queries: Rows) -> Filled:
-        bits = np.uint32(1) << (queries.codes & 31).astype(np.uint32)
-        codes = np.ascontiguousarray((queries.codes & 255).astype(np.uint8))
-        return _box_tree.BOX_QUERIES(numbers=self._scaled(queries), codes=codes, bits=np.ascontiguousarray(bits))
+        def part(a: int, b: int) -> None:
+            cut = np.clip(rows.numbers[a:b], ruler.low, ruler.low + ruler.span)
+            out[a:b] = (cut - self._centre) / ruler.span * ruler.number_weight
+
+        side_by_side(part, len(rows), self._threads, IN_CACHE)
+        return out
+
+    def _asked(self, queries: Rows) -> _box_tree.BoxQueries:
+        return _box_tree.BoxQueries(self._scaled(queries), _bytes(queries))
 
     def _built(self) -> _box_tree.Tree:
         if self._tree is None:
@@ -149,7 +142,7 @@ class CompiledIndex:
 
     def _build(self) -> _box_tree.Tree:
         rows = self._reference.rows
-        numbers, codes = self._scaled(rows), np.ascontiguousarray((rows.codes & 255).astype(np.uint8))
+        numbers, codes = self._scaled(rows), _bytes(rows)
         weight = self._ruler.code_weight.astype(np.float32)
         order = np.arange(len(rows))
         begin, end, left = binary_tree(numbers, codes, weight, order, self._threads)
@@ -199,15 +192,14 @@ class CompiledIndex:
             self._group_weight.astype(np.float32), (int(depth[:n].max()) + 2) * NODE,
         )  # fmt: skip
 
-    def _query_order(self, queries: Rows) -> Ints:
-        """Return an order in which queries that take similar paths through the tree are adjacent."""
-        n = len(queries)
-        if n < 200_000:
-            return np.arange(n)
-        key = np.zeros(n, dtype=np.uint64)
-        for j in range(queries.codes.shape[1]):
-            key = key * np.uint64(31) + (queries.codes[:, j] & 255).astype(np.uint64)
-        return np.argsort(key * np.uint64(0x9E3779B97F4A7C15), kind="stable")
+    def _query_order(self, asked: _box_tree.BoxQueries) -> Ints:
+        """Return an order in which queries that take similar paths through the tree are adjacent, where that pays."""
+        return np.arange(len(asked.codes)) if len(asked.codes) < _ORDERED else self._near_each_other(asked)
+
+    def _near_each_other(self, asked: _box_tree.BoxQueries) -> Ints:
+        order = np.arange(len(asked.codes))
+        binary_tree(*asked, self._ruler.code_weight.astype(np.float32), order, self._threads)
+        return order
 
     # ------------------------------------------------------------ the scan
 
@@ -244,17 +236,25 @@ class CompiledIndex:
         ruler, rows = self._ruler, self._reference.rows
         unit = self._unit(farthest)
         gaps = np.isnan(rows.numbers).any(axis=0) | np.isnan(queries.numbers).any(axis=0)
-        columns = np.argsort(gaps, kind="stable")
         scale = ruler.number_weight * unit / ruler.span
+        # columns with gaps last; else those that tell rows apart best first, so that few columns are enough
+        some = rows.numbers[:: 1 + len(rows) // _SAMPLED]
+        some = np.where(np.isnan(some), self._centre, np.clip(some, ruler.low, ruler.low + ruler.span))
+        columns = np.lexsort((-((some - ruler.low) * scale).std(axis=0), gaps))
 
         def in_units(numbers: Floats) -> NDArray[np.int16]:
-            cut = np.clip(numbers, ruler.low, ruler.low + ruler.span) - ruler.low
-            whole = np.where(np.isnan(cut), MISSING, np.rint(cut * scale))
-            return np.ascontiguousarray(whole.astype(np.int16)[:, columns])
+            out = np.empty(numbers.shape, dtype=np.int16)
+
+            def part(a: int, b: int) -> None:
+                cut = np.clip(numbers[a:b, columns], ruler.low[columns], (ruler.low + ruler.span)[columns])
+                whole = np.rint((cut - ruler.low[columns]) * scale[columns])
+                out[a:b] = np.where(np.isnan(cut), MISSING, whole)
+
+            side_by_side(part, len(numbers), self._threads, IN_CACHE)
+            return out
 
         return _brute_force.Tiles(
-            _tiled(in_units(rows.numbers)), _tiled((rows.codes & 255).astype(np.uint8)),
-            in_units(queries.numbers), np.ascontiguousarray((queries.codes & 255).astype(np.uint8)),
+            _tiled(in_units(rows.numbers)), _tiled(_bytes(rows)), in_units(queries.numbers), _bytes(queries),
             self._group, np.minimum(np.floor(self._group_weight * unit), NO_LIMIT).astype(np.int16),
             unit * ruler.total, ruler.span.size + 2, int((~gaps).sum()),
         )  # fmt: skip
@@ -312,8 +312,13 @@ def _short_groups(ruler: Ruler) -> tuple[Ints, Floats]:
     return np.append(starts, bounds[-1]).astype(np.int64), np.array(out, dtype=np.float64)
 
 
+def _bytes(rows: Rows) -> NDArray[np.uint8]:
+    """Return the codes mod 256."""
+    return np.ascontiguousarray(rows.codes.astype(np.uint8))
+
+
 def _median(values: Floats) -> float:
-    values = values[~np.isnan(values)]
+    values = values[np.isfinite(values)]
     return float(np.median(values)) if len(values) else 0.0
 
 

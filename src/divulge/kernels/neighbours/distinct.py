@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.hashing import value_hashes
 from divulge.kernels.neighbours.gower import Rows
+from divulge.kernels.runtime import IN_CACHE, side_by_side
 
 __all__ = ["Distinct", "Progress"]
 
@@ -43,11 +46,12 @@ class Distinct:
             rows = rows.whole
         n = len(rows)
         hashes = _hash(rows)
+        if _n_distinct(hashes) > 0.95 * n and not always:
+            return Distinct._of_all(rows)
         _, first, of_hash, times = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
-        alone = len(first) > 0.95 * n and not (always and len(first) < n)
-        if alone or not _equal(rows, rows.take(first[of_hash])):  # two different rows with one hash: 1 in 2**64
-            numbers = np.arange(n + 1)
-            return Distinct(rows, rows, None, np.ones(n, dtype=np.int64), numbers, numbers[:-1])
+        # two different rows have one hash: 1 in 2**64
+        if len(first) == n > 0 or not _equal(rows, rows.take(first[of_hash])):
+            return Distinct._of_all(rows)
         order = np.argsort(first)
         rank = np.empty(len(first), dtype=np.int64)
         rank[order] = np.arange(len(first))
@@ -55,6 +59,12 @@ class Distinct:
         times = times[order].astype(np.int64)
         members = np.argsort(of_row, kind="stable")
         return Distinct(rows, rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+
+    @staticmethod
+    def _of_all(rows: Rows) -> Distinct:
+        """Return the rows as they are, each as a distinct one."""
+        numbers = np.arange(len(rows) + 1)
+        return Distinct(rows, rows, None, np.ones(len(rows), dtype=np.int64), numbers, numbers[:-1])
 
     def __len__(self) -> int:
         """Return the number of rows, repeats included."""
@@ -77,15 +87,22 @@ class Distinct:
 def _hash(rows: Rows) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each row: the sum of the hashes of its entries, each salted by its column."""
     out = np.zeros(len(rows), dtype=np.uint64)
-    columns = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]
-    columns += [rows.codes[:, j].astype(np.float64) for j in range(rows.codes.shape[1])]
-    for first in range(0, len(rows), 16_384):  # stay in cache
-        part = slice(first, first + 16_384)
+    columns: list[NDArray[Any]] = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]
+    columns += [rows.codes[:, j] for j in range(rows.codes.shape[1])]
+
+    def part(a: int, b: int) -> None:
         for j, column in enumerate(columns):
-            values = column[part] + 0.0
+            values = column[a:b] + 0.0
             values[np.isnan(values)] = np.nan  # with one bit pattern
-            out[part] += value_hashes(values.view(np.uint64), j)
+            out[a:b] += value_hashes(values.view(np.uint64), j)
+
+    side_by_side(part, len(rows), os.cpu_count() or 1, IN_CACHE)
     return out
+
+
+def _n_distinct(hashes: NDArray[np.uint64]) -> int:
+    ordered = np.sort(hashes)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + min(1, len(hashes))
 
 
 def _equal(a: Rows, b: Rows) -> bool:

@@ -14,6 +14,7 @@ are brought to the common multiple of the ranges, and the sum is one of whole nu
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
 from divulge.kernels.neighbours.lattice import steps_of, whole_steps
+from divulge.kernels.runtime import IN_CACHE, in_threads, side_by_side
 
 __all__ = [
     "Field",
@@ -33,6 +35,7 @@ __all__ = [
     "fit_ruler",
     "measure",
     "pairwise",
+    "places_of",
     "rows_of",
     "ruler_of",
 ]
@@ -146,9 +149,10 @@ def fit_ruler(fields: Sequence[Field], ranges_of: Sequence[int]) -> tuple[Ruler,
     >>> pairwise(ruler, a, b).tolist()
     [[0.25], [0.75]]
     """
-    measured = [measure(f, ranges_of) for f in sorted(fields, key=lambda f: f.name)]
-    ruler = ruler_of(measured)
     sizes = [len(c) for c in fields[0].codes]
+    ordered = sorted(fields, key=lambda f: f.name)
+    measured = in_threads(lambda f: measure(f, ranges_of), ordered, max(sizes))
+    ruler = ruler_of(measured)
     return ruler, tuple(rows_of(measured, i, n) for i, n in enumerate(sizes))
 
 
@@ -190,14 +194,12 @@ def measure(field: Field, ranges_of: Sequence[int]) -> Measured:
         return Measured(field.name, field.weight, 0.0, 0.0, None, field.codes)
     scale = _scale(field.numbers)
     values = tuple(v * scale + 0.0 for v in field.numbers)
-    known = np.concatenate([values[i] for i in ranges_of])
-    known = known[np.isfinite(known)]
+    known = _finite(np.concatenate([values[i] for i in ranges_of]))
     least, most = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     if not most - least > 0:
         return Measured(field.name, field.weight, 0.0, 0.0, None, _as_categories(values, field.codes))
     marks = field.codes if any(c.any() for c in field.codes) else None
-    every = np.concatenate(values)
-    lattice = steps_of(every[np.isfinite(every)])
+    lattice = steps_of(_finite(np.concatenate(values)))
     if lattice is None:
         return Measured(field.name, field.weight, least, most - least, values, marks, scale)
     origin, step = lattice
@@ -261,8 +263,12 @@ def rows_of(columns: Sequence[Measured], which: int, n_rows: int, at: Sequence[C
 
     def filled(parts: Sequence[tuple[str, NDArray[Any]]], dtype: type) -> NDArray[Any]:
         out: NDArray[Any] = np.empty((n_rows, len(parts)), dtype=dtype)
-        for j, (name, part) in enumerate(parts):
-            out[:, j] = part if place is None else part[place[name]]
+
+        def fill(a: int, b: int) -> None:
+            for j, (name, part) in enumerate(parts):
+                out[a:b, j] = part[a:b] if place is None else part[place[name][a:b]]
+
+        side_by_side(fill, n_rows, os.cpu_count() or 1, IN_CACHE)
         return out
 
     numbers, codes = _sorted(columns)
@@ -270,6 +276,11 @@ def rows_of(columns: Sequence[Measured], which: int, n_rows: int, at: Sequence[C
         filled([(c.name, c.numbers[which]) for c in numbers if c.numbers is not None], np.float64),
         filled([(c.name, c.codes[which]) for c in codes if c.codes is not None], np.int32),
     )
+
+
+def places_of(columns: Sequence[Measured], name: str) -> tuple[int, int]:
+    """Return the place of a column among the numbers of the rows of `rows_of`, and among the codes; -1 for none."""
+    return tuple(next((j for j, c in enumerate(part) if c.name == name), -1) for part in _sorted(columns))  # type: ignore[return-value] # two parts
 
 
 def _sorted(columns: Sequence[Measured]) -> tuple[list[Measured], list[Measured]]:
@@ -294,9 +305,14 @@ def _as_categories(values: tuple[Floats, ...], marks: tuple[Codes, ...]) -> tupl
     return tuple((c * n_marks + m).astype(np.int32) for c, m in zip(codes, marks, strict=True))
 
 
+def _finite(values: Floats) -> Floats:
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
+
+
 def _scale(values: tuple[Floats, ...]) -> float:
     """Return the factor that keeps differences of numbers and inverses of ranges from overflowing: a power of two."""
-    largest = max((float(np.abs(v[np.isfinite(v)]).max(initial=0.0)) for v in values), default=0.0)
+    largest = max((float(np.abs(_finite(v)).max(initial=0.0)) for v in values), default=0.0)
     return 2.0**-8 if largest > _HUGE else 2.0**256 if largest < _TINY else 1.0
 
 

@@ -30,10 +30,19 @@ class Point:
     utility: float
     verdict: str
     """Decides the shape."""
+    limits: tuple[float, float] | None = None
+    """Of the utility."""
 
 
 def risk_against_utility(
-    uid: str, points: Sequence[Point], *, measure: str, better: str, reference: float | None, acceptable: float
+    uid: str,
+    points: Sequence[Point],
+    *,
+    measure: str,
+    better: str,
+    reference: float | None,
+    acceptable: float,
+    said: str = "holdout",
 ) -> Markup:
     """Return the chart; points further right are more useful, points further down have less risk, for every measure.
 
@@ -45,8 +54,11 @@ def risk_against_utility(
         Name of the utility measure, and whether "higher" or "lower" is better.
     reference
         The value of the measure for the holdout, drawn as a line; None where there is none.
+    said
+        What the line is called.
     """
-    x_low, x_high = _range([p.utility for p in points] + ([] if reference is None else [reference]))
+    drawn = [v for p in points for v in (p.utility, *(p.limits or ()))]
+    x_low, x_high = _range(drawn + ([] if reference is None else [reference]))
     y_low, y_high = _range([v for p in points for v in (p.low, p.high)] + [0.0, acceptable])
     y_low, y_high = max(y_low, -1.0), min(y_high, 1.05)
 
@@ -72,7 +84,7 @@ def risk_against_utility(
     if reference is not None:
         body += [
             line(x(reference), _TOP, x(reference), _H - _BOTTOM, "accept"),
-            text_mark(x(reference), _TOP - 5, "holdout"),
+            text_mark(x(reference), _TOP - 5, said),
         ]
     body.append(
         text_mark((_LEFT + _W - _RIGHT) / 2, _H - 10, f"{measure}: further right is more useful", css="axis-label")
@@ -80,6 +92,8 @@ def risk_against_utility(
     body.append(text_mark(_LEFT - 48, 16, "risk: further down is less", "start", "axis-label"))
     places = [(x(p.utility), y(p.risk)) for p in points]
     body += [line(px, y(p.low), px, y(p.high), "thin") for p, (px, _) in zip(points, places, strict=True)]
+    body += [line(x(p.limits[0]), py, x(p.limits[1]), py, "thin") for p, (_, py) in zip(points, places, strict=True)
+             if p.limits]  # fmt: skip
     body += [verdict_mark(px, py, p.verdict) for p, (px, py) in zip(points, places, strict=True)]
     body += _labels([_short(p.label) for p in points], places)
     return drawing(

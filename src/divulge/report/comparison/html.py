@@ -23,8 +23,15 @@ from divulge.report.comparison.text import (
     utility_rows,
 )
 from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.model import Utility
 
 __all__ = ["page"]
+
+DISTANCE = Utility(
+    measure="distance of pairs of columns", value=None, reference=0.0, better="lower",
+    about="How far pairs of columns are from the real ones beyond another sample of the same people.", notes=(),
+)  # fmt: skip
+"""The measure of use of the front."""
 
 _FIRST = "propensity AUC"
 """The measure of the first chart: it compares whole rows and needs no target."""
@@ -35,7 +42,7 @@ def page(data: Comparison) -> str:
     """Return the comparison as one HTML page; every label and name in it is untrusted text."""
     script, style = asset("report.js"), asset("report.css")
     candidates = by_order(data)
-    pictures = _pictures(data)
+    pictures = [*_front(data), *_pictures(data)]
     pairs = sorted(data.pairs, key=lambda p: (p.riskier is None, -abs(p.difference or 0)))
     context = {
         "data": data,
@@ -61,6 +68,24 @@ def page(data: Comparison) -> str:
     }  # fmt: skip
     text = files("divulge.report.comparison").joinpath("comparison.html.j2").read_text(encoding="utf-8")
     return str(template().environment.from_string(text).render(context))
+
+
+def _front(data: Comparison) -> list[dict[str, Any]]:
+    """Return the chart of risk against the distance of pairs, with limits of both; [] without a front."""
+    if data.front is None:
+        return []
+    points = [
+        Point(formatting.name(c.label), w.value, w.low, w.high, max(0.0, f.excess), c.verdict, (f.low, f.high))
+        for c in by_order(data)
+        if (f := c.fidelity) and (w := c.worst) and w.value is not None and w.low is not None and w.high is not None
+    ]
+    if not points:
+        return []
+    svg = risk_against_utility(
+        "front", points, measure=DISTANCE.measure, better="lower", reference=0.0, said="another sample",
+        acceptable=data.settings.acceptable,
+    )  # fmt: skip
+    return [{"svg": svg, "measure": DISTANCE, "points": points}]
 
 
 def _pictures(data: Comparison) -> list[dict[str, Any]]:

@@ -15,10 +15,14 @@ __all__ = [
     "Attack",
     "Band",
     "Candidate",
+    "CandidateFidelity",
     "CandidateTable",
     "Cell",
     "Comparison",
+    "Dominated",
     "Failed",
+    "FidelityPair",
+    "Front",
     "GivenTable",
     "NotCompared",
     "Order",
@@ -119,6 +123,52 @@ class CandidateTable(GivenTable, frozen=True, kw_only=True):
     utility: tuple[Utility, ...]
 
 
+class CandidateFidelity(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the pairs of columns of a candidate are from the real ones, mean over all pairs and over its tables.
+
+    `excess`: beyond a fresh sample, where 0 is a fresh sample and below it is closer; `low` and `high` are limits of
+    the distance without noise, which hold for all candidates together. `verdict` is the worst of its tables.
+    """
+
+    ruler: float | None
+    excess: float
+    low: float
+    high: float
+    verdict: str
+
+
+class Dominated(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate that is worse than another in risk or in use for certain, and by estimate no better in the other."""
+
+    label: str
+    by: str
+    sure: Literal["risk", "use", "risk and use"]
+
+
+class FidelityPair(msgspec.Struct, frozen=True, kw_only=True):
+    """The distance of the first candidate less that of the second; `farther` is null where that is uncertain.
+
+    The limits hold for all pairs together. They are those of independent estimates, and cautious, as the same real
+    table is behind both.
+    """
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    farther: str | None
+
+
+class Front(msgspec.Struct, frozen=True, kw_only=True):
+    """The candidates that no other one betters in risk or in use without being worse in the other."""
+
+    labels: tuple[str, ...]
+    dominated: tuple[Dominated, ...]
+    pairs: tuple[FidelityPair, ...]
+    sentence: str
+
+
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A table, or a generator with several; `about` says which the statement is about.
 
@@ -134,6 +184,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     worst: Worst | None
     utility: tuple[Utility, ...]
     tables: tuple[CandidateTable, ...]
+    fidelity: CandidateFidelity | None = None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,6 +254,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     attacks: tuple[Attack, ...]
     pairs: tuple[Pair, ...]
+    front: Annotated[Front | None, Meta(description="Null without fidelity, or where nothing is ranked.")] = None
     not_compared: tuple[NotCompared, ...]
     failed: tuple[Failed, ...]
     versions: dict[str, str]

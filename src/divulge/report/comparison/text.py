@@ -121,6 +121,7 @@ def markdown(data: Comparison) -> str:
         section_of("Order", _order(candidates), RISK) if ranked else section_of("Verdicts", _verdicts(candidates)),
         section_of("Risk by attack", *_by_attack(data, labels, ranked)),
         section_of("Single comparisons", _singles(data), SINGLE) if ranked else "",
+        section_of("Fidelity", escaped(data.front.sentence), _fidelity(data)) if data.front else "",
         section_of("Utility", *_utility(data, labels)) if utility_rows(data) else "",
         section_of("What was not compared", "\n".join(_not_compared(data))),
         section_of("Notes", "\n".join(f"- {escaped(n)}" for n in data.notes)),
@@ -194,6 +195,16 @@ def _singles(data: Comparison) -> str:
     return table_of(["table", "verdict", "at least", "at most"], rows)
 
 
+def _fidelity(data: Comparison) -> str:
+    heads = ["candidate", "pairs of columns", "ruler", "beyond a fresh sample", "limits"]
+    rows = [
+        [escaped(formatting.name(c.label)), f.verdict, number(f.ruler), number(f.excess),
+         f"{number(f.low)} to {number(f.high)}"]
+        for c in by_order(data) if (f := c.fidelity)
+    ]  # fmt: skip
+    return table_of(heads, rows, (2, 3))
+
+
 def _utility(data: Comparison, labels: Sequence[str]) -> list[str]:
     rows, told = [], []
     for measure, values in utility_rows(data):
@@ -221,6 +232,8 @@ def _parts(data: Comparison) -> list[Any]:
     parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
     parts.append(_grid(data))
+    if data.front:
+        parts.append(Text(clean(data.front.sentence)))
     if utility_rows(data):
         parts.append(_kept(data))
     if data.not_compared:

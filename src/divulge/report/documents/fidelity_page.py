@@ -8,8 +8,9 @@ from typing import Any
 from markupsafe import Markup
 
 from divulge.core import __version__
+from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import FidelityResult, name_of, sentence_of
+from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of
 from divulge.report.documents.html import asset, content_policy, template
 
 __all__ = ["page"]
@@ -37,13 +38,10 @@ def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warning
         Why the verdicts may not hold.
     """
     script, style = asset("report.js"), asset("report.css")
-    by_measure: dict[str, list[FidelityResult]] = {}
-    for result in results:
-        by_measure.setdefault(result.measure, []).append(result)
     context = {
         "settings": settings,
         "warnings": warnings,
-        "sections": [_section(found) for found in by_measure.values()],
+        "sections": [_section(found) for found in grouped(results)],
         "script": Markup(script),  # our own files
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
@@ -54,11 +52,11 @@ def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warning
 
 def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
     head = results[0]
-    entry = REGISTRY.get(head.measure)
+    entry = REGISTRY.get(head.measure) or LINKED.get(head.measure)
     rows = sorted(results[1:], key=lambda r: (-(r.ruler if r.ruler is not None else -1.0), name_of(r)))
     return {
-        "id": head.measure,
-        "name": head.measure.replace("_", " "),
+        "id": "-".join([head.measure, *head.table.split()]),
+        "name": head.measure.replace("_", " ") + (f" of {head.table}" if head.table else ""),
         "head": head,
         "sentence": sentence_of(head),
         "entry": entry,
@@ -69,5 +67,5 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
 
 
 def _label(result: FidelityResult) -> str:
-    told = " + ".join(result.columns) or result.group or "all columns"
+    told = " + ".join(result.columns) or result.group or result.table or "all columns"
     return told + (f" ({result.variant})" if result.variant else "")

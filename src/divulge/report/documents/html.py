@@ -19,13 +19,16 @@ from markupsafe import Markup
 from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import assessment_text, settings_of
-from divulge.report.documents import html_charts, html_figures, html_front, html_matrix
+from divulge.report.documents import html_charts, html_figures, html_front, html_kept, html_matrix
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
+from divulge.report.prose.compared import plain_share
 from divulge.report.prose.decision import decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
+from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
+from divulge.report.prose.tiles import state_words
 
 __all__ = ["page"]
 
@@ -89,6 +92,7 @@ def _whole(data: Assessment) -> dict[str, Any]:
         "tables": [*data.tables.by_role().items()],
         "level": _level(data),
         "acceptable": f"{data.settings.acceptable:g}",
+        "acceptable_share": f"{100 * data.settings.acceptable:g}%",
     }
 
 
@@ -99,6 +103,7 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "d": told,
         "banner": _banner(data),
         "tiles": html_front.front(told),
+        "tiles_end": plain_share(html_front.end_of_bars(told)),
         "drawn": html_front.questions_drawn(data, told.tiles),
         "primaries": html_front.primaries(data, scale),
         "scale_axis": html_figures.axis("px", scale, data),
@@ -115,6 +120,8 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "control_sentence": distances.control_sentence(data),
         "decided": statement.decided(data),
         "certificate": statement.CERTIFICATE,
+        "fidelity": html_kept.kept(data),
+        "ruler": words.RULER,
         "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],
         "limits": words.LIMITS,
     }
@@ -136,6 +143,8 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "processing": statement.PROCESSING,
         "evidence": statement.evidence(data),
         "matrix": html_matrix.matrix(data),
+        "solved": reconstruction_in_words(data),
+        "solving": MEANING,
         "cap_curves": html_figures.cap_curves(data),
         "uniqueness": _uniqueness(data),
         "baselines": _baselines(data),
@@ -156,7 +165,7 @@ def _always(_: dict[str, Any]) -> bool:
 _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, Any]], bool]], ...] = (
     ("risks", lambda c: "All risks and comparisons" if c["holdout"] else "All rates", lambda c: c["forest"]["n"] > 0),
     ("questions", lambda c: "The three questions in full, and membership", _always),
-    ("attribution", lambda c: "Attribution: who knows this can tell that", lambda c: bool(c["matrix"])),
+    ("attribution", lambda c: "Attribution: who knows this can tell that", lambda c: bool(c["matrix"] or c["solved"])),
     ("cap", lambda c: "CAP, person by person", lambda c: bool(c["cap_curves"])),
     ("distances", lambda c: "Distances in full", lambda c: c["distances"]["any"]),
     ("uniqueness", lambda c: "Copies and uniqueness in full", _always),
@@ -164,6 +173,7 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
     ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"])),
     ("exposed", lambda c: "The list of exposed people", lambda c: bool(c["data"].records)),
     ("calibration", lambda c: "What this run could have seen", _always),
+    ("fidelity_full", lambda c: "Fidelity in full", lambda c: any(m["rows"] for m in c["fidelity"]["full"])),
     ("utility", lambda c: "Utility in full", lambda c: bool(c["data"].utility)),
     ("change", lambda c: "Change since the previous run", lambda c: bool(c["data"].change)),
     ("policy", lambda c: "Policy", lambda c: bool(c["data"].policy)),
@@ -211,7 +221,8 @@ def template() -> Any:
         "capitalized": formatting.capitalized,
         "compact": formatting.compact,
         "counted": formatting.counted,
-        "css": lambda verdict: _CLASS.get(verdict, "unsure"),
+        "css": lambda verdict: (html_kept.SIGNS | _CLASS).get(verdict, "unsure"),
+        "kept_css": lambda verdict: html_kept.SIGNS.get(verdict, "nohold"),
         "distance": formatting.distance,
         "further": formatting.further,
         "in_question": order.in_question,
@@ -229,6 +240,7 @@ def template() -> Any:
         "rated": formatting.rated,
         "share": formatting.share,
         "side": formatting.side,
+        "state_words": state_words,
         "standing_out": formatting.standing_out,
         "telling_notes": formatting.telling_notes,
         "two": lambda value: "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00"),
@@ -273,7 +285,12 @@ def _banner(data: Assessment) -> dict[str, Any]:
         "meaning": formatting.meaning(data),
         "counts": [c for c in order.verdict_counts(data.results) if c[0] != "no holdout"],
         "facts": people.facts_in_words(data),
-        "warnings": [(c.check, why_mended(c.check) or c.detail) for c in data.preconditions if not c.ok],
+        # the title says already that there is no holdout
+        "warnings": [
+            (c.check, why_mended(c.check) or c.detail)
+            for c in data.preconditions
+            if not c.ok and (c.check != "holdout" or order.has_holdout(data))
+        ],
     }
 
 

@@ -15,7 +15,7 @@ from divulge.report.prose.compared import Bar, bars
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.tiles import Tile
 
-__all__ = ["bound_words", "front", "mapped", "primaries", "questions_drawn", "risky_sets"]
+__all__ = ["bound_words", "end_of_bars", "front", "mapped", "primaries", "questions_drawn", "risky_sets"]
 
 _ROWS = 8  # rows of one chart of bars
 _COLUMNS = 12  # columns of the map that are drawn
@@ -24,13 +24,18 @@ _LONG = 260  # width of the labels of key sets
 
 
 def front(d: Decision) -> list[dict[str, Any]]:
-    """Return the tiles, each with the drawing of its bars."""
-    return [{"t": t, "bars": _tile_bars(t)} for t in d.tiles]
+    """Return the tiles, each with the drawing of its bars; those of people share one scale."""
+    end = end_of_bars(d)
+    return [{"t": t, "bars": _tile_bars(t, end if t.r is not None else 1.0)} for t in d.tiles]
 
 
-def _tile_bars(t: Tile) -> list[dict[str, Any]]:
-    top = html_bars.top([b.share for b in t.bars]) if t.id != "use" else 1.0
-    return [{"b": b, "svg": html_bars.single(f"t-{t.id}-{i}", b, top)} for i, b in enumerate(t.bars)]
+def end_of_bars(d: Decision) -> float:
+    """Return the share at which the bars of people end, in all tiles."""
+    return html_bars.top([b.share for t in d.tiles if t.r is not None for b in t.bars])
+
+
+def _tile_bars(t: Tile, end: float) -> list[dict[str, Any]]:
+    return [{"b": b, "svg": html_bars.single(f"t-{t.id}-{i}", b, end)} for i, b in enumerate(t.bars)]
 
 
 # ---------------------------------------------------------------- one chart of bars for each question

@@ -17,7 +17,8 @@ _SMALL_N = 100
 
 def matrix(data: Assessment) -> dict[str, Any] | None:
     """Return targets by key sets, or targets by attacks where no key sets were searched; None without targets."""
-    attributed = [r for r in data.results if r.target and r.verdict is not None and not order.in_question(r)]
+    elsewhere = (*order.QUESTIONS, "linear_reconstruction")
+    attributed = [r for r in data.results if r.target and r.verdict is not None and r.attack not in elsewhere]
     if not attributed:
         return None
     if data.key_sets:

@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND, number
 from divulge.report import formatting, order
-from divulge.report.model import Assessment, Policy, Precondition, ResultRecord
+from divulge.report.model import Assessment, Precondition, ResultRecord
+from divulge.report.policy_model import Policy
 
 __all__ = ["case_of", "document_of", "junit", "outcome_of", "suite_of"]
 

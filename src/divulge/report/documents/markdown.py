@@ -6,19 +6,27 @@ import re
 from collections.abc import Iterable, Sequence
 
 from divulge.core.result import Risk, counts_rows, number, percent
+from divulge.measures.result import FidelityResult
 from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
-from divulge.report.model import Assessment, Changed, Rate, ResultRecord
-from divulge.report.prose import distances, people, statement, wp216
+from divulge.report.model import Assessment, Rate, ResultRecord
+from divulge.report.policy_model import Changed
+from divulge.report.prose import distances, people, statement, use, wp216
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import Decision, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
+from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
+from divulge.report.prose.tiles import state_words
 
 __all__ = ["markdown"]
 
 _MOST = 40
 _PARTS = 5  # near copies on part of the columns
 _SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
+_FIDELITY_SIGNS = {
+    "differs": "▲ ", "closer than a fresh sample": "▼ ", "cannot tell": "◆ ", "like a fresh sample": "● ",
+}  # fmt: skip
+_WORST = 10  # columns and pairs that differ
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
 
@@ -27,8 +35,10 @@ def markdown(data: Assessment) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
     parts = [
         _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
-        _threat(data), _decision(data), _comparisons(data), _uniqueness(data), _distances(data), _minimal(data),
-        _records(data), _control(data), _utility(data), _not_tested(data), _preconditions(data), _method(data),
+        _threat(data), _decision(data), _comparisons(data), _solved(data), _uniqueness(data), _distances(data),
+        _minimal(data), _records(data), _control(data), _fidelity(data), _utility(data), _not_tested(data),
+        _preconditions(data),
+        _method(data),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -77,6 +87,10 @@ def _sign(verdict: str) -> str:
     return f"{_SIGNS.get(verdict, '')} {verdict}".strip()
 
 
+def _state(state: str) -> str:
+    return f"{_SIGNS.get(state, '')} {state_words(state)}".strip()
+
+
 def _head(data: Assessment) -> str:
     counts = [f"{n:,} {v}" for v, n in order.verdict_counts(data.results) if v != "no holdout"]
     started = escaped(str(data.started).replace("T", " "))
@@ -99,16 +113,18 @@ def _head(data: Assessment) -> str:
 
 def _tiles(told: Decision) -> str:
     """Return one row for each question: its state and what was found, members beside strangers."""
-    rows = [(escaped(t.name), _sign(t.state), escaped(t.sentence)) for t in told.tiles]
+    rows = [(escaped(t.name), _state(t.state), escaped(t.sentence)) for t in told.tiles]
     return table_of(("question", "state", "members are people in the real table, strangers were never in it"), rows)
 
 
 def _scope(told: Decision) -> str:
-    lines = (
-        ("Preconditions", told.preconditions), ("Ruled out", told.bounded), ("Only screened", told.screened),
-        ("Not tested", told.not_tested),
-    )  # fmt: skip
-    return "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines)
+    lines = [("Preconditions", told.preconditions)]
+    lines += [] if told.reach else [("Ruled out", told.unbounded)]
+    lines += [("Further tests", told.screened), ("Not tested", told.not_tested), ("Several tables", told.together)]
+    text = "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines if text)
+    heads = ("main test without a finding", "state", "a leak could still reach")
+    rows = [(escaped(x.test), _state(x.state), x.limit) for x in told.reach]
+    return f"{text}\n\n{table_of(heads, rows)}" if rows else text
 
 
 def _todo(told: Decision) -> str:
@@ -171,14 +187,46 @@ def _change(data: Assessment) -> str:
         for c in moved[:_MOST]
     ]
     heads = ["attack", "known", "target", "before", "now", "change", "simultaneous interval", "verdict"]
-    told = f"**{found.verdict}.** {escaped(found.sentence)}"
+    told = f"**{found.verdict}.** {escaped(f'{found.sentence} {use.changed_line(data)}'.strip())}"
     return section_of("Change since the previous run", told, table_of(heads, rows, range(3, 7)) if rows else "")
 
 
 def _utility(data: Assessment) -> str:
-    rows = [[escaped(u.measure), number(u.value), number(u.reference), u.better] for u in data.utility]
-    heads = ["measure", "synthetic table", "reference", "better is"]
+    rows = [
+        [escaped(u.measure), number(u.value), number(u.reference), u.better, escaped(u.verdict) or "-"]
+        for u in data.utility
+    ]
+    heads = ["measure", "synthetic table", "reference", "better is", "beside a fresh sample"]
     return section_of("Utility", table_of(heads, rows, (1, 2))) if rows else ""
+
+
+def _fidelity(data: Assessment) -> str:
+    """Return the verdict of each measure over all columns, the columns and pairs that differ, what is not compared."""
+    scope = data.fidelity_scope
+    if scope is None:
+        return ""
+    rows = [_kept_row(r) for r in use.headlines(data) if r.verdict != "not measured"]
+    heads = ["measure", "verdict", "value", "a fresh sample", "ruler", "holdout"]
+    differ = [r for r in data.fidelity if r.columns and r.verdict == "differs"]
+    worst = sorted(differ, key=lambda r: (-(r.ruler or 0.0), r.measure, r.columns))[:_WORST]
+    told = [f"- {escaped(r.measure.replace('_', ' '))}: {_names(r.columns)}, ruler {number(r.ruler)}" for r in worst]
+    if len(differ) > len(told):
+        told.append(f"- {len(differ) - len(told):,} more are in assessment.json.")
+    warned = [f"- {escaped(w)}" for w in scope.warnings]
+    return section_of(
+        "Fidelity: what the table keeps", "\n".join(warned), words.RULER,
+        table_of(heads, rows, (2, 4, 5)) if rows else "",
+        "\n".join(["These differ most:\n", *told]) if told else "", escaped(use.silent_line(data)),
+    )  # fmt: skip
+
+
+def _kept_row(r: FidelityResult) -> list[str]:
+    fresh, beside = r.fresh_sample, r.holdout
+    return [
+        escaped(r.measure.replace("_", " ")), _FIDELITY_SIGNS.get(r.verdict, "") + r.verdict, number(r.value),
+        "-" if fresh is None else f"{number(fresh.low)} to {number(fresh.high)}", number(r.ruler),
+        number(beside.value if beside else None),
+    ]  # fmt: skip
 
 
 def _overview(data: Assessment) -> str:
@@ -331,6 +379,11 @@ def _risk(risk: Risk | None) -> str:
         return "-"
     # limits may begin with < or >
     return f"{number(risk.value)} ({escaped(formatting.interval(risk))})"
+
+
+def _solved(data: Assessment) -> str:
+    lines = [f"- {escaped(told)}" for told in reconstruction_in_words(data)]
+    return section_of("Linear reconstruction", MEANING, "\n".join(lines)) if lines else ""
 
 
 def _uniqueness(data: Assessment) -> str:

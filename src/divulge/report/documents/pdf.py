@@ -1,15 +1,18 @@
-"""The report as PDF, printed by a browser that is installed: divulge itself draws no pages."""
+"""The report as PDF, printed by a browser or WeasyPrint that is installed: divulge itself draws no pages."""
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Never
 
 from divulge.core.atomic_write import replaced
 from divulge.core.errors import SettingError
+from divulge.report.documents.weasyprint_page import adapted
 
 __all__ = ["printed", "printer"]
 
@@ -28,7 +31,8 @@ _FLAGS = (
 )  # fmt: skip
 _SECONDS = 180
 _NONE = (
-    "--pdf: no Chromium (Chrome, Edge) is installed. hint: install one, or open report.html in a browser and print it."
+    "--pdf: neither Chromium (Chrome, Edge) nor WeasyPrint is installed. hint: install one, or open report.html in a "
+    "browser and print it."
 )
 
 
@@ -41,7 +45,8 @@ def printer() -> str | None:
 def printed(page: str, path: str | Path) -> Path:
     """Print a page of `Report.to_html` to a PDF file, under a temporary name first, and return the file.
 
-    The policy of the page forbids every request. Its own script runs: with scripts off, Chromium prints nothing.
+    A browser prints it where one is installed, else WeasyPrint. The policy of the page forbids every request. Its own
+    script runs in a browser: with scripts off, Chromium prints nothing.
 
     Parameters
     ----------
@@ -53,12 +58,10 @@ def printed(page: str, path: str | Path) -> Path:
     Raises
     ------
     SettingError
-        No such browser is installed, or it could not print.
+        Neither is installed, or it could not print.
     """
     by = printer()
-    if by is None:
-        raise SettingError(_NONE)
-    content = _by_browser(by, page)
+    content = _by_weasyprint(page) if by is None else _by_browser(by, page)
     if not content.startswith(b"%PDF"):
         raise SettingError("--pdf: printing gave no PDF. hint: open report.html in a browser and print it.")
     replaced(Path(path), content)
@@ -81,3 +84,27 @@ def _by_browser(browser: str, page: str) -> bytes:
             raise SettingError(
                 f"--pdf: the browser could not print ({why}). hint: open report.html in a browser and print it."
             ) from None
+
+
+def _by_weasyprint(page: str) -> bytes:
+    """Return the PDF that WeasyPrint sets, without a request and without its warnings about rules for browsers."""
+    log = logging.getLogger("weasyprint")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        import weasyprint
+
+        return bytes(weasyprint.HTML(string=adapted(page), url_fetcher=_refused).write_pdf())
+    except (ImportError, OSError):  # OSError: its library Pango is missing
+        raise SettingError(_NONE) from None
+    except Exception as error:
+        why = type(error).__name__
+        raise SettingError(
+            f"--pdf: WeasyPrint could not print ({why}). hint: open report.html in a browser and print it."
+        ) from None
+    finally:
+        log.setLevel(before)
+
+
+def _refused(url: str) -> Never:
+    raise ValueError("the page asks for nothing")

@@ -11,8 +11,11 @@ from divulge.core.result import FOUND, Risk, counts_rows, number, percent
 from divulge.report import formatting, order
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.prose import people, statement, wp216
+from divulge.report.prose import people, statement, use, wp216
+from divulge.report.prose.answer import Answer
+from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.membership import membership_line
+from divulge.report.prose.tiles import Tile
 
 __all__ = ["clean", "summary"]
 
@@ -44,9 +47,18 @@ def _parts(data: Assessment, width: int) -> list[Any]:
     if data.utility:
         kept = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
         parts.append(Text(f"Utility: {clean(kept)}."))
+    parts += [Text(clean(line)) for line in _kept(data)]
     parts += _control(data)
-    parts.append(Text("Not tested: " + clean(", ".join(n.what for n in data.not_tested)) + "."))
-    return parts
+    away = untested(data)
+    return [*parts, Text(f"Not tested: {clean(', '.join(away))}.")] if away else parts
+
+
+def _kept(data: Assessment) -> list[str]:
+    """Return what the table keeps beside a fresh sample, in a few lines."""
+    lines = [f"Fidelity: {line.words}." for line in use.kept_lines(data)]
+    scope = data.fidelity_scope
+    lines += [f"! fidelity: {w}" for w in scope.warnings] if scope else []
+    return [*lines, silent] if lines and (silent := use.silent_line(data)) else lines
 
 
 def _head(data: Assessment) -> list[Any]:
@@ -57,10 +69,12 @@ def _head(data: Assessment) -> list[Any]:
     if data.revealed and data.edition == "custodian":
         what = clean(", ".join(data.revealed))
         parts.append(Text(f"! this report holds data values: it was asked to reveal {what}"))
+    told = decision(data)
     parts += [
         Text(f"divulge: {data.verdict.verdict}", style="bold"),
-        Text(clean(formatting.spoken(data, data.verdict.sentence))),
-        *(Text(clean(fact)) for fact in people.facts_in_words(data)),
+        Text(clean(told.headline)),
+        Text(clean(f"{told.release} {told.at_risk}".strip())),
+        *(Text(clean(fact)) for fact in (*_facts(data, told), told.together) if fact),
         Text(""),
     ]
     bad = [f"! {c.check}: {c.detail}" for c in data.preconditions if not c.ok]
@@ -68,22 +82,40 @@ def _head(data: Assessment) -> list[Any]:
     parts += [Text(clean(line), style="yellow") for line in (*bad, *late)]
     if data.policy:
         broken = sum(not c.kept for c in data.policy.conditions)
-        told = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
-        parts.append(Text(f"Policy «{clean(formatting.prose(data.policy.name, 120))}»: {told}."))
+        kept = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
+        parts.append(Text(f"Policy «{clean(formatting.prose(data.policy.name, 120))}»: {kept}."))
     if data.change:
-        parts.append(Text(f"Change: {clean(data.change.sentence)}"))
+        parts.append(Text(f"Change: {clean(data.change.sentence)} {clean(use.changed_line(data))}".rstrip()))
     answers = wp216.answers(data)
+    parts += [Text(clean(f"{t.name}: {t.state}. {t.sentence}")) for t in told.tiles if t.id == "copies" and t.r]
     if any(a.headline for a in answers):
-        parts += [Text(clean(wp216.line(a))) for a in answers]
-        parts += [Text(clean(line)) for line in membership_line(data)]
+        parts += [Text(clean(_answer(a, next(t for t in told.tiles if t.id == a.attack)))) for a in answers]
+    parts += [Text(clean(line)) for line in membership_line(data)]
+    parts += [Text(""), Text(clean(f"In full: {formatting.spoken(data, data.verdict.sentence)}"))]
     return parts
+
+
+def _answer(answer: Answer, tile: Tile) -> str:
+    """Return the answer to one question in one line, with the state that its tile has."""
+    line = wp216.line(answer)
+    if tile.state not in FOUND or answer.headline is None or answer.headline.verdict == tile.state:
+        return line
+    return f"{tile.name}: {tile.state}. {tile.sentence} Main test: {answer.headline.verdict}. {answer.headline.text}"
+
+
+def _facts(data: Assessment, told: Decision) -> list[str]:
+    """Return the facts about single people but what the headline says: whole records that name nobody."""
+    facts = people.facts_in_words(data)
+    is_told = "word for word" in told.headline and data.facts is not None and not data.facts.verbatim.named
+    return facts[1:] if is_told else facts
 
 
 def _compared(data: Assessment, width: int) -> list[Any]:
     """Return the table of comparisons, and how many more there are."""
     from rich.text import Text
 
-    judged = [r for r in order.judged(data.results) if not order.in_question(r)]
+    # what the lines about the questions and membership tell already
+    judged = [r for r in order.judged(data.results) if not order.in_question(r) and r.attack != "membership"]
     parts: list[Any] = []
     better = [r for r in judged if not order.is_blind(r)]
     if better:

@@ -18,25 +18,35 @@ _COUNTS = (
     "Table.rows", "Table.units", "Value.holdout", "Value.real",
 )  # fmt: skip
 _PUBLIC = (
-    "Bound.limit", "Change.level", "KeySet.share", "MinimalKeySet.synthetic_share", "PositiveControl.n_planted",
-    "PositiveControl.share", "ResultRecord.settings", "Risk.level", "Settings.acceptable", "Settings.jobs",
-    "Settings.level", "Settings.missing", "Settings.seed", "Table.columns", "Table.missing", "Value.synthetic",
+    "Bound.limit", "Change.level", "FidelityResult.m", "FidelityResult.tolerance", "FidelityScope.tolerance",
+    "KeySet.share", "MinimalKeySet.synthetic_share", "PositiveControl.n_planted", "PositiveControl.share",
+    "ResultRecord.settings", "Risk.level", "Settings.acceptable", "Settings.jobs", "Settings.level",
+    "Settings.missing", "Settings.people", "Settings.seed", "Table.columns", "Table.missing", "Value.synthetic",
 )  # fmt: skip
 _LISTING = (
     "Change.gone", "Change.new", "LeftOut.n", "LeftOut.of", "Overall.screened", "PositiveControl.n_judged",
 )  # fmt: skip
 _WITHHELD = (
-    "Bound.people", "Bound.shown", "Changed.before", "Changed.difference", "Changed.high", "Changed.high_simultaneous",
-    "Changed.low", "Changed.low_simultaneous", "Changed.now", "Changed.p_adjusted", "Difference.high",
-    "Difference.high_simultaneous", "Difference.low", "Difference.low_simultaneous", "Found.high", "Found.low",
-    "Found.risk", "Planted.flagged", "Planted.flagged_without", "Planted.others_flagged", "Planted.planted",
-    "PositiveControl.smallest_share", "Records.copied", "Records.disclosed", "Records.exposed",
-    "Records.exposed_share", "Records.exposed_share_strangers", "Records.fdr", "Records.flagged", "Records.n",
-    "Records.recognised", "Records.replicated_unique", "Records.smallest_flaggable", "Repeated.elsewhere",
-    "Repeated.named", "Repeated.p_value", "Repeated.times", "ResultRecord.curves", "ResultRecord.p_adjusted",
-    "ResultRecord.p_value", "ResultRecord.seconds", "ResultRecord.smallest_detectable", "Smallest.difference_with",
-    "Smallest.difference_without", "Smallest.smallest_detectable", "Smallest.smallest_share", "Utility.reference",
-    "Utility.value", "Verbatim.members", "Verbatim.named", "Verbatim.strangers", "Verbatim.telling",
+    "Bound.people", "Bound.shown", "Changed.before", "Changed.difference", "Changed.high",
+    "Changed.high_simultaneous", "Changed.low", "Changed.low_simultaneous", "Changed.now", "Changed.p_adjusted",
+    "ChangedFidelity.before", "ChangedFidelity.difference", "ChangedFidelity.high", "ChangedFidelity.low",
+    "ChangedFidelity.now", "Difference.high", "Difference.high_simultaneous", "Difference.low",
+    "Difference.low_simultaneous", "FidelityResult.context", "FidelityResult.excess", "FidelityResult.high",
+    "FidelityResult.low", "FidelityResult.n", "FidelityResult.p_adjusted", "FidelityResult.p_low_tail",
+    "FidelityResult.p_low_tail_adjusted", "FidelityResult.p_value", "FidelityResult.rows_needed",
+    "FidelityResult.ruler", "FidelityResult.seconds", "FidelityResult.smallest_detectable", "FidelityResult.value",
+    "Found.high", "Found.low", "Found.risk", "FreshSample.high", "FreshSample.low", "FreshSample.mean",
+    "HoldoutValue.n", "HoldoutValue.p_adjusted", "HoldoutValue.p_value", "HoldoutValue.ruler", "HoldoutValue.value",
+    "Marginal.high", "Marginal.low", "Marginal.real", "Marginal.synthetic", "Planted.flagged",
+    "Planted.flagged_without", "Planted.others_flagged", "Planted.planted", "PositiveControl.smallest_share",
+    "Records.copied", "Records.disclosed", "Records.exposed", "Records.exposed_share",
+    "Records.exposed_share_strangers", "Records.fdr", "Records.flagged", "Records.n", "Records.recognised",
+    "Records.replicated_unique", "Records.smallest_flaggable", "Repeated.elsewhere", "Repeated.named",
+    "Repeated.p_value", "Repeated.times", "ResultRecord.curves", "ResultRecord.p_adjusted", "ResultRecord.p_value",
+    "ResultRecord.seconds", "ResultRecord.smallest_detectable", "Smallest.difference_with",
+    "Smallest.difference_without", "Smallest.smallest_detectable", "Smallest.smallest_share", "Utility.high",
+    "Utility.low", "Utility.reference", "Utility.ruler", "Utility.value", "Verbatim.members", "Verbatim.named",
+    "Verbatim.strangers", "Verbatim.telling",
 )  # fmt: skip
 
 NUMBERS: Mapping[str, Made] = {
@@ -53,7 +63,8 @@ limits of a policy, and numbers of entries."""
 
 DECISIONS = (
     "Bound.bounded", "Bound.primary", "Change.same_people", "Change.same_synthetic", "Change.verdict",
-    "Changed.verdict", "Condition.kept", "Found.without", "Overall.verdict", "Policy.kept", "PositiveControl.verdict",
+    "Changed.verdict", "ChangedFidelity.verdict", "Condition.kept", "FidelityResult.verdict",
+    "FidelityScope.too_close", "Found.without", "Overall.verdict", "Policy.kept", "PositiveControl.verdict",
     "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
 )  # fmt: skip
 """Words of the custodian's edition that go out as they are."""

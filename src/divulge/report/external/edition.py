@@ -4,8 +4,8 @@ It is built field by field: a field that is not named here, such as one of a lat
 
 Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared`
 says which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves,
-groups, p-values, utility, the numbers of positive control and change, and notes and settings that this version does
-not know.
+groups, p-values, utility, the numbers of fidelity, positive control and change, and notes and settings that this
+version does not know.
 
 Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have
 several rows, the multiple is 5 times these. A count below 13 is withheld, and so is one that leaves fewer than 13 of
@@ -36,6 +36,8 @@ from msgspec.structs import replace
 
 from divulge.core.errors import SettingError
 from divulge.core.threat_model import TABLES, Threat
+from divulge.measures.registry import REGISTRY
+from divulge.report.external import fidelity
 from divulge.report.external.masking import Names, masked
 from divulge.report.external.policy import policy
 from divulge.report.external.results import result
@@ -47,8 +49,6 @@ from divulge.report.model import (
     NOT_TESTED,
     UNTESTED,
     Assessment,
-    Change,
-    Changed,
     Column,
     Failure,
     Found,
@@ -61,6 +61,7 @@ from divulge.report.model import (
     Table,
     Tables,
 )
+from divulge.report.policy_model import Change, Changed
 from divulge.report.prose.change import change_sentence
 
 __all__ = ["REVEALS", "checked_reveal", "external", "in_schema_order", "masked"]
@@ -214,6 +215,8 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         left_out=tuple(replace(o, why=s.sentence(o.why)) for o in d.left_out),
         not_run=tuple(replace(o, why=s.sentence(o.why)) for o in d.not_run),
         utility=(),
+        fidelity=fidelity.results(s),
+        fidelity_scope=fidelity.scope(s),
         policy=policy(s, results, controls, change),
         change=change,
         not_tested=tuple(_untested(s, n) for n in d.not_tested),
@@ -284,7 +287,7 @@ def _settings(s: Source) -> Settings:
 
 
 def _untested(s: Source, n: NotTested) -> NotTested:
-    if (n.what.replace(" ", "_"), n.question) in NOT_TESTED or UNTESTED.get(n.what) == n.question:
+    if (n.what, n.question) in {known[1:] for known in NOT_TESTED} or UNTESTED.get(n.what) == n.question:
         return n
     return NotTested(what=s.names.prose(n.what), question=s.names.prose(n.question))
 
@@ -338,7 +341,12 @@ def _change(s: Source) -> Change | None:
         return None
     rows = tuple(_changed(s, r) for r in c.comparisons)
     sentence = change_sentence(rows, c.verdict, c.previous_started, c.same_people, outside=True)
-    return replace(c, comparisons=rows, sentence=sentence)
+    kept = tuple(
+        replace(f, measure=s.names.text(f.measure) if f.measure not in REGISTRY else f.measure, before=None, now=None,
+                difference=None, low=None, high=None)
+        for f in c.fidelity
+    )  # fmt: skip
+    return replace(c, comparisons=rows, sentence=sentence, fidelity=kept)
 
 
 def _changed(s: Source, r: Changed) -> Changed:

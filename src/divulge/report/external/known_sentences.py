@@ -84,6 +84,7 @@ _BASELINES = (
     "PRC of naming the commonest value for everybody",
     "a guess that knows nothing of the table, n w (# - w)^(n - #) at n = #, exactly for finitely many people",
     "guessing in proportion to how often each value occurs",
+    "naming one value for everybody",
     "naming one value for everybody, the best one",
     "naming one value for everybody, the best one of each target",
     "naming the commonest value",
@@ -146,6 +147,9 @@ _CHECKS = (
     "synthetic: columns that not all tables have are left out, # in all: '…'",
     "synthetic: columns that not all of these tables have are left out, # in all",
     "synthetic: # tables of one training set, taken together: # rows",
+    "real: # files were read as one table",
+    "synthetic: # files were read as one table",
+    "holdout: # files were read as one table",
 )
 _REACH = tuple(
     f"with # and # {who} {text}"
@@ -161,7 +165,13 @@ _SEARCHED = tuple(
     for few in ("", " for so few people")
     for sets in ("key set of each was", "# key sets of each were")
 )
+_ASKED = tuple(
+    "cap, inference, linkability, membership and other means over people ask a random sample: "
+    f"# of # members{strangers}; all other attacks ask everybody"
+    for strangers in ("", " and # of # strangers")
+)
 _WHOLE = (
+    *_ASKED,
     *_REACH,
     *_SEARCHED,
     "No attack could be compared with strangers.",

@@ -25,7 +25,8 @@ _LONGEST = 80
 
 
 _EXAMPLES = (
-    "cap.high > 0.05", "singling_out[3 columns].score < 95", "any.low > 0", "excess", "divulge[excel]",
+    "cap.high > 0.05", "singling_out[3 columns].score < 95", "any.low > 0", "excess", "column_pairs.ruler > 3",
+    "column_shapes differs", "divulge[excel]",
 )  # fmt: skip
 """Examples that the hints of errors quote."""
 

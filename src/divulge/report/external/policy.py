@@ -12,7 +12,8 @@ from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import Source
-from divulge.report.model import Change, Condition, Policy, PositiveControl, ResultRecord
+from divulge.report.model import PositiveControl, ResultRecord
+from divulge.report.policy_model import Change, Condition, Policy
 
 __all__ = ["policy"]
 
@@ -42,8 +43,12 @@ _PLAIN_CONDITION = re.compile(
     rf"|{_HOLDS}|at least one attack compares members with strangers"
     r"|nobody is named by a record that stands verbatim or is repeated"
     r"|the holdout has every column of the real and the synthetic table"
+    r"|[a-z_]+(?: \(all\))?: (?:the largest )?(?:ruler|value|lower limit of the difference"
+    rf"|upper limit of the difference) (?:{_SIDE}) {_LIMIT}"
+    r"|(?:all measures|[a-z_]+): no result (?:differs from|is closer than) a fresh sample"
 )
 _PLAIN_WHY = re.compile(
+    r"|it differs|it is closer|fidelity was left out|was not measured|has no such number"
     r"|chance can hardly make such a record|nothing can be compared there"
     r"|not allowed|it fails|it does not|none did|was not tested|it did not run"
     r"|it ran, and nothing was compared with strangers"

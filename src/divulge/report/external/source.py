@@ -18,7 +18,8 @@ from divulge.report.external.masking import HIDDEN, Names
 from divulge.report.external.narrowing import narrows
 from divulge.report.external.rounding import alike, count, nearest, size, step_of
 from divulge.report.external.sentences import numberless
-from divulge.report.model import Assessment, Changed, Rate, ResultRecord
+from divulge.report.model import Assessment, Rate, ResultRecord
+from divulge.report.policy_model import Changed
 
 __all__ = ["Compared", "Source", "hidden", "is_summary", "numbers"]
 

@@ -72,8 +72,9 @@ def _sentence(s: Source, results: Sequence[ResultRecord], bounds: Sequence[Bound
         keys = any(r.keys for r, _ in pairs)
         return none_found(len(pairs), reached, scope.screened, None, keys, columns, ())
     untested = [a for a in dict.fromkeys(o.attack for o in data.left_out) if all(r.attack != a for r, _ in pairs)]
+    too_close = data.fidelity_scope is not None and data.fidelity_scope.too_close
     return cannot_tell(
-        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, ()
+        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, (), too_close
     )
 
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from divulge.core.result import FOUND
 from divulge.report import order
 from divulge.report.model import Assessment, ResultRecord
+from divulge.report.prose import use
 from divulge.report.prose.bounds import undecided
 from divulge.report.prose.compared import quoted
 
-__all__ = ["AGAIN", "COARSER", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
+__all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
 
-AGAIN = "Then make the table anew, and measure it again."
+AGAIN = "No step clears this table. A new table needs a measurement of its own."
 """What every change asks for."""
+UNTIL = "Until a new measurement clears it, this table is not cleared."
+"""What holds where nothing was found, and nothing was excluded either."""
 COARSER = "Coarser values can create new copies: look at the copies first in the next report."
 """What coarsening may do."""
 _HOLE = "Do not delete the rows near people: the gaps would tell who is in the real table."
@@ -149,7 +152,7 @@ def _columns(data: Assessment) -> Iterator[Advice]:
     if which:
         yield Advice(
             f"Leave out or coarsen columns: {' and '.join(which)}.",
-            "What is left out gives nobody away; that is safer than coarsening.",
+            "A column that is left out is neither copied nor guessed; the others still can be. Coarsening does less.",
             COARSER,
         )
 
@@ -163,6 +166,16 @@ def _joined(data: Assessment) -> Iterator[Advice]:
             "Train with less capacity or with differential privacy, or leave out columns that few people share.",
             f"The {what} come from rows that follow one person too closely.",
             _HOLE,
+        )
+
+
+def _close(data: Assessment) -> Iterator[Advice]:
+    """Counts that are too close to the real ones, where no attack found anything."""
+    if use.is_too_close(data) and not _found(data):
+        yield Advice(
+            "Find out how the counts of pairs of columns came so near to the real ones: by copied rows, or by margins "
+            "that were put into the synthesizer.",
+            "Exact counts can give people away without any row that is like theirs.",
         )
 
 
@@ -182,8 +195,13 @@ def _people(data: Assessment) -> Iterator[Advice]:
         return
     wide = [b for b in undecided(data.verdict.bounds) if not b.why]
     least = max((b.people or 0 for b in wide), default=0)
-    n = data.tables.real.rows
-    if wide and least:
+    n, asked = data.tables.real.rows, data.settings.people
+    if wide and least and asked is not None and asked < least <= (n or 0):
+        yield Advice(
+            f"Ask more people of those who are there: --people {least:,}, not {asked:,}.",
+            "The intervals shrink, and if nothing leaks, the main comparisons can then say so.",
+        )
+    elif wide and least:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
             f"Test with more people: about {least:,} in the real table{now}, and a holdout as large in proportion.",
@@ -224,5 +242,5 @@ def _policy(data: Assessment) -> Iterator[Advice]:
 
 
 _RULES: Sequence[Callable[[Assessment], Iterator[Advice]]] = (
-    _mend, _strangers, _copies, _columns, _joined, _holes, _unfair, _people, _gaps, _policy,
+    _mend, _strangers, _copies, _close, _columns, _joined, _holes, _unfair, _people, _gaps, _policy,
 )  # fmt: skip

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 
-__all__ = ["SEES_A_COPY", "UNFAIR", "bounds_in_words", "cannot_tell", "does_not_hold", "none_found", "undecided"]
+__all__ = [
+    "SEES_A_COPY",
+    "TOO_CLOSE",
+    "UNFAIR",
+    "bounds_in_words",
+    "cannot_tell",
+    "does_not_hold",
+    "none_found",
+    "undecided",
+]
 
 COARSE = (
     "the table is too coarse for these comparisons: even a full copy of the real table would hardly show, as strangers "
@@ -16,6 +25,11 @@ COARSE = (
 """What is said where fewer than two primary comparisons could see a full copy."""
 SEES_A_COPY = 0.2
 """A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
+TOO_CLOSE = (
+    "the counts of pairs of columns are closer to the real table than rows drawn from it would be, which can give "
+    "people away, and no attack looked for that"
+)
+"""Why a run without a finding cannot say "none found" where fidelity is higher than chance allows."""
 UNFAIR = "members and strangers can be told apart without the synthetic table"
 """Why a comparison bounds nothing, however many people there are."""
 _NAMED = 5  # columns or comparisons that a sentence names at most
@@ -119,6 +133,7 @@ def cannot_tell(
     without_strangers: Sequence[str],
     not_compared: Sequence[NotCompared],
     left_out: Sequence[str],
+    too_close: bool = False,
 ) -> str:
     """Return the sentence of a run without a finding that cannot say "none found", with each reason."""
     open_, n = undecided(bounds), sum(b.primary for b in bounds)
@@ -135,6 +150,8 @@ def cannot_tell(
         names = ", ".join(repr(tidy(c)) for c in without_strangers[:_NAMED])
         why.append(f"the holdout lacks {names}{_more(len(without_strangers))}, so that nothing can be compared there")
     why += [f"{tidy(b.words)} is not judged: {b.why}" for b in unfair]
+    if too_close:
+        why.append(TOO_CLOSE)
     if n < 2:
         why.append(COARSE)
     elif wide:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from divulge.core.result import number
 from divulge.report import formatting
-from divulge.report.model import Changed, Moved
+from divulge.report.policy_model import Changed, Moved
 
 __all__ = ["change_sentence"]
 

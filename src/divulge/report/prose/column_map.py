@@ -21,7 +21,7 @@ class Cell:
     verdict: str
     risk: float | None
     shade: int
-    """0 to 5, by risk."""
+    """1 to 5 by risk where something was found, else 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def _kind(r: ResultRecord, data: Assessment) -> str | None:
     if r.attack == "copies":
         return _KINDS[0] if r.keys else None
     if r.target is not None:
-        return _KINDS[1] if r.attack == "inference" and not r.keys else _KINDS[2]
+        return _KINDS[2] if r.keys else _KINDS[1]
     return _KINDS[3] if family == "uniqueness" and r.keys else None
 
 
@@ -70,4 +70,5 @@ def _cell(r: ResultRecord | None) -> Cell | None:
     if r is None:
         return None
     risk = formatting.risk_value(r)
-    return Cell(str(r.verdict), risk, 0 if risk is None else sum(risk > s for s in SHADES))
+    shade = 0 if risk is None or r.verdict not in FOUND else sum(abs(risk) > s for s in SHADES)
+    return Cell(str(r.verdict), risk, shade)

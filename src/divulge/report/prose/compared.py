@@ -14,6 +14,7 @@ from divulge.report.model import Rate, ResultRecord
 __all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "plain_share", "quoted", "seen", "short"]
 
 _NAMED = 4  # columns that a sentence names at most
+_SOMEBODY = 0.5  # a sum of chances below it is nobody whole
 _ALIKE = 1.1  # groups of people up to this ratio of sizes are compared by their counts alone
 
 
@@ -63,7 +64,7 @@ def how_many(hits: float | None, n: float | None = None) -> str:
         return "none"
     if hits == n and n > 1:
         return f"all {n:,.0f}"
-    if hits < 0.5:
+    if hits < _SOMEBODY:
         return "fewer than 1"
     return f"{hits:,.0f}" if float(hits).is_integer() else f"about {hits:,.0f}"
 
@@ -173,15 +174,15 @@ def _sentence(r: ResultRecord, members: str, strangers: str) -> str:
 
 
 def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
-    """Return how many of a hundred people are taken for members, rightly and wrongly."""
+    """Return how many of a hundred people are taken for members, at the number of false alarms that was set."""
     if holdout is None or holdout.rate is None or real.rate is None:
         return ""  # the attack needs strangers
     same = round(100 * real.rate) == round(100 * holdout.rate)
     of = 1000 if same and r.verdict in FOUND else 100
-    right, wrong = (how_many(round(of * rate), of) for rate in (real.rate, holdout.rate))
+    right, wrong = round(of * real.rate), round(of * holdout.rate)
     told = (
-        f"Of {of:,} {members}, an attacker recognises {right}, and wrongly takes {wrong} of {of:,} {strangers} for "
-        "them."
+        f"With false alarms set to {wrong:,} in {of:,} {strangers}, an attacker recognises {right:,} of {of:,} "
+        f"{members}; chance gives {wrong:,}."
     )
     low = formatting.risk_value(r, "low")
     if r.verdict == "excess found" and low is not None and low <= 0:
@@ -282,5 +283,17 @@ def _bar(side: Rate, name: str, r: ResultRecord, n: int) -> Bar:
         return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
     if is_mean(r):
         return Bar(name, name, side.rate, plain_share(side.rate, n))
-    hits = f"{side.hits:,.0f}" if side.hits >= 10 or float(side.hits).is_integer() else f"{side.hits:.1f}"
-    return Bar(name, name, side.rate, f"{hits} of {side.n:,} ({plain_share(side.rate, n)})")
+    told = f"{_people(side.hits)} of {side.n:,}"
+    if 0 < side.hits < _SOMEBODY:
+        return Bar(name, name, side.rate, told)
+    share = plain_share(side.rate, n)
+    if r.attack == "membership" and name == "strangers":
+        share = f"set: {share}"
+    return Bar(name, name, side.rate, f"{told} ({share})")
+
+
+def _people(hits: float) -> str:
+    """Return a number of people beside a bar; sums of chances below ten are called so, larger ones are rounded."""
+    if hits >= 10 or float(hits).is_integer():
+        return f"{hits:,.0f}"
+    return "under 1" if hits < _SOMEBODY else f"about {hits:,.0f}"

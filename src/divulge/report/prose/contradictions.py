@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from divulge.core.result import FOUND, counts_rows
+from divulge.core.result import FOUND
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
-from divulge.report.prose.tiles import repeated_person
+from divulge.report.prose import use
+from divulge.report.prose.tiles import repeated_person, tiles
 
 __all__ = ["contradictions"]
 
@@ -66,13 +67,12 @@ def _copied_and_none_found(data: Assessment) -> str:
 
 
 def _few_questions_find(data: Assessment) -> str:
-    """A verdict that comes from no question with a name of its own."""
+    """A verdict that comes from an attack of no question."""
     found = {r.attack for r in data.results if r.verdict in FOUND}
-    if data.verdict.verdict not in FOUND or not found or found & {*order.QUESTIONS, "copies", "membership"}:
+    if data.verdict.verdict not in FOUND or not found or any(t.state in FOUND for t in tiles(data)):
         return ""
-    rows = all(counts_rows(r) for r in data.results if r.attack in found and r.verdict in FOUND)
-    what = "synthetic rows lie too near to members" if rows else "a further attack finds a leak"
-    return f"A leak is found, and no question above finds one alone: {what}, which each of them sees in part only."
+    names = ", ".join(sorted(a.replace("_", " ") for a in found))
+    return f"A leak is found, and no box above shows one: it comes from a further test ({names})."
 
 
 def _one_person(data: Assessment) -> str:
@@ -117,6 +117,33 @@ def _signs_and_no_excess(data: Assessment) -> str:
     )
 
 
+def _close_and_nothing_found(data: Assessment) -> str:
+    """Counts of pairs that are closer than another sample's, beside attacks that find nothing."""
+    closer = use.PAIRS in [r.measure for r in use.headlines(data) if r.verdict == "closer than a fresh sample"]
+    if data.verdict.verdict in FOUND or not closer or order.in_doubt(data):
+        return ""
+    if use.is_too_close(data):
+        return (
+            "No attack sees a copy, and the counts of pairs of columns are closer to the real ones than rows drawn "
+            "from the real table would be. One of the two misses something, so that this run cannot say “none found”."
+        )
+    return (
+        "Pairs of columns are closer to the real table than other people would be, and no leak is found: synthesizers "
+        "learn some of the chance in the real counts without copying anybody."
+    )
+
+
+def _rows_of_both(data: Assessment) -> str:
+    """Equal rows in both tables, as a model sees them, beside attacks that find nothing."""
+    told = [r for r in data.fidelity if r.measure == "detection" and r.verdict == "closer than a fresh sample"]
+    if data.verdict.verdict in FOUND or not told or order.in_doubt(data):
+        return ""
+    return (
+        "A model finds that synthetic rows repeat real ones, and no leak is found: common rows recur by chance, or too "
+        "few people are copied to be told."
+    )
+
+
 def _kept_and_found(data: Assessment) -> str:
     if data.policy is None:
         return ""
@@ -141,4 +168,5 @@ def _unseen_plant(data: Assessment) -> str:
 _RULES: Sequence[Callable[[Assessment], str]] = (
     _excess_and_nobody_flagged, _flagged_and_no_excess, _copied_and_none_found, _few_questions_find, _one_person,
     _found_and_does_not_hold, _right_and_no_leak, _signs_and_no_excess, _kept_and_found, _unseen_plant,
+    _close_and_nothing_found, _rows_of_both,
 )  # fmt: skip

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
-from divulge.report.model import Assessment, Bound, ResultRecord
-from divulge.report.prose.advice import AGAIN, Advice, advice
-from divulge.report.prose.bounds import SEES_A_COPY, UNFAIR, undecided
+from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
+from divulge.report.prose import use
+from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
+from divulge.report.prose.bounds import UNFAIR, undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
+from divulge.report.prose.reach import Reach, reaches, test_name
+from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
 
-__all__ = ["Decision", "decision", "headline"]
+__all__ = ["Decision", "decision", "headline", "untested"]
 
 _FEW = 4
 
@@ -31,8 +34,13 @@ class Decision:
     at_risk: str
     """Who is at risk; "" where nobody was found to be."""
     tiles: tuple[Tile, ...]
+    together: str
+    """That several synthetic tables were taken together; "" of one table."""
     preconditions: str
-    bounded: str
+    reach: tuple[Reach, ...]
+    """The main tests that found nothing, with how far a leak could still reach."""
+    unbounded: str
+    """What is said where there is none."""
     screened: str
     not_tested: str
     first: str
@@ -49,8 +57,9 @@ def decision(data: Assessment) -> Decision:
     return Decision(
         title=_TITLES.get(data.verdict.verdict, formatting.capitalized(data.verdict.verdict)),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
-        preconditions=_preconditions(data), bounded=_bounded(data), screened=_screened(data),
-        not_tested=_not_tested(data), first=_FIRST.get(data.verdict.verdict, ""), advice=do, again=_again(data),
+        together=together_in_words(data), preconditions=_preconditions(data), reach=reaches(data),
+        unbounded=_unbounded(data), screened=_screened(data), not_tested=_not_tested(data),
+        first=_FIRST.get(data.verdict.verdict, ""), advice=do, again=_again(data),
         contradictions=tuple(contradictions(data)),
     )  # fmt: skip
 
@@ -58,7 +67,7 @@ def decision(data: Assessment) -> Decision:
 _TITLES = {
     "excess found": "Excess found: evidence against release",
     "deficit found": "Deficit found: evidence against release",
-    "none found": "None found: no evidence against release",
+    "none found": "No excess found: no evidence against release",
     "cannot tell": "Cannot tell: not cleared for release",
     "no holdout": "No holdout: not cleared for release",
 }
@@ -71,10 +80,10 @@ _FIRST = {
 
 
 def _again(data: Assessment) -> str:
-    """Return what follows the advice: a new table and a new test, or a new test alone."""
-    if any(r.verdict in FOUND for r in data.results) or data.verdict.verdict in FOUND:
+    """Return what follows the advice: this table stays as it is, and a new one is measured."""
+    if data.verdict.verdict in FOUND or any(r.verdict in FOUND for r in data.results):
         return AGAIN
-    return "" if data.verdict.verdict == "none found" else "Then measure it again."
+    return "" if data.verdict.verdict == "none found" else UNTIL
 
 
 # ---------------------------------------------------------------- the headline
@@ -104,7 +113,7 @@ def _found(data: Assessment) -> str:
         return person or formatting.sentence(data)
     told = lead(clearest(found, data)) or formatting.sentence(data)
     if data.verdict.verdict == "deficit found":
-        return f"{told} Rows near people are missing, and the gaps tell who is in the real table."
+        return f"{told} Rows near people are missing. That protects nobody: the gaps tell who is in the real table."
     return f"{told} {person}".strip()
 
 
@@ -134,16 +143,17 @@ def _why(data: Assessment) -> str:
     """Return in a few words why a run without a finding cannot say that there is none."""
     if data.verdict.without_strangers:
         return f": the holdout lacks {quoted(data.verdict.without_strangers, 2)}"
+    if use.is_too_close(data):
+        return ": pairs of columns are closer to the real table than chance allows"
     primary = [b for b in data.verdict.bounds if b.primary]
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:
         return ": the values are so coarse that even a full copy would hardly show"
-    few, unfair = (
-        list(dict.fromkeys(_BOUNDED.get(b.attack, b.attack.replace("_", " ")) for b in wide if bool(b.why) is away))
-        for away in (False, True)
-    )
-    why = [f"there are too few people for that ({', '.join(few)})"] * bool(few)
-    why += [f"{UNFAIR} ({', '.join(unfair)})"] * bool(unfair)
+    unfair = {test_name(b.attack) for b in wide if b.why}
+    tests = [t for t in reaches(data) if t.required]
+    few = sum(t.state == "cannot tell" and t.test not in unfair for t in tests)
+    why = [f"in {few} of {len(tests)} main tests there are too few people for that"] * bool(few)
+    why += [f"{UNFAIR} ({', '.join(sorted(unfair)).lower()})"] * bool(unfair)
     return f": {', and '.join(why)}" if why else ""
 
 
@@ -161,7 +171,10 @@ def _release(data: Assessment) -> str:
     if verdict == "none found":
         return "The evidence does not speak against a release. It covers the questions below and no others."
     if verdict == "no holdout":
-        return "This evidence decides nothing: it lacks people to compare with."
+        exact = _exact_copies(data)
+        copied = exact is not None and exact.real is not None and exact.real.hits
+        who = "Treat whoever is copied as exposed until strangers show otherwise." if copied else ""
+        return f"{who} This evidence clears nothing: it lacks people to compare with.".strip()
     return "The evidence is too thin to decide either way."
 
 
@@ -198,8 +211,8 @@ def _more_than_chance(r: ResultRecord) -> str:
     more = (members - strangers) * n
     share = plain_share(more / n, n)
     return (
-        f"By this comparison alone, about {more:,.0f} people more are at risk than chance explains ({share} of all); "
-        "other findings may add to them."
+        f"This one test finds about {more:,.0f} more people at risk than chance gives ({share} of all). The findings "
+        "below may add people: how many are at risk in all is not known."
     )
 
 
@@ -235,59 +248,36 @@ def _preconditions(data: Assessment) -> str:
     return told + (f" Not testable here: that {'; that '.join(unknown)}." if unknown else "")
 
 
-_BOUNDED = {
-    "copies": "copies", "linkability": "linkability", "dcr": "copies by distance", "inference": "inference",
-    "cap": "inference from the keys", "singling_out": "singling out", "membership": "membership",
-}  # fmt: skip
-
-
-def _bounded(data: Assessment) -> str:
-    """Return up to what share of people each main comparison excludes a leak, and which do not."""
+def _unbounded(data: Assessment) -> str:
+    """Return why no main test excludes anything."""
     if not order.has_holdout(data):
-        return "Nothing."
-    found = {r.attack for r in data.results if r.verdict in FOUND}  # a finding says more than a bound
-    bounds = [
-        b
-        for b in data.verdict.bounds
-        if b.attack not in found and (b.primary or b.shown is None or b.shown >= SEES_A_COPY)
-    ]
-    worst: dict[str, Bound] = {}
-    for b in bounds:
-        words = _BOUNDED.get(b.attack, b.attack.replace("_", " "))
-        if words not in worst or _height(b) > _height(worst[words]):
-            worst[words] = b
-    kept = [f"{_limit(b, data)} of people by {w}" for w, b in worst.items() if b.bounded]
-    wide = [
-        f"{w} ({'up to ' if b.limit is not None else ''}{_limit(b, data)})" for w, b in worst.items() if not b.bounded
-    ]
-    if order.in_doubt(data) or not worst:
-        return "Nothing."
-    told = f"That a leak hits more than {formatting.enumerated(kept)}." if kept else "Nothing yet."
-    return told + (f" Not ruled out: {', '.join(wide)}." if wide else "")
-
-
-def _height(bound: Bound) -> float:
-    return float("inf") if not bound.bounded and bound.limit is None else bound.limit or 0.0
-
-
-def _limit(bound: Bound, data: Assessment) -> str:
-    if bound.limit is None:
-        return plain_share(data.settings.acceptable, 10_000) if bound.bounded else "not bounded"
-    return plain_share(max(0.0, bound.limit), 10_000)
+        return "Nothing: there was nobody to compare with."
+    if order.in_doubt(data):
+        return "Nothing: the two groups of people cannot be compared."
+    return "Nothing: every main test found a leak." if data.verdict.bounds else "Nothing."
 
 
 def _screened(data: Assessment) -> str:
     n = data.verdict.screened
     if not n or not order.has_holdout(data):
-        return "Nothing."
+        return "No comparison with strangers was made."
     primary = {identity(b) for b in data.verdict.bounds if b.primary}
     hits = sum(r.verdict in FOUND and identity(r) not in primary for r in data.results)
-    found = f"{hits:,} found a leak" if hits else "none found a leak"
-    return f"{n:,} further comparisons, of which {found}. One that finds nothing rules nothing out."
+    if not hits:
+        return f"{n:,} more. None found a leak. That rules nothing out: only the main tests can."
+    count = "it counts" if hits == 1 else "they count"
+    return f"{n:,} more. Of these, {hits:,} found a leak, and {count} in full. The others rule nothing out."
+
+
+def untested(data: Assessment) -> list[str]:
+    """Return the questions that the run does not answer, each with the reason where the plan gave one."""
+    attacks, why = {what: attack for attack, what, _ in NOT_TESTED}, {o.attack: o.why for o in data.not_run}
+    told = [(n.what, why.get(attacks.get(n.what, ""), "")) for n in data.not_tested]
+    return [f"{what} ({reason})" if reason else what for what, reason in told]
 
 
 def _not_tested(data: Assessment) -> str:
-    names = [n.what for n in data.not_tested]
+    names = untested(data)
     late = [f"{how_many(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
     failed = [f"{f.attack.replace('_', ' ')} (it failed)" for f in data.failed[:_FEW]]
     told = [*names, *failed, *late]

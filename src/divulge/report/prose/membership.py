@@ -6,6 +6,7 @@ from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose.compared import plain_share
+from divulge.report.prose.several_tables import by_number_in_words
 from divulge.report.prose.tiles import tiles
 
 __all__ = ["DEFINITION", "membership_in_words", "membership_line"]
@@ -23,7 +24,7 @@ def membership_in_words(data: Assessment) -> list[str]:
     if tile.r is None:
         return []
     own = [r for r in data.results if r.attack == "membership"]
-    told = [tile.sentence, _scores(own), *_numbers(tile.r), _blind(tile.r), _people(data)]
+    told = [tile.sentence, _scores(own), *_numbers(tile.r), by_number_in_words(tile.r), _blind(tile.r), _people(data)]
     return [t for t in told if t]
 
 
@@ -33,7 +34,8 @@ def membership_line(data: Assessment) -> list[str]:
     if tile.r is None:
         return []
     risk = "" if tile.r.risk is None else f" Risk {_interval(tile.r)}."
-    return [f"Membership: {tile.state}. {tile.sentence}{risk}"]
+    own = [r for r in data.results if r.attack == "membership"]
+    return [f"Membership: {tile.state}. {tile.sentence}{risk} {_scores(own)}"]
 
 
 def _interval(r: ResultRecord) -> str:

@@ -11,6 +11,7 @@ from divulge.core.threat_model import Attacker, Decision, Release
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Precondition
 from divulge.report.prose import wp216
+from divulge.report.prose.several_tables import together_in_words
 
 __all__ = [
     "CERTIFICATE",
@@ -113,8 +114,12 @@ def knowledge(data: Assessment) -> dict[str, str]:
         "about": f"{formatting.compact(rows)} rows of the real table{strangers}.",
         "knows": known,
         "wants": wanted,
-        "sees": "The whole synthetic table. Neither the model nor its code nor any other release.",
+        "sees": f"{_seen(data)} Neither the model nor its code nor any other release.",
     }
+
+
+def _seen(data: Assessment) -> str:
+    return "All rows of several synthetic tables." if together_in_words(data) else "The whole synthetic table."
 
 
 def provenance(data: Assessment) -> str:
@@ -225,7 +230,9 @@ def _planted(data: Assessment) -> str:
     return f"Copies of real people were planted in {len(kinds)} ways; {seen} of them were seen."
 
 
-_NAMED = {"copies": "exact and near copies", "membership": "membership", "reconstruction": "reconstruction"}
+_NAMED = {
+    "copies": "exact and near copies", "membership": "membership", "linear_reconstruction": "reconstruction"
+}  # fmt: skip
 
 
 def _others(data: Assessment) -> str:

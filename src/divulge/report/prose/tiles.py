@@ -7,15 +7,33 @@ from dataclasses import dataclass
 from typing import Literal
 
 from divulge.core.result import FOUND, Verdict, identity, is_compared
+from divulge.measures.result import FidelityVerdict
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord, Utility
-from divulge.report.prose import wp216
+from divulge.report.prose import use, wp216
 from divulge.report.prose.bounds import UNFAIR
 from divulge.report.prose.compared import Bar, bars, is_mean, short
 
-__all__ = ["Asked", "State", "Tile", "asked", "clearest", "repeated_person", "state_of", "tiles"]
+__all__ = [
+    "Asked",
+    "State",
+    "Tile",
+    "asked",
+    "clearest",
+    "repeated_person",
+    "representative_risk",
+    "state_of",
+    "state_words",
+    "tiles",
+]
 
-State = Verdict | Literal["not tested", "measured"]
+State = Verdict | FidelityVerdict | Literal["not tested", "measured"]
+_NO_PROTECTION = "Fewer protects nobody: it tells members apart."
+
+
+def state_words(state: str) -> str:
+    """Return how a tile says its state: beside copies that strangers have too, "none found" reads as no copies."""
+    return "no excess found" if state == "none found" else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +70,11 @@ def _copying(data: Assessment) -> tuple[str, ...]:
     return ("copies", *near)
 
 
+def _guessing(data: Assessment) -> tuple[str, ...]:
+    """Return the attack on inference, and those that read a secret off rows with equal keys."""
+    return ("inference", *(a for a, about in data.attacks.items() if about.family == "attribution"))
+
+
 def _only(attack: str) -> Callable[[Assessment], tuple[str, ...]]:
     return lambda data: (attack,)
 
@@ -78,7 +101,7 @@ _ASKED = (
         "No attack of this run tried to join two lists.",
     ),
     Asked(
-        "inference", "Inference", "Can a secret be guessed from what is known?", _only("inference"),
+        "inference", "Inference", "Can a secret be guessed from what is known?", _guessing,
         "In a clean table guesses are right as often about strangers: what is guessed is a pattern of the population.",
         "No attack of this run guessed a secret.",
     ),
@@ -93,8 +116,8 @@ _ASKED = (
 def tiles(data: Assessment) -> tuple[Tile, ...]:
     """Return one tile for each question and, where it was measured, one for the use of the table."""
     told = [_tile(q, data) for q in _ASKED]
-    use = _use(data.utility)
-    return (*told, use) if use else tuple(told)
+    kept = _kept(data) or _use(data.utility)
+    return (*told, kept) if kept else tuple(told)
 
 
 def _tile(q: Asked, data: Assessment) -> Tile:
@@ -108,6 +131,8 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     state, told, question = state_of(r, data), short(r), q.question
     if any(b.why and identity(b) == identity(r) for b in data.verdict.bounds):
         told = f"{UNFAIR[0].upper()}{UNFAIR[1:]}, so that the bars say nothing about it."
+    if state == "deficit found":
+        told += f" {_NO_PROTECTION}"
     if q.id == "copies" and r.attack != "copies":
         question = "Do rows lie nearer to people, or further away, than chance allows?"
     if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
@@ -169,6 +194,17 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
     return min(found, key=rank)
 
 
+def representative_risk(data: Assessment) -> ResultRecord | None:
+    """Return the comparison that stands for the risk of the whole: the clearest finding, else the widest main one."""
+    compared = [r for r in data.results if is_compared(r) and formatting.risk_value(r) is not None]
+    found = [r for r in compared if r.verdict == data.verdict.verdict and r.verdict in FOUND]
+    if found:
+        return clearest(found, data)
+    main = {identity(b) for b in data.verdict.bounds if b.primary}
+    primary = [r for r in compared if identity(r) in main]
+    return max(primary, key=lambda r: formatting.risk_value(r, "high_simultaneous") or 0.0, default=None)
+
+
 _WHOLE = {("copies", "exact"): 0, ("copies", "near"): 1}
 
 
@@ -194,6 +230,17 @@ def _small(r: ResultRecord) -> str:
 # ---------------------------------------------------------------- use
 
 _USE = "train on synthetic, test on real"
+
+
+def _kept(data: Assessment) -> Tile | None:
+    """Return the tile of what the table keeps, beside another sample of the same people; None without fidelity."""
+    head = use.of_pairs(data)
+    if head is None:
+        return None
+    return Tile(
+        "use", "Use", "Does the table keep the real counts?", head.verdict, use.bars(head), use.told(data, head),
+        "A useful table is as far from the real one as another sample of the same people.", "", None,
+    )  # fmt: skip
 
 
 def _use(utility: Sequence[Utility]) -> Tile | None:

@@ -171,7 +171,8 @@ _HEADLINE: dict[str, Callable[[ResultRecord], bool]] = {
     "linkability": lambda r: nearest_rows(r) == 1,
     "inference": lambda r: r.variant == "nearest record",
 }
-"""Fixed beforehand, so that the variant is not chosen by its outcome; of several splits or targets the worst counts."""
+"""Fixed beforehand, so that the variant is not chosen by its outcome; of several splits or targets the worst counts.
+A finding of another variant speaks for the question where these have none: it is corrected for all of them."""
 
 
 def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> Headline | None:
@@ -179,13 +180,14 @@ def _headline(attack: str, rows: Sequence[ResultRecord], data: Assessment) -> He
         return None
     chosen = [r for r in rows if _HEADLINE[attack](r)] or list(rows[:1])
     strangers = order.has_holdout(data)
-    counted = [r for r in chosen if r.verdict in FOUND] or _bounding(attack, rows, data) or chosen
+    found = [r for r in chosen if r.verdict in FOUND] or [r for r in rows if r.verdict in FOUND]
+    counted = found or _bounding(attack, rows, data) or chosen
     r = order.worst_first(counted)[0]
     n = len({_split_of(c) if attack == "linkability" else c.target for c in chosen})
     of = {"linkability": "splits", "inference": "targets"}.get(attack, "")
     if len(chosen) > n > 1:  # several results of one target, as with several key sets
         n, of = len(chosen), "comparisons"
-    place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of else ""
+    place = _place(r, chosen, f"{n} {of}", strangers) if n > 1 and of and (not found or r in chosen) else ""
     return Headline(r, r.verdict, f"{_found(r)} {_compared(r, counted) if strangers else ''}".strip() + place)
 
 

@@ -5,6 +5,7 @@ Each table's keys are a pair: the key of the parents and that of the children, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from divulge.measures import validity
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.single_column.comparisons import key_codes, key_columns
 
-__all__ = ["cardinality_boundary", "referential_integrity"]
+__all__ = ["all_children", "cardinality_boundary", "children_of", "found_keys", "referential_integrity"]
 
 Breakdown = dict[str, Any]
 Key = list[Column]
@@ -57,14 +58,28 @@ def cardinality_boundary(real_data: Any, synthetic_data: Any) -> Breakdown:
 
     As released, where there is no parent the children's own keys are the parents.
     """
-    real, synthetic = (
-        _children(*_keys(d, r)) for d, r in ((real_data, "real_data"), (synthetic_data, "synthetic_data"))
-    )
+    real, synthetic = (children_of(d, r) for d, r in ((real_data, "real_data"), (synthetic_data, "synthetic_data")))
     return {"score": validity.cardinality_boundary_adherence(real, synthetic)}
 
 
-def _children(parent: Key, child: Key) -> NDArray[np.int64]:
-    """Return the number of children of each parent."""
+def found_keys(data: Any, role: str) -> NDArray[np.bool_]:
+    """Return which child rows have a key that a parent has, shape (n_children,); a missing key of one column has."""
+    parent, child = _keys(data, role)
+    for ours, theirs in zip(parent, child, strict=True):
+        _check_comparable(ours, theirs)
+    parents, children = key_codes([parent, child])
+    lost = child[0].missing if len(child) == 1 else np.zeros(len(children), dtype=bool)
+    return np.asarray(np.isin(children, parents) | lost)
+
+
+def all_children(tables: Sequence[Any]) -> list[NDArray[np.int64]]:
+    """Return `children_of` of several tables."""
+    return [children_of(data, f"table {i}") for i, data in enumerate(tables, start=1)]
+
+
+def children_of(data: Any, role: str) -> NDArray[np.int64]:
+    """Return the number of children of each parent; without a parent, of each key of the children."""
+    parent, child = _keys(data, role)
     parents, children = key_codes([parent, child])
     counts = np.bincount(children, minlength=int(parents.max(initial=-1)) + 1)
     return counts[parents] if len(parents) else counts[counts > 0]

@@ -6,7 +6,8 @@ pairs of columns.
 
 from __future__ import annotations
 
-from divulge.sdmetrics import sound_columns
+from divulge.measures.validity import cardinality_boundary_adherence
+from divulge.sdmetrics import sound_columns, sound_scores
 from divulge.sdmetrics.base import ColumnPairsMetric
 from divulge.sdmetrics.column_pairs import comparisons, keys
 from divulge.sdmetrics.computed import computed_by
@@ -21,7 +22,10 @@ __all__ = [
 ]
 
 
-@computed_by(keys.cardinality_boundary)
+@computed_by(
+    keys.cardinality_boundary,
+    sound=sound_scores.of_members(keys.all_children, cardinality_boundary_adherence, keys.cardinality_boundary),
+)
 class CardinalityBoundaryAdherence(ColumnPairsMetric):
     """Share of synthetic parents with as many children as real parents have, between the fewest and the most.
 
@@ -55,7 +59,9 @@ class ContingencySimilarity(ColumnPairsMetric):
     name = "ContingencySimilarity"
 
 
-@computed_by(comparisons.continuous_divergence)
+@computed_by(
+    comparisons.continuous_divergence, sound=sound_scores.of_pairs(comparisons.continuous_divergence, numbers=True)
+)
 class ContinuousKLDivergence(ColumnPairsMetric):
     """1 / (1 + the Kullback-Leibler divergence) of counts in 10 x 10 bins over the real range; missing counts as 0."""
 
@@ -79,14 +85,16 @@ class CorrelationSimilarity(ColumnPairsMetric):
     name = "CorrelationSimilarity"
 
 
-@computed_by(comparisons.discrete_divergence)
+@computed_by(
+    comparisons.discrete_divergence, sound=sound_scores.of_pairs(comparisons.discrete_divergence, numbers=False)
+)
 class DiscreteKLDivergence(ColumnPairsMetric):
     """1 / (1 + the Kullback-Leibler divergence) of the shares of all pairs of values."""
 
     name = "Discrete Kullback–Leibler Divergence"
 
 
-@computed_by(keys.referential_integrity)
+@computed_by(keys.referential_integrity, sound=sound_scores.of_rule(keys.found_keys))
 class ReferentialIntegrity(ColumnPairsMetric):
     """Share of synthetic children whose key a synthetic parent has.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from divulge.measures.column_shapes import ks_complement
 from divulge.measures.rules import combined
 from divulge.sdmetrics.base import MultiTableMetric
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
+from divulge.sdmetrics.computed import in_sound_mode
 from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.metadata import dictionary
+from divulge.sdmetrics.single_table.wrappers import corrected_parts
+from divulge.sdmetrics.sound_scores import scored
 from divulge.sdmetrics.warnings import ConstantInputWarning
 
 __all__ = [
@@ -164,7 +168,10 @@ class CardinalityShapeSimilarity(MultiTableMetric):
     max_value = 1.0
 
     @classmethod
-    def compute(cls, real_data: Any, synthetic_data: Any, metadata: Any) -> float:
+    def compute(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any, *, mode: str = "compatible",
+        real_validation_data: Any = None,
+    ) -> float:  # fmt: skip
         """Return the mean score over relations, nan without any.
 
         Parameters
@@ -173,16 +180,32 @@ class CardinalityShapeSimilarity(MultiTableMetric):
             Dictionaries of frames, with the same tables.
         metadata
             SDV metadata with "relationships".
+        mode
+            "sound" puts the score of parents relabelled beside it, with p-values corrected over the relations.
+        real_validation_data
+            In sound mode: the tables of people whom the synthesizer never saw.
         """
-        return _mean(cls.compute_breakdown(real_data, synthetic_data, metadata))
+        sound = {"mode": mode, "real_validation_data": real_validation_data}
+        return _mean(cls.compute_breakdown(real_data, synthetic_data, metadata, **sound))
 
     @classmethod
-    def compute_breakdown(cls, real_data: Any, synthetic_data: Any, metadata: Any) -> Breakdown:
+    def compute_breakdown(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any, *, mode: str = "compatible",
+        real_validation_data: Any = None,
+    ) -> Breakdown:  # fmt: skip
         """Return {(parent, child): {"score": ...}}, or {"score": nan}; see `compute`."""
         _check_tables(real_data, synthetic_data)
+        if in_sound_mode(cls.__name__, mode, real_validation_data):
+            return _sound(ks_complement, real_data, synthetic_data, real_validation_data, metadata)
         parts = _cardinalities(real_data, synthetic_data, metadata)
         found = {names: {"score": ks_complement(real, synthetic)} for names, real, synthetic in parts}
         return found or {"score": np.nan}
+
+    @classmethod
+    def compute_both(cls, *args: Any, real_validation_data: Any = None, **own: Any) -> Breakdown:
+        """Return both breakdowns, as released and sound."""
+        sound = cls.compute_breakdown(*args, **own, mode="sound", real_validation_data=real_validation_data)
+        return {"compatible": cls.compute_breakdown(*args, **own), "sound": sound}
 
 
 class CardinalityStatisticSimilarity(MultiTableMetric):
@@ -198,7 +221,10 @@ class CardinalityStatisticSimilarity(MultiTableMetric):
     max_value = 1.0
 
     @classmethod
-    def compute(cls, real_data: Any, synthetic_data: Any, metadata: Any = None, statistic: str = "mean") -> float:
+    def compute(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, statistic: str = "mean", *,
+        mode: str = "compatible", real_validation_data: Any = None,
+    ) -> float:  # fmt: skip
         """Return the mean score over relations, nan without any.
 
         Parameters
@@ -209,20 +235,49 @@ class CardinalityStatisticSimilarity(MultiTableMetric):
             SDV metadata with "relationships".
         statistic
             "mean", "std" or "median".
+        mode, real_validation_data
+            As for CardinalityShapeSimilarity.
         """
-        return _mean(cls.compute_breakdown(real_data, synthetic_data, metadata, statistic))
+        sound = {"mode": mode, "real_validation_data": real_validation_data}
+        return _mean(cls.compute_breakdown(real_data, synthetic_data, metadata, statistic, **sound))
 
     @classmethod
     def compute_breakdown(
-        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, statistic: str = "mean"
-    ) -> Breakdown:
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, statistic: str = "mean", *,
+        mode: str = "compatible", real_validation_data: Any = None,
+    ) -> Breakdown:  # fmt: skip
         """Return {(parent, child): {"real", "synthetic", "score"}}, or {"score": nan}; see `compute`."""
         _check_tables(real_data, synthetic_data)
         if metadata is None:
             raise ValueError("`metadata` cannot be ``None``.")
+        if in_sound_mode(cls.__name__, mode, real_validation_data):
+            score = partial(_statistic_score, statistic)
+            return _sound(score, real_data, synthetic_data, real_validation_data, metadata)
         parts = _cardinalities(real_data, synthetic_data, metadata)
         found = {names: _by_statistic(real, synthetic, statistic) for names, real, synthetic in parts}
         return found or {"score": np.nan}
+
+    @classmethod
+    def compute_both(cls, *args: Any, real_validation_data: Any = None, **own: Any) -> Breakdown:
+        """Return both breakdowns, as released and sound."""
+        sound = cls.compute_breakdown(*args, **own, mode="sound", real_validation_data=real_validation_data)
+        return {"compatible": cls.compute_breakdown(*args, **own), "sound": sound}
+
+
+def _statistic_score(statistic: str, real: Floats, synthetic: Floats) -> float:
+    return _by_statistic(real, synthetic, statistic)["score"]
+
+
+def _sound(
+    score: Callable[[Floats, Floats], float], real: Any, synthetic: Any, holdout: Any, metadata: Any
+) -> Breakdown:
+    """Return the sound breakdown of each relation; members are parents."""
+    parts = _cardinalities(real, synthetic, metadata)
+    beside = [None] * len(parts) if holdout is None else [p[2] for p in _cardinalities(real, holdout, metadata)]
+    found: Breakdown = {}
+    for (names, ours, theirs), strangers in zip(parts, beside, strict=True):
+        found[names] = scored(score, [ours, theirs, *([] if strangers is None else [strangers])])
+    return corrected_parts(found) or {"score": np.nan}
 
 
 def _by_statistic(real: Floats, synthetic: Floats, statistic: str) -> dict[str, float]:

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from divulge.sdmetrics.base import MultiTableMetric
-from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.computed import computed_by, refused
 from divulge.sdmetrics.constraints.adherence import LazyColumns, adherence
 from divulge.sdmetrics.constraints.base import Tables
 from divulge.sdmetrics.metadata import dictionary
 
 __all__ = ["ConstraintAdherence"]
+
+_STATED = (
+    "a stated rule holds or does not. hint: divulge.validity(real, synthetic, holdout=holdout) counts rows "
+    "beside real ones."
+)
 
 
 def constraint_adherence(
@@ -38,7 +43,7 @@ def constraint_adherence(
     return {"score": adherence(constraint, real, synthetic)}
 
 
-@computed_by(constraint_adherence)
+@computed_by(constraint_adherence, sound=refused("ConstraintAdherence", _STATED))
 class ConstraintAdherence(MultiTableMetric):
     """Share of synthetic rows that keep a constraint.
 

@@ -11,6 +11,7 @@ from divulge.kernels.relations import parent_rows
 from divulge.sdmetrics import single_table
 from divulge.sdmetrics.base import BaseMetric, MultiTableMetric
 from divulge.sdmetrics.columns import frame_of
+from divulge.sdmetrics.computed import in_sound_mode
 from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.multi_table.cardinality import key_codes, key_columns, relations_of
 
@@ -42,6 +43,8 @@ class ParentChildDetectionMetric(DetectionMetric):
         foreign_keys: Sequence[tuple[str, Any, str, Any]] | None = None,
         *,
         seed: int = 0,
+        mode: str = "compatible",
+        real_validation_data: Any = None,
     ) -> float:
         """Return the mean score over relations.
 
@@ -55,6 +58,9 @@ class ParentChildDetectionMetric(DetectionMetric):
             Tuples (parent table, parent key, child table, child key).
         seed
             Seed of the folds and of the model.
+        mode, real_validation_data
+            "sound" is that of the metric of one table; rows are taken for independent. `divulge.aggregate_detection`
+            takes parents with their children.
 
         Raises
         ------
@@ -68,12 +74,21 @@ class ParentChildDetectionMetric(DetectionMetric):
             raise NotImplementedError(
                 f"{cls.__name__} has no `single_table_metric`. hint: derive a class that has one."
             )
-        sides = (real_data, "real_data"), (synthetic_data, "synthetic_data")
+        sides = [(real_data, "real_data"), (synthetic_data, "synthetic_data")]
+        if in_sound_mode(cls.__name__, mode, real_validation_data) and real_validation_data is not None:
+            sides.append((real_validation_data, "real_validation_data"))
         scores = []
         for link in links:
-            real, synthetic = (_beside(tables, role, *link) for tables, role in sides)
-            scores.append(cls.single_table_metric.compute(real, synthetic, seed=seed))
+            real, synthetic, *holdout = (_beside(tables, role, *link) for tables, role in sides)
+            own = {"mode": mode, "real_validation_data": holdout[0] if holdout else None}
+            scores.append(cls.single_table_metric.compute(real, synthetic, seed=seed, **own))
         return float(np.mean(scores))
+
+    @classmethod
+    def compute_both(cls, *args: Any, real_validation_data: Any = None, **own: Any) -> dict[str, Any]:
+        """Return both scores, as released and sound."""
+        sound = cls.compute(*args, **own, mode="sound", real_validation_data=real_validation_data)
+        return {"compatible": {"score": cls.compute(*args, **own)}, "sound": {"score": sound}}
 
 
 def _beside(tables: Mapping[str, Any], role: str, parent: str, parent_key: Any, child: str, child_key: Any) -> Any:

@@ -59,7 +59,7 @@ class MultiSingleTableMetric(MultiTableMetric):
         metadata
             SDV metadata with "tables"; None takes the types from the dtypes.
         **kwargs
-            Settings of the metric of one table.
+            Settings of the metric of one table. With `mode="sound"`, `real_validation_data` is a dictionary too.
 
         Raises
         ------
@@ -90,6 +90,17 @@ class MultiSingleTableMetric(MultiTableMetric):
             )
         return _per_table(cls.single_table_metric, real_data, synthetic_data, metadata, **kwargs)
 
+    @classmethod
+    def compute_both(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, *, real_validation_data: Any = None, **own: Any
+    ) -> dict[str, Any]:
+        """Return both breakdowns, as released and sound."""
+        more = {"mode": "sound", "real_validation_data": real_validation_data}
+        return {
+            "compatible": cls.compute_breakdown(real_data, synthetic_data, metadata, **own),
+            "sound": cls.compute_breakdown(real_data, synthetic_data, metadata, **own, **more),
+        }
+
 
 def _mean(scores: list[Any]) -> float:
     with warnings.catch_warnings():
@@ -103,6 +114,9 @@ def _per_table(
     if set(real_data) != set(synthetic_data):
         raise ValueError("`real_data` and `synthetic_data` must have the same tables")
     of_table = _metadata_of(metadata)
+    holdout = kwargs.pop("real_validation_data", None)
+    if holdout is not None and not set(real_data) <= set(holdout):
+        raise ValueError("`real_validation_data` must have the tables of `real_data`")
     scores: dict[str, Any] = {}
     errors: dict[str, Exception] = {}
     for name, real in real_data.items():
@@ -110,7 +124,8 @@ def _per_table(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                scores[name] = metric.compute_breakdown(real, synthetic_data[name], entry, **kwargs)
+                own = {} if holdout is None else {"real_validation_data": holdout[name]}
+                scores[name] = metric.compute_breakdown(real, synthetic_data[name], entry, **kwargs, **own)
             except Exception as error:
                 errors[name] = error
         _warn_again([w for w in caught if issubclass(w.category, SDMetricsWarning)], name)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from divulge.core import __version__
 from divulge.core.atomic_write import written
-from divulge.report.model import Condition
+from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot import plotted
 from divulge.sdmetrics.plot_shapes import Picture
 from divulge.sdmetrics.reports import saving

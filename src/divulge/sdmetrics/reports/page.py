@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from divulge.core import __version__
 from divulge.report.documents.html import asset, content_policy, template
-from divulge.report.model import Condition
+from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot_drawing import HATCH, STYLE, draw
 from divulge.sdmetrics.plot_elements import score_text
 from divulge.sdmetrics.plot_shapes import Empty

@@ -43,6 +43,7 @@ __all__ = [
     "range_coverage",
     "statistic_similarity",
     "tv_complement",
+    "unique_keys",
 ]
 
 Breakdown = dict[str, Any]
@@ -97,7 +98,7 @@ def statistic_similarity(real_data: Any, synthetic_data: Any, statistic: str = "
     """Return the breakdown of StatisticSimilarity."""
     real, synthetic = pair_of(real_data, synthetic_data)
     if _is_constant(real):
-        warnings.warn(ConstantInputWarning(_CONSTANT), stacklevel=3)
+        warnings.warn(ConstantInputWarning(_CONSTANT), stacklevel=4)
         return {"score": float("nan")}
     if statistic not in column_shapes.STATISTICS:
         raise ValueError(f"requested statistic {statistic} is not valid. Please choose either mean, std, or median.")
@@ -203,6 +204,15 @@ def key_uniqueness(real_data: Any, synthetic_data: Any) -> Breakdown:
     columns = key_columns(synthetic_data, "synthetic_data")
     missing = np.logical_and.reduce([c.missing for c in columns])
     return {"score": validity.key_uniqueness(key_codes([columns])[0], missing)}
+
+
+def unique_keys(data: Any, role: str) -> NDArray[np.bool_]:
+    """Return which rows have a key that is there and that no earlier row has, shape (n_rows,)."""
+    columns = key_columns(data, role)
+    codes = key_codes([columns])[0]
+    first = np.zeros(len(codes), dtype=bool)
+    first[np.unique(codes, return_index=True)[1]] = True
+    return np.asarray(first & ~np.logical_and.reduce([c.missing for c in columns]))
 
 
 def key_columns(data: Any, role: str) -> list[Column]:

@@ -16,7 +16,7 @@ from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import column_of, known
 
-__all__ = ["datetime_format_adherence", "regex_format_adherence"]
+__all__ = ["datetime_format_adherence", "regex_format_adherence", "rows_of_format", "rows_of_pattern"]
 
 Breakdown = dict[str, Any]
 Groups = dict[str, set[str | None]]
@@ -105,6 +105,25 @@ def regex_format_adherence(real_data: Any, synthetic_data: Any, regex_format: st
     return _score("RegexFormatAdherence", int(synthetic.missing.sum()) + int(valid.sum()), synthetic)
 
 
+def rows_of_format(data: Any, role: str, datetime_format: str) -> NDArray[np.bool_]:
+    """Return which rows are missing or follow a format of dates; all rows of a column of dates do."""
+    column = column_of(data, role)
+    _check_datetime_format(datetime_format)
+    kept = np.ones(len(column), dtype=bool)
+    if column.values.dtype.kind != "M":
+        kept[~column.missing] = _dates(known(column), datetime_format.replace("%-", "%"))
+    return kept
+
+
+def rows_of_pattern(data: Any, role: str, regex_format: str) -> NDArray[np.bool_]:
+    """Return which rows are missing or match a regular expression; its named groups may take any text."""
+    column, pattern = column_of(data, role), _pattern(regex_format)
+    _check_text(column)
+    kept = np.ones(len(column), dtype=bool)
+    kept[~column.missing] = _each_text(known(column), lambda v: _matches(pattern, v))
+    return kept
+
+
 def _pattern(regex_format: Any) -> re.Pattern[str]:
     if not isinstance(regex_format, str):
         raise ValueError("`regex_format` must be a string.")
@@ -150,5 +169,5 @@ def _score(metric: str, n_valid: int, column: Column) -> Breakdown:
 def _warn_of_real(what: str, number: int) -> None:
     if number:
         warnings.warn(
-            f"Some values in the real data do not match the specified {what} format: {number} in number.", stacklevel=4
+            f"Some values in the real data do not match the specified {what} format: {number} in number.", stacklevel=5
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.measures.spread import outlier_coverage, smoothness_similarity
+from divulge.sdmetrics import sound_scores
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.computed import computed_by
@@ -37,7 +38,7 @@ def _numbers(column: Column) -> NDArray[np.float64]:
     return found[np.isfinite(found)]
 
 
-@computed_by(outliers)
+@computed_by(outliers, sound=sound_scores.of_numbers(outliers))
 class OutlierCoverage(SingleColumnMetric):
     """How well synthetic outliers stand for the real ones. **The definition is divulge's own.**
 
@@ -55,7 +56,7 @@ class OutlierCoverage(SingleColumnMetric):
     name = "OutlierCoverage"
 
 
-@computed_by(smoothness)
+@computed_by(smoothness, sound=sound_scores.of_numbers(smoothness))
 class SmoothnessSimilarity(SingleColumnMetric):
     """How alike the widths of the two distributions are where they are densest. **The definition is divulge's own.**
 

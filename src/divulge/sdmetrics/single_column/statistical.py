@@ -6,7 +6,7 @@ pandas.Series, a series of another library, an array or a list.
 
 from __future__ import annotations
 
-from divulge.sdmetrics import sound_columns
+from divulge.sdmetrics import sound_columns, sound_scores
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.single_column import comparisons, formats
@@ -71,14 +71,14 @@ class CategoryCoverage(SingleColumnMetric):
     name = "CategoryCoverage"
 
 
-@computed_by(comparisons.chi_squared)
+@computed_by(comparisons.chi_squared, sound=sound_columns.tv_sound)
 class CSTest(SingleColumnMetric):
     """p-value of a chi-squared test of shares; as released, the number of rows does not enter, so it is no test."""
 
     name = "Chi-Squared"
 
 
-@computed_by(formats.datetime_format_adherence)
+@computed_by(formats.datetime_format_adherence, sound=sound_scores.of_rule(formats.rows_of_format, "datetime_format"))
 class DatetimeFormatAdherence(SingleColumnMetric):
     """Share of synthetic values that are missing or follow a format of dates.
 
@@ -93,7 +93,7 @@ class DatetimeFormatAdherence(SingleColumnMetric):
     name = "DatetimeFormatAdherence"
 
 
-@computed_by(comparisons.key_uniqueness)
+@computed_by(comparisons.key_uniqueness, sound=sound_scores.of_rule(comparisons.unique_keys))
 class KeyUniqueness(SingleColumnMetric):
     """Share of synthetic keys that are there and that no earlier row has.
 
@@ -123,14 +123,14 @@ class MissingValueSimilarity(SingleColumnMetric):
     name = "MissingValueSimilarity"
 
 
-@computed_by(comparisons.range_coverage)
+@computed_by(comparisons.range_coverage, sound=sound_scores.of_numbers(comparisons.range_coverage))
 class RangeCoverage(SingleColumnMetric):
     """Share of the real range of numbers or dates that the synthetic range covers; nan if a real column is constant."""
 
     name = "RangeCoverage"
 
 
-@computed_by(formats.regex_format_adherence)
+@computed_by(formats.regex_format_adherence, sound=sound_scores.of_rule(formats.rows_of_pattern, "regex_format"))
 class RegexFormatAdherence(SingleColumnMetric):
     """Share of synthetic values that are missing or match a regular expression as a whole.
 
@@ -145,7 +145,7 @@ class RegexFormatAdherence(SingleColumnMetric):
     name = "RegexFormatAdherence"
 
 
-@computed_by(comparisons.statistic_similarity)
+@computed_by(comparisons.statistic_similarity, sound=sound_scores.of_numbers(comparisons.statistic_similarity))
 class StatisticSimilarity(SingleColumnMetric):
     """1 less the difference of a statistic as a share of the real range, at least 0.
 

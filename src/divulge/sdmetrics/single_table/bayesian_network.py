@@ -14,6 +14,7 @@ from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.inputs import known_codes
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 from divulge.sdmetrics.single_table.selection import chosen_columns
+from divulge.sdmetrics.sound_models import likelihood_sound
 
 __all__ = ["BNLikelihood", "BNLikelihoodBase", "BNLogLikelihood"]
 
@@ -90,7 +91,7 @@ def _mean_log(probabilities: Floats) -> float:
     return _mean(np.log(np.where(probabilities == 0, _IMPOSSIBLE, probabilities)))
 
 
-@computed_by(_likelihood(_mean, "BNLikelihood"))
+@computed_by(_likelihood(_mean, "BNLikelihood"), sound=likelihood_sound)
 class BNLikelihood(BNLikelihoodBase):
     """Mean probability of the synthetic rows in a Bayesian network learnt from the real categories and truth values.
 
@@ -109,7 +110,7 @@ class BNLikelihood(BNLikelihoodBase):
     name = "BayesianNetwork Likelihood"
 
 
-@computed_by(_likelihood(_mean_log, "BNLogLikelihood"), min_value=-np.inf, max_value=0)
+@computed_by(_likelihood(_mean_log, "BNLogLikelihood"), sound=likelihood_sound, min_value=-np.inf, max_value=0)
 class BNLogLikelihood(BNLikelihoodBase):
     """Mean logarithm of the probability that `BNLikelihood` has, where a probability of 0 counts 1e-8."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.sdmetrics.base import SingleTableMetric
-from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.computed import computed_by, refused
 from divulge.sdmetrics.single_table.boosted import (
     as_label,
     checked_tables,
@@ -21,6 +21,11 @@ from divulge.sdmetrics.single_table.boosted import (
 )
 
 __all__ = ["BinaryClassifierPrecisionEfficacy", "BinaryClassifierRecallEfficacy"]
+
+_OF_AUGMENTATION = (
+    "it is about real rows with synthetic ones added, and a fresh sample of the people added would be more real rows. "
+    "hint: divulge.ml_efficacy(real, synthetic, holdout=holdout, targets=[...])."
+)
 
 Breakdown = dict[str, Any]
 
@@ -140,7 +145,7 @@ def _threshold(labels: NDArray[Any], found: NDArray[Any], fixed: str, value: flo
     return thresholds[best] if best < len(thresholds) else 1.0
 
 
-@computed_by(precision_efficacy)
+@computed_by(precision_efficacy, sound=refused("BinaryClassifierPrecisionEfficacy", _OF_AUGMENTATION))
 class BinaryClassifierPrecisionEfficacy(SingleTableMetric):
     """How much precision a model gains from synthetic rows: half the gain, plus 0.5.
 
@@ -161,7 +166,7 @@ class BinaryClassifierPrecisionEfficacy(SingleTableMetric):
     name = "Binary Classifier Precision Efficacy"
 
 
-@computed_by(recall_efficacy)
+@computed_by(recall_efficacy, sound=refused("BinaryClassifierRecallEfficacy", _OF_AUGMENTATION))
 class BinaryClassifierRecallEfficacy(SingleTableMetric):
     """How much recall a model gains from synthetic rows: half the gain, plus 0.5.
 

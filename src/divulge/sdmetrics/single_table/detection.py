@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from divulge.measures.detection import detection_score, scaled
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Frame, frame_of
+from divulge.sdmetrics.computed import in_sound_mode
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 from divulge.sdmetrics.single_table.features import Features
+from divulge.sdmetrics.sound_models import detection_sound
 
 __all__ = ["DetectionMetric", "LogisticDetection", "SVCDetection", "ScikitLearnClassifierDetectionMetric"]
 
@@ -40,7 +42,15 @@ class DetectionMetric(SingleTableMetric):
 
     @classmethod
     def compute(
-        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, table_name: str | None = None, *, seed: int = 0
+        cls,
+        real_data: Any,
+        synthetic_data: Any,
+        metadata: Any = None,
+        table_name: str | None = None,
+        *,
+        seed: int = 0,
+        mode: str = "compatible",
+        real_validation_data: Any = None,
     ) -> float:
         """Return 1 less the mean over three folds of 2 AUC - 1, where an AUC below 0.5 counts as 0.5.
 
@@ -54,7 +64,15 @@ class DetectionMetric(SingleTableMetric):
             As SDMetrics takes them.
         seed
             A run with `seed` draws what SDMetrics draws after ``numpy.random.seed(seed)``.
+        mode
+            "sound" is `divulge.detection`: 1 less |2 AUC - 1| of a model that is fitted to two thirds of the rows and
+            judges the rest, with a p-value by permuted labels; by logistic regression where that is the model here,
+            else by gradient boosting.
+        real_validation_data
+            In sound mode: people whom the synthesizer never saw, whose score stands beside it.
         """
+        if in_sound_mode(cls.__name__, mode, real_validation_data):
+            return float(cls._sound(real_data, synthetic_data, metadata, table_name, real_validation_data)["score"])
         chosen = table_metadata(metadata, table_name)
         real, synthetic = frame_of(real_data, "real_data"), frame_of(synthetic_data, "synthetic_data")
         real, synthetic, entries = checked_pair(real, synthetic, chosen)
@@ -71,6 +89,28 @@ class DetectionMetric(SingleTableMetric):
                 "DetectionMetric: Unable to be fit. hint: it needs three rows of each table, and a numerical, datetime "
                 "or categorical column that is no key and not personal."
             ) from None
+
+    @classmethod
+    def compute_breakdown(cls, *args: Any, mode: str = "compatible", **kwargs: Any) -> dict[str, Any]:
+        """Return the score and, in sound mode, what it is made of; see `compute`."""
+        if in_sound_mode(cls.__name__, mode, kwargs.get("real_validation_data")):
+            kwargs.pop("seed", None)
+            return cls._sound(*args, **kwargs)
+        return {"score": cls.compute(*args, **kwargs)}
+
+    @classmethod
+    def compute_both(cls, *args: Any, real_validation_data: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Return both breakdowns, as released and sound."""
+        sound = cls.compute_breakdown(*args, **kwargs, mode="sound", real_validation_data=real_validation_data)
+        return {"compatible": cls.compute_breakdown(*args, **kwargs), "sound": sound}
+
+    @classmethod
+    def _sound(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, table_name: str | None = None,
+        real_validation_data: Any = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        model = "logistic regression" if cls.__name__.startswith("Logistic") else ""
+        return detection_sound(model, real_data, synthetic_data, metadata, table_name, real_validation_data)
 
 
 class ScikitLearnClassifierDetectionMetric(DetectionMetric):

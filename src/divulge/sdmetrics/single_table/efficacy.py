@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from divulge.measures.detection import scaled
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Column, Frame, frame_of
-from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.computed import computed_by, in_sound_mode
 from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.inputs import known
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 from divulge.sdmetrics.single_table.features import Features
+from divulge.sdmetrics.sound_models import efficacy_sound
 
 __all__ = [
     "BinaryAdaBoostClassifier",
@@ -77,6 +78,8 @@ class MLEfficacyMetric(SingleTableMetric):
         scorer: Any = None,
         *,
         seed: int = 0,
+        mode: str = "compatible",
+        real_validation_data: Any = None,
     ) -> Any:
         """Return the score of a model that learnt from `train_data` and was tested on `test_data`.
 
@@ -92,7 +95,16 @@ class MLEfficacyMetric(SingleTableMetric):
             Takes true and guessed labels; a list of such functions gives a tuple of scores.
         seed
             A run with `seed` draws what SDMetrics draws after ``numpy.random.seed(seed)``.
+        mode
+            "sound" is `divulge.ml_efficacy`: the share of the skill of models of the real rows (`test_data`) that
+            models of the synthetic ones keep, both tested on `real_validation_data`.
+        real_validation_data
+            In sound mode: people whom the synthesizer never saw.
         """
+        if in_sound_mode(cls.__name__, mode, real_validation_data):
+            return efficacy_sound(
+                test_data, train_data, metadata, table_name, target, real_validation_data=real_validation_data
+            )["score"]
         if cls.MODEL is None:
             raise NotImplementedError(f"{cls.__name__} has no MODEL. hint: a class of models of scikit-learn.")
         test, train, _, name = _tables(test_data, train_data, metadata, table_name, target)
@@ -103,6 +115,20 @@ class MLEfficacyMetric(SingleTableMetric):
         if isinstance(scorers, (list, tuple)):
             return tuple(s(truth, guesses) for s in scorers)
         return scorers(truth, guesses)
+
+    @classmethod
+    def compute_breakdown(cls, *args: Any, mode: str = "compatible", **kwargs: Any) -> Breakdown:
+        """Return the score and, in sound mode, what it is made of; see `compute`."""
+        if in_sound_mode(cls.__name__, mode, kwargs.get("real_validation_data")):
+            own = {name: value for name, value in kwargs.items() if name not in ("seed", "scorer")}
+            return efficacy_sound(*args[:5], **own)
+        return {"score": cls.compute(*args, **kwargs)}
+
+    @classmethod
+    def compute_both(cls, *args: Any, real_validation_data: Any = None, **kwargs: Any) -> Breakdown:
+        """Return both breakdowns, as released and sound."""
+        sound = cls.compute_breakdown(*args, **kwargs, mode="sound", real_validation_data=real_validation_data)
+        return {"compatible": cls.compute_breakdown(*args, **kwargs), "sound": sound}
 
     @classmethod
     def _labels(cls, test: Column, train: Column) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -252,7 +278,7 @@ def _chosen_family(
     return {"score": float(np.mean(list(scores.values()))), **scores}
 
 
-@computed_by(_chosen_family, min_value=-math.inf, max_value=math.inf)
+@computed_by(_chosen_family, sound=efficacy_sound, min_value=-math.inf, max_value=math.inf)
 class MLEfficacy(MLEfficacyMetric):
     """Mean score of the models that suit the target: binary, numerical or categorical. SDMetrics returns None."""
 

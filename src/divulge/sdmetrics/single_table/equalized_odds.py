@@ -9,10 +9,15 @@ from numpy.typing import NDArray
 
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Column, Frame
-from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.computed import computed_by, refused
 from divulge.sdmetrics.single_table.boosted import as_label, checked_tables, fitted, prediction_counts, seen_by_model
 
 __all__ = ["EqualizedOddsImprovement"]
+
+_OF_A_MODEL = (
+    "it is about the fairness of a model, and a fresh sample of the people has no target value. "
+    "hint: divulge.subgroups compares each subgroup."
+)
 
 Breakdown = dict[str, Any]
 _FEWEST = 5
@@ -95,7 +100,7 @@ def _rate(hits: int, misses: int) -> float:
     return hits / max(1, hits + misses)
 
 
-@computed_by(equalized_odds)
+@computed_by(equalized_odds, sound=refused("EqualizedOddsImprovement", _OF_A_MODEL))
 class EqualizedOddsImprovement(SingleTableMetric):
     """How much fairer a model is that learned from synthetic rows: half the gain in equalized odds, plus 0.5.
 

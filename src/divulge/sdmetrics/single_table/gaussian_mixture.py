@@ -16,6 +16,7 @@ from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import numbers_of
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 from divulge.sdmetrics.single_table.selection import chosen_columns
+from divulge.sdmetrics.sound_models import likelihood_sound
 
 __all__ = ["GMLogLikelihood"]
 
@@ -94,7 +95,7 @@ def _mixture(n_components: int, covariance_type: str, state: Any) -> Any:
     return GaussianMixture(n_components, covariance_type=covariance_type, random_state=state)
 
 
-@computed_by(likelihood, min_value=-np.inf, max_value=np.inf)
+@computed_by(likelihood, sound=likelihood_sound, min_value=-np.inf, max_value=np.inf)
 class GMLogLikelihood(SingleTableMetric):
     """Mean log-likelihood of the synthetic rows under a Gaussian mixture fitted to the real numbers.
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from divulge.sdmetrics.base import SingleTableMetric
 from divulge.sdmetrics.columns import Column, frame_of
-from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.computed import computed_by, refused
 
 __all__ = ["TableStructure", "dtypes_of", "structure_score"]
+
+_NO_SAMPLE = "names and types of columns are no sample of people, so that there is no fresh sample to compare with."
 
 Dtypes = set[tuple[Any, str]]
 
@@ -42,7 +44,7 @@ def dtypes_of(data: Any, role: str, columns: Mapping[Hashable, Column] | None = 
     return {(name, str(column.dtype)) for name, column in columns.items()}
 
 
-@computed_by(structure, min_value=0, max_value=1)
+@computed_by(structure, sound=refused("TableStructure", _NO_SAMPLE), min_value=0, max_value=1)
 class TableStructure(SingleTableMetric):
     """Share of the columns of either table that both have, where a column is its name and its dtype.
 

@@ -7,11 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from divulge.measures.result import TOLERANCE
+from divulge.measures.verdicts import verdict_of
 from divulge.sdmetrics.base import BaseMetric, ColumnPairsMetric, SingleColumnMetric, SingleTableMetric
 from divulge.sdmetrics.columns import Column, Frame
 from divulge.sdmetrics.single_table.selection import chosen_columns, selected_tables
+from divulge.stats.intervals import holm
 
-__all__ = ["MultiColumnPairsMetric", "MultiSingleColumnMetric"]
+__all__ = ["MultiColumnPairsMetric", "MultiSingleColumnMetric", "corrected_parts"]
 
 Breakdown = dict[Any, Any]
 
@@ -20,6 +23,17 @@ class _Wrapper(SingleTableMetric):
     """A metric of one table that has name, goal and bounds of another metric."""
 
     field_types: ClassVar[tuple[str, ...] | None] = None
+
+    @classmethod
+    def compute_both(
+        cls, real_data: Any, synthetic_data: Any, metadata: Any = None, *, real_validation_data: Any = None, **own: Any
+    ) -> Breakdown:
+        """Return both breakdowns, as released and sound; p-values of the sound one are corrected over its parts."""
+        more = {"mode": "sound", "real_validation_data": real_validation_data}
+        return {
+            "compatible": cls.compute_breakdown(real_data, synthetic_data, metadata, **own),
+            "sound": cls.compute_breakdown(real_data, synthetic_data, metadata, **own, **more),
+        }
 
     @classmethod
     def _take_attributes(cls, metric: type[BaseMetric] | None) -> None:
@@ -58,7 +72,8 @@ class MultiSingleColumnMetric(_Wrapper):
         metadata
             As SDMetrics takes it; None goes by the dtypes of the real table.
         **kwargs
-            Settings of the metric of one column.
+            Settings of the metric of one column. With `mode="sound"`, `real_validation_data` is a frame too, and
+            p-values are corrected over the columns.
         """
         found = cls._of_columns(real_data, synthetic_data, metadata, False, kwargs)
         return _mean([breakdown["score"] for breakdown in found.values()])
@@ -78,18 +93,21 @@ class MultiSingleColumnMetric(_Wrapper):
         metric = cls.single_column_metric
         if metric is None or cls.field_types is None:
             raise NotImplementedError(f"{cls.__name__} computes nothing itself{cls._instead}")
+        holdout = kwargs.pop("real_validation_data", None)
         real, synthetic, table = selected_tables(real_data, synthetic_data, metadata)
+        strangers = None if holdout is None else selected_tables(real_data, holdout, metadata)[1]
         fields = chosen_columns(table, cls.field_types)
         found: Breakdown = {name: {"score": float("nan")} for name in table["columns"] if name not in fields}
         settings = {**(cls.single_column_metric_kwargs or {}), **kwargs}
         for name in (n for n in real.names if n in fields):
+            own = {} if strangers is None else {"real_validation_data": _plain(strangers[name])}
             try:
-                found[name] = metric.compute_breakdown(_plain(real[name]), _plain(synthetic[name]), **settings)
+                found[name] = metric.compute_breakdown(_plain(real[name]), _plain(synthetic[name]), **settings, **own)
             except Exception as error:
                 if not keep_errors:
                     raise
                 found[name] = {"error": error}
-        return found
+        return corrected_parts(found)
 
 
 class MultiColumnPairsMetric(_Wrapper):
@@ -116,9 +134,10 @@ class MultiColumnPairsMetric(_Wrapper):
         metadata
             As SDMetrics takes it; None goes by the dtypes of the real table.
         **kwargs
-            As released, they are not used; `compute_breakdown` uses them.
+            As released, they are not used, but `mode` and `real_validation_data`; `compute_breakdown` uses them.
         """
-        found = cls._of_pairs(real_data, synthetic_data, metadata, False, {})
+        sound: dict[str, Any] = {n: v for n, v in kwargs.items() if n in ("mode", "real_validation_data")}
+        found = cls._of_pairs(real_data, synthetic_data, metadata, False, sound)
         return _mean([breakdown["score"] for breakdown in found.values()])
 
     @classmethod
@@ -141,13 +160,29 @@ class MultiColumnPairsMetric(_Wrapper):
         metric = cls.column_pairs_metric
         if metric is None or cls.field_types is None:
             raise NotImplementedError(f"{cls.__name__} computes nothing itself{cls._instead}")
+        holdout = kwargs.pop("real_validation_data", None)
         real, synthetic, table = selected_tables(real_data, synthetic_data, metadata)
+        tables = [real, synthetic, *([] if holdout is None else [selected_tables(real_data, holdout, metadata)[1]])]
         found = {}
         for pair in combinations(chosen_columns(table, cls.field_types), 2):
             names = tuple(sorted(pair, key=_order)) if names_sorted else pair
-            first, second = (Frame({n: t[n] for n in names}, t.n_rows) for t in (real, synthetic))
-            found[names] = metric.compute_breakdown(first, second, **kwargs)
-        return found
+            sides = [Frame({n: t[n] for n in names}, t.n_rows) for t in tables]
+            own = {} if holdout is None else {"real_validation_data": sides[2]}
+            found[names] = metric.compute_breakdown(sides[0], sides[1], **kwargs, **own)
+        return corrected_parts(found)
+
+
+def corrected_parts(found: Breakdown) -> Breakdown:
+    """Return sound breakdowns of several columns or pairs with p-values corrected over them (Holm), and verdicts."""
+    parts = [p for p in found.values() if isinstance(p, dict) and p.get("p_value") is not None and "verdict" in p]
+    for side in ("p_value", "p_low_tail"):
+        told = [p for p in parts if p.get(side) is not None]
+        for part, p in zip(told, holm([t[side] for t in told]).tolist(), strict=True):
+            part[side.replace("value", "adjusted") if side == "p_value" else "p_low_tail_adjusted"] = p
+    for part in parts:
+        high = 1 - part["low"] if part.get("low") is not None else None
+        part["verdict"] = verdict_of(part["p_adjusted"], part.get("p_low_tail_adjusted"), high, TOLERANCE)
+    return found
 
 
 def _order(name: Any) -> tuple[str, Any]:

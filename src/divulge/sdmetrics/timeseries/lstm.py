@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from divulge.kernels.relations import order_of
 from divulge.sdmetrics.base import TimeSeriesMetric
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
-from divulge.sdmetrics.computed import computed_by
+from divulge.sdmetrics.computed import computed_by, refused
 from divulge.sdmetrics.metadata import checked_pair, table_metadata
 
 __all__ = [
@@ -24,6 +24,11 @@ __all__ = [
     "TimeSeriesEfficacyMetric",
     "lstm_accuracy",
 ]
+
+_NO_NULL = (
+    "a network cannot be fitted again to hundreds of permuted labels. hint: divulge.transitions, autocorrelation and "
+    "static_by_dynamic(real, synthetic, sequence_key=..., sequence_index=...) measure sequences beside fresh ones."
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -244,7 +249,7 @@ class TimeSeriesClassificationEfficacyMetric(TimeSeriesEfficacyMetric):
     """Metrics in which the model learns classes."""
 
 
-@computed_by(detection)
+@computed_by(detection, sound=refused("LSTMDetection", _NO_NULL))
 class LSTMDetection(TimeSeriesDetectionMetric):
     """1 less the share of sequences that a recurrent network tells apart; about 0.5 for a perfect generator.
 
@@ -265,7 +270,7 @@ class LSTMDetection(TimeSeriesDetectionMetric):
     name = "TimeSeries Detection"
 
 
-@computed_by(efficacy, max_value=np.inf)
+@computed_by(efficacy, sound=refused("LSTMClassifierEfficacy", _NO_NULL), max_value=np.inf)
 class LSTMClassifierEfficacy(TimeSeriesClassificationEfficacyMetric):
     """Accuracy of a recurrent network that learnt from synthetic sequences over one that learnt from real ones.
 

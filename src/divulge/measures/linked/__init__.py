@@ -1,0 +1,1 @@
+"""Measures of several tables with relations between them, and of sequences of rows."""

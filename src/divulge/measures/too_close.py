@@ -1,0 +1,55 @@
+"""Whether the counts of a synthetic table are closer to the real ones than a generator that never copies would be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from divulge.measures.result import FidelityResult
+
+__all__ = ["MEASURE", "drawn_ruler", "too_close"]
+
+MEASURE = "column_pairs"
+"""The measure that decides: margins alone are often drawn from the real ones, and its units are many."""
+
+
+def drawn_ruler(n: int, m: int) -> float:
+    """Return the ruler of rows that are drawn from the real table itself, with replacement.
+
+    A fresh sample varies, and so does the real table; rows drawn from the real table have the first part of this noise
+    alone. No generator that draws its rows one by one is nearer on average, whatever it learnt.
+
+    Parameters
+    ----------
+    n, m
+        Rows of the real and of the synthetic table.
+
+    Examples
+    --------
+    >>> round(drawn_ruler(1000, 1000), 2), round(drawn_ruler(1000, 4000), 2), drawn_ruler(0, 0)
+    (0.71, 0.45, 1.0)
+    """
+    return math.sqrt(n / (n + m)) if n + m else 1.0
+
+
+def too_close(results: Sequence[FidelityResult]) -> bool:
+    """Return whether pairs of columns are closer than a fresh sample, and than rows drawn from the real table.
+
+    The second is asked for as trees and other generators learn some of the noise of the real counts without copying
+    anybody: on four simulated populations their pairs were closer than a fresh sample in most tables.
+
+    Parameters
+    ----------
+    results
+        Of a run, with the verdicts corrected over its measures; the first of a measure is about all columns.
+
+    Examples
+    --------
+    >>> pairs = FidelityResult(measure="column_pairs", ruler=0.6, verdict="closer than a fresh sample", n=900, m=900)
+    >>> too_close([pairs]), too_close([])
+    (True, False)
+    """
+    head = next((r for r in results if r.measure == MEASURE and not r.columns), None)
+    if head is None or head.ruler is None or head.verdict != "closer than a fresh sample":
+        return False
+    return head.ruler < drawn_ruler(head.n, head.m)

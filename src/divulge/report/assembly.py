@@ -1,0 +1,149 @@
+"""The assessment of a run, typed, from what the run found."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import polars as pl
+
+from divulge.attacks import CATALOGUE
+from divulge.attacks.key_sets import Disclosing, KeySet
+from divulge.case.comparable.check import Check
+from divulge.core.result import Result, jsonable
+from divulge.core.schema import Schema
+from divulge.measures.result import FidelityResult
+from divulge.report import model
+from divulge.report.content import RECORDS
+from divulge.report.environment import machine_words, package_versions
+from divulge.report.fidelity_model import FidelityScope
+from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
+
+__all__ = ["assembled"]
+
+
+def assembled(
+    *,
+    version: str,
+    settings: Mapping[str, Any],
+    started: str,
+    seconds: float,
+    tables: Mapping[str, Any],
+    schema: Schema,
+    bins: Mapping[str, str],
+    checks: Sequence[Check],
+    results: Sequence[Result],
+    failed: Sequence[Mapping[str, str]],
+    key_sets: Sequence[KeySet],
+    minimal: Sequence[Disclosing],
+    notes: Sequence[str],
+    verdict: model.Overall,
+    records: pl.DataFrame | None,
+    exposed_strangers: float | None,
+    facts: model.Facts | None = None,
+    positive_control: Sequence[Mapping[str, Any]] = (),
+    left_out: Sequence[Mapping[str, Any]] = (),
+    not_run: Sequence[Mapping[str, str]] = (),
+    utility: Sequence[Mapping[str, Any]] = (),
+    fidelity: Sequence[FidelityResult] = (),
+    fidelity_scope: FidelityScope | None = None,
+    revealed: Sequence[str] = (),
+) -> Assessment:
+    """Return the content of a run's assessment.json, as custodians see it."""
+    return Assessment(
+        format=FORMAT,
+        divulge=version,
+        command="",
+        edition="custodian",
+        revealed=tuple(revealed),
+        settings=_typed(settings, model.Settings),
+        started=started,
+        seconds=seconds,
+        verdict=verdict,
+        tables=_typed(tables, model.Tables),
+        schema=_columns(schema, bins),
+        preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
+        results=_each((r.to_dict() for r in results), ResultRecord),
+        key_sets=_each(map(dataclasses.asdict, key_sets), model.KeySet),
+        minimal_key_sets=_each(map(dataclasses.asdict, minimal), model.MinimalKeySet),
+        records=_records_summary(records, exposed_strangers, results),
+        facts=facts,
+        positive_control=_each(positive_control, model.PositiveControl),
+        failed=_each(failed, model.Failure),
+        left_out=_each(left_out, model.LeftOut),
+        not_run=_each(not_run, model.NotRun),
+        utility=_each(utility, model.Utility),
+        fidelity=_each((r.to_dict() for r in fidelity), FidelityResult),
+        fidelity_scope=fidelity_scope,
+        policy=None,
+        change=None,
+        not_tested=_not_tested({r.attack for r in results}, checks),
+        threat=schema.threat,
+        versions=package_versions(),
+        machine=machine_words(),
+        attacks=_about(results),
+        notes=tuple(notes),
+    )
+
+
+Kind = TypeVar("Kind", bound=msgspec.Struct)
+
+
+def _typed(part: Any, kind: type[Kind]) -> Kind:
+    """Return one part of a run's findings as a struct, with nan as None and numpy numbers as Python numbers."""
+    return msgspec.convert(jsonable(dict(part)), kind)
+
+
+def _each(parts: Iterable[Any], kind: type[Kind]) -> tuple[Kind, ...]:
+    return tuple(_typed(part, kind) for part in parts)
+
+
+def _about(results: Sequence[Result]) -> dict[str, model.About]:
+    """Return the catalogue's description of each attack that ran."""
+    run = {r.attack for r in results}
+    return {
+        n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)
+        for n, a in CATALOGUE.items()
+        if n in run
+    }
+
+
+def _columns(schema: Schema, bins: Mapping[str, str]) -> tuple[model.Column, ...]:
+    return tuple(
+        model.Column(name=c.name, kind=c.kind, roles=tuple(c.roles), why=c.why, bins=bins.get(c.name, ""))
+        for c in schema.columns
+    )
+
+
+def _not_tested(run: set[str], checks: Sequence[Check]) -> tuple[model.NotTested, ...]:
+    """Return the questions that no attack of the run answers, and the preconditions that could not be tested."""
+    attacks = [model.NotTested(what=w, question=q) for attack, w, q in NOT_TESTED if attack not in run]
+    unknown = [model.NotTested(what=c.check, question=UNTESTED.get(c.check, "")) for c in checks if not c.tested]
+    return (*attacks, *unknown)
+
+
+def _records_summary(
+    records: pl.DataFrame | None, strangers: float | None, results: Sequence[Result]
+) -> model.Records | None:
+    if records is None:
+        return None
+    hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
+    run = {r.attack for r in results}
+    least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
+    exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
+    return model.Records(
+        n=len(records),
+        flagged=None if hit is None else int(records["flagged"].sum()),
+        fdr=None if hit is None else hit.settings["fdr"],
+        smallest_flaggable=int(least[0]) if least else None,
+        file=RECORDS,
+        copied=int(records["copied"].sum()) if "copies" in run else None,
+        replicated_unique=int(records["replicated_unique"].sum()) if "replicated_uniques" in run else None,
+        disclosed=int((records["n_disclosed"] > 0).sum()) if "disco" in run else None,
+        exposed=len(exposed),
+        exposed_share=len(exposed) / len(records),
+        exposed_share_strangers=jsonable(strangers),
+        recognised=int(records["recognised"].sum()) if "recognised" in records.columns else None,
+    )

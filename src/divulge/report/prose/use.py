@@ -1,0 +1,229 @@
+"""What a synthetic table keeps, in plain sentences: for the first screen, the terminal, and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from divulge.core.result import tidy
+from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
+from divulge.measures.registry import REGISTRY
+from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict
+from divulge.measures.too_close import drawn_ruler
+from divulge.report.formatting import enumerated, name, several
+from divulge.report.model import Assessment
+from divulge.report.policy_model import ChangedFidelity
+from divulge.report.prose.compared import Bar
+
+__all__ = [
+    "PAIRS",
+    "Kept",
+    "bars",
+    "changed_line",
+    "drawn_of",
+    "family_of",
+    "fresh_range",
+    "headlines",
+    "is_too_close",
+    "judged",
+    "kept_lines",
+    "measure_name",
+    "of_pairs",
+    "question_of",
+    "silent_line",
+    "times",
+    "told",
+    "worst",
+]
+
+PAIRS = "column_pairs"
+_NAMED = 3
+_COUNT_WORDS = {
+    "differs": "differ",
+    "like a fresh sample": "like a fresh sample",
+    "cannot tell": "undecided",
+    "closer than a fresh sample": "closer than a fresh sample",
+}
+
+
+def headlines(data: Assessment) -> tuple[FidelityResult, ...]:
+    """Return the first result of each measure, which is about all columns together."""
+    first: dict[str, FidelityResult] = {}
+    for result in data.fidelity:
+        first.setdefault(result.measure, result)
+    return tuple(first.values())
+
+
+def family_of(result: FidelityResult) -> str:
+    """Return the heading under which a measure stands: "columns", "pairs", "validity"."""
+    entry = REGISTRY.get(result.measure)
+    return "further measures" if entry is None else entry.family
+
+
+def is_too_close(data: Assessment) -> bool:
+    """Return whether pairs of columns are closer to the real table than rows drawn from it would be."""
+    return data.fidelity_scope is not None and data.fidelity_scope.too_close
+
+
+def times(ruler: float) -> str:
+    """Return a ruler with the digits that it carries.
+
+    Examples
+    --------
+    >>> times(0.804), times(3.21), times(15.07)
+    ('0.80', '3.2', '15')
+    """
+    return f"{ruler:.2f}" if ruler < 2 else f"{ruler:.1f}" if ruler < 9.95 else f"{ruler:.0f}"
+
+
+def measure_name(result: FidelityResult) -> str:
+    """Return the name of a measure in words."""
+    return tidy(result.measure.replace("_", " "))
+
+
+def question_of(result: FidelityResult) -> str:
+    """Return what a measure asks; "" for one of another package that is not there."""
+    entry = REGISTRY.get(result.measure)
+    return "" if entry is None else entry.question
+
+
+def of_pairs(data: Assessment) -> FidelityResult | None:
+    """Return the result that stands for fidelity: the mean over all pairs, else over all columns; None without."""
+    known = {r.measure: r for r in headlines(data) if r.verdict != "not measured"}
+    return known.get(PAIRS) or known.get("column_shapes")
+
+
+def drawn_of(result: FidelityResult) -> float | None:
+    """Return the ruler of rows drawn from the real table; None where an edition withholds the sizes."""
+    return drawn_ruler(result.n, result.m) if result.n and result.m else None
+
+
+def fresh_range(result: FidelityResult) -> tuple[float, float] | None:
+    """Return between which rulers 95 of 100 fresh samples are; None where that is not known."""
+    fresh = result.fresh_sample
+    return None if fresh is None or not fresh.mean else (fresh.low / fresh.mean, fresh.high / fresh.mean)
+
+
+def judged(data: Assessment, verdict: FidelityVerdict) -> tuple[str, ...]:
+    """Return the measures with this verdict over all columns, in words."""
+    return tuple(r.measure.replace("_", " ") for r in headlines(data) if r.verdict == verdict)
+
+
+def worst(data: Assessment, measure: str = PAIRS) -> tuple[FidelityResult, ...]:
+    """Return the columns or pairs of a measure that differ, the largest ruler first."""
+    own = [r for r in data.fidelity if r.measure == measure and r.columns and r.verdict == "differs"]
+    return tuple(sorted(own, key=lambda r: (-(r.ruler or 0.0), r.columns)))
+
+
+# ---------------------------------------------------------------- the first screen
+
+
+_WHAT = {PAIRS: "Pairs of columns", "column_shapes": "Columns"}
+
+
+def bars(head: FidelityResult) -> tuple[Bar, ...]:
+    """Return the ruler of the synthetic table beside that of another sample, on one scale; () where it is withheld."""
+    inside = fresh_range(head)
+    if head.ruler is None or inside is None:
+        return ()
+    end = max(head.ruler, inside[1])
+    return (
+        Bar("synthetic", "this table", head.ruler / end, times(head.ruler)),
+        Bar("strangers", "other people", 1 / end, f"1 ({inside[0]:.2f} to {inside[1]:.2f})"),
+    )
+
+
+def told(data: Assessment, head: FidelityResult) -> str:
+    """Return what a table keeps in one or two plain sentences."""
+    what = _WHAT.get(head.measure, "Columns")
+    if head.ruler is None:
+        return f"{what}: {_PLAIN[head.verdict]} This edition withholds the number."
+    differ = len(worst(data, head.measure))
+    counted = f" {differ:,} of {_compared(head):,} differ for certain." if differ else ""
+    close = " Rows drawn from the real table itself would be farther away." if is_too_close(data) else ""
+    return (
+        f"{what} are {times(head.ruler)} times as far from the real table as other people would be: "
+        f"{_PLAIN[head.verdict]}{counted}{close}"
+    )
+
+
+_PLAIN: dict[FidelityVerdict, str] = {
+    "differs": "more than chance gives.",
+    "like a fresh sample": "no table can do better without copying.",
+    "cannot tell": "too few rows to say whether that matters.",
+    "closer than a fresh sample": "closer than chance gives.",
+    "not measured": "not measured.",
+}
+
+
+# ---------------------------------------------------------------- lines of text
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One line about fidelity."""
+
+    verdict: FidelityVerdict
+    words: str
+
+
+def kept_lines(data: Assessment) -> tuple[Kept, ...]:
+    """Return one line for pairs of columns and one for each verdict of another measure; () without measures."""
+    lines = []
+    head = of_pairs(data)
+    if head is not None:
+        lines.append(Kept(head.verdict, _of_head(head, worst(data, head.measure))))
+    for verdict in VERDICTS[:4]:
+        others = [m for m in judged(data, verdict) if head is None or m != head.measure.replace("_", " ")]
+        if others:
+            lines.append(Kept(verdict, f"{verdict}: {', '.join(map(tidy, others))}"))
+    return tuple(lines)
+
+
+def _of_head(head: FidelityResult, differ: Sequence[FidelityResult]) -> str:
+    what = head.measure.replace("_", " ")
+    told = f"{what}: {head.verdict}"
+    inside = fresh_range(head)
+    if head.ruler is not None and inside is not None:
+        told += f", {times(head.ruler)} times a fresh sample's distance ({inside[0]:.2f} to {inside[1]:.2f} by chance)"
+    if differ:
+        named = enumerated([" + ".join(map(name, r.columns)) for r in differ[:_NAMED]])
+        more = len(differ) - _NAMED
+        told += f"; {len(differ):,} of {several(_compared(head), 'comparison')} differ: {named}"
+        told += f" and {more:,} more" if more > 0 else ""
+    return told
+
+
+def _compared(head: FidelityResult) -> int:
+    n = head.context.get("compared", 0)
+    return int(n) if isinstance(n, int | float) else 0
+
+
+def changed_line(data: Assessment) -> str:
+    """Return which measures changed since the previous run, in one line; "" where it has none of them."""
+    rows = () if data.change is None else data.change.fidelity
+    if not rows:
+        return ""
+    moved = [f"{tidy(r.measure.replace('_', ' '))} is {r.verdict}{_rulers(r)}" for r in rows if r.verdict in _MOVED]
+    told = "; ".join(moved) or f"no change found in {several(len(rows), 'measure')}"
+    return f"Fidelity since the previous run: {told}."
+
+
+_MOVED = ("farther", "closer")
+
+
+def _rulers(r: ChangedFidelity) -> str:
+    return "" if r.before is None or r.now is None else f" (ruler {r.before:.2f} before, {r.now:.2f} now)"
+
+
+def silent_line(data: Assessment) -> str:
+    """Return which measures of fidelity have no number, and why, in one line; "" where all have one."""
+    scope = data.fidelity_scope
+    if scope is None:
+        return "Fidelity was left out."
+    why: dict[str, list[str]] = {}
+    for n in scope.not_measured:
+        why.setdefault(n.why, []).append(n.measure.replace("_", " "))
+    parts = [f"{', '.join(map(tidy, names))} ({tidy(reason)})" for reason, names in why.items()]
+    parts += [f"column {name(c.column)} ({c.why})" for c in scope.not_compared]
+    return f"Fidelity not compared: {'; '.join(parts)}." if parts else ""

@@ -1,0 +1,194 @@
+"""Fidelity as a part of an assessment: the measures that a run makes, and what it lists as not compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from divulge.case.case import Case
+from divulge.core.errors import DivulgeError
+from divulge.measures.blocks import compared_columns
+from divulge.measures.catalogue import all_measures
+from divulge.measures.entry import Measure
+from divulge.measures.marginals import marginals
+from divulge.measures.registry import run_measure
+from divulge.measures.result import TOLERANCE, FidelityResult
+from divulge.measures.too_close import too_close
+from divulge.measures.verdicts import corrected
+from divulge.report.environment import stated_seconds
+from divulge.report.fidelity_model import (
+    FAILED,
+    NO_GROUPS,
+    NO_MODELS,
+    ColumnLeftOut,
+    FidelityScope,
+    Marginal,
+    NotMeasured,
+)
+from divulge.run.budget import TIME_UP, Clock, told_left_out
+from divulge.run.fidelity import warnings_of
+
+__all__ = ["FidelityFound", "beside_fidelity", "fidelity_in_run"]
+
+_GROUPS = "subgroups"
+_KINDS = {"identifier": "an identifier", "text": "free text"}
+
+
+@dataclass(frozen=True, slots=True)
+class FidelityFound:
+    """What a run found about fidelity; a scope of None where it was left out."""
+
+    results: tuple[FidelityResult, ...] = ()
+    scope: FidelityScope | None = None
+    failed: list[dict[str, str]] = field(default_factory=list)
+    left_out: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def too_close(self) -> bool:
+        """Whether pairs of columns are closer than a generator that never copies makes them."""
+        return self.scope is not None and self.scope.too_close
+
+
+def fidelity_in_run(
+    case: Case,
+    *,
+    models: bool,
+    groups: Sequence[str],
+    targets: Sequence[str] | None,
+    clock: Clock,
+    progress: Callable[[str, int, int], None],
+) -> FidelityFound:
+    """Return the results of the measures of fidelity, corrected over all of them, and what was not compared.
+
+    A measure that fails does not stop the run.
+
+    Parameters
+    ----------
+    case
+        Two or three tables with all rows in memory.
+    models
+        Whether measures that fit models are made too.
+    groups
+        Columns whose values define subgroups; without any, subgroups are not compared.
+    targets
+        Columns that models learn to predict.
+    clock
+        No measure begins once its time is up.
+    progress
+        Called with the measure that comes next, the number of those done, and of all.
+    """
+    known = [m for m in all_measures() if not m.on_demand]
+    why = {m.name: reason for m in known if (reason := _why_not(m, models, groups))}
+    wanted = [m for m in known if m.name not in why]
+    settings = {"tolerance": TOLERANCE, "targets": targets, "groups": list(groups) or None}
+    found: list[tuple[FidelityResult, ...]] = []
+    failed: list[dict[str, str]] = []
+    late = 0
+    for i, entry in enumerate(wanted):
+        if clock.up:
+            why[entry.name] = TIME_UP
+            late += 1
+            continue
+        progress(f"measuring {entry.name.replace('_', ' ')}", i, len(wanted))
+        made = _made(entry, case, settings)
+        if isinstance(made, str):
+            why[entry.name] = FAILED
+            failed.append({"attack": entry.name, "why": made})
+        else:
+            found.append(made)
+    results = tuple(_stated(r) for family in corrected(found, case.level) for r in family)
+    left_out = [told_left_out("fidelity", late, len(wanted))] if late else []
+    return FidelityFound(results, _scope(case, results, known, why), failed, left_out)
+
+
+_JUDGES = {
+    "marginal total variation": "column_shapes",
+    "pairwise association error": "column_pairs",
+    "propensity AUC": "detection",
+    "train on synthetic, test on real": "ml_efficacy",
+}
+
+
+def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[FidelityResult]) -> list[dict[str, Any]]:
+    """Return the measures of utility, each with the verdict of the measure of fidelity that judges the same thing.
+
+    Parameters
+    ----------
+    utility
+        Measures of utility as in assessment.json; their values stay.
+    results
+        Of fidelity; the first of each measure is about all columns.
+    """
+    heads: dict[str, FidelityResult] = {}
+    for r in results:
+        heads.setdefault(r.measure, r)
+    judged = [heads.get(_JUDGES.get(u["measure"], "")) for u in utility]
+    return [
+        u if r is None or r.verdict == "not measured" else
+        u | {"judged_by": r.measure, "ruler": r.ruler, "low": r.low, "high": r.high, "verdict": r.verdict}
+        for u, r in zip(utility, judged, strict=True)
+    ]  # fmt: skip
+
+
+def _why_not(entry: Measure, models: bool, groups: Sequence[str]) -> str:
+    if entry.models and not models:
+        return NO_MODELS
+    return NO_GROUPS if entry.name == _GROUPS and not groups else ""
+
+
+def _made(entry: Measure, case: Case, settings: dict[str, Any]) -> tuple[FidelityResult, ...] | str:
+    """Return the results of a measure, or the reason why it failed."""
+    try:
+        return run_measure(entry, case, settings)
+    except DivulgeError as error:
+        return str(error)
+    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+        # the message of a library may hold a data value: only the error's type is reported
+        return f"{type(error).__name__} inside the measure; please report it"
+
+
+def _stated(result: FidelityResult) -> FidelityResult:
+    return replace(result, seconds=stated_seconds(result.seconds))
+
+
+def _scope(
+    case: Case, results: tuple[FidelityResult, ...], known: Sequence[Measure], why: dict[str, str]
+) -> FidelityScope:
+    silent = {r.measure: r.notes[0] if r.notes else "" for r in reversed(results) if r.verdict == "not measured"}
+    measured = {r.measure for r in results if r.verdict != "not measured"}
+    silent = {name: text for name, text in silent.items() if name not in measured}
+    return FidelityScope(
+        tolerance=TOLERANCE,
+        too_close=too_close(results),
+        not_measured=tuple(
+            NotMeasured(measure=m.name, question=m.question, why=(why | silent)[m.name])
+            for m in known
+            if m.name in why or m.name in silent
+        ),
+        not_compared=_left_out(case),
+        warnings=warnings_of(results),
+        marginals=tuple(_drawn(case)),
+    )
+
+
+def _left_out(case: Case) -> tuple[ColumnLeftOut, ...]:
+    """Return the columns that no measure compares, and why."""
+    compared = set(compared_columns(case))
+    return tuple(ColumnLeftOut(column=c, why=_why_column(case, c)) for c in case.columns if c not in compared)
+
+
+def _why_column(case: Case, name: str) -> str:
+    column = case.schema[name]
+    if "unit" in column.roles:
+        return "the unit"
+    if "ignore" in column.roles:
+        return "ignored"
+    return _KINDS.get(column.kind, "one value in all tables")
+
+
+def _drawn(case: Case) -> list[Marginal]:
+    return [msgspec.convert(m, Marginal, from_attributes=True) for m in marginals(case)]

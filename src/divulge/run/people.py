@@ -1,0 +1,103 @@
+"""Which people an attack of a run asks: all, or a random sample where its entry allows one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks import CATALOGUE
+from divulge.attacks.multiplicity import correct
+from divulge.attacks.registry import worded
+from divulge.case.asked import Asked, asked_of
+from divulge.case.case import Case
+from divulge.core.result import Individual, Result
+
+__all__ = ["ASKED", "People", "people_of_run"]
+
+ASKED = "cap, inference, linkability, membership and other means over people ask a random sample"
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """The case of a run, and that of the people whom the attacks of `sampled` entries ask."""
+
+    case: Case
+    asked: Asked | None
+    """None where everybody is asked."""
+
+    def of(self, attack: str) -> Case:
+        """Return the case that an attack is made on."""
+        return self.asked.case if self.asked is not None and CATALOGUE[attack].sampled else self.case
+
+    def summarised(self, results: Sequence[Result]) -> list[Result]:
+        """Return the results, and after those of each attack those over all its calls, such as a mean over targets."""
+        out = list(results)
+        for name, entry in CATALOGUE.items():
+            own = [r for r in results if r.attack == name]
+            if entry.summary is not None and own:
+                place = 1 + max(i for i, r in enumerate(out) if r.attack == name)
+                out[place:place] = [worded(r, entry) for r in entry.summary(self.of(name), own)]
+        return out
+
+    def corrected(self, results: Sequence[Result], acceptable: float, n_families: int) -> list[Result]:
+        """Return the results, corrected for the comparisons of their attack, which all ask the same people."""
+        if self.asked is None:
+            return correct(self.case, results, acceptable, n_families)
+        out = list(results)
+        for sampled, case in ((False, self.case), (True, self.asked.case)):
+            own = [i for i, r in enumerate(results) if CATALOGUE[r.attack].sampled == sampled]
+            for i, result in zip(own, correct(case, [results[i] for i in own], acceptable, n_families), strict=True):
+                out[i] = result
+        return out
+
+    def of_everybody(self, results: Sequence[Result]) -> list[Result]:
+        """Return the results with a score for each record of the whole tables; nan for who was not asked."""
+        return [self._spread(r) if CATALOGUE[r.attack].sampled else r for r in results]
+
+    def _spread(self, result: Result) -> Result:
+        if self.asked is None or result.individual is None:
+            return result
+        real, holdout = result.individual.real, result.individual.holdout
+        return replace(
+            result,
+            individual=Individual(
+                real=_at(real, self.asked.real, self.case.n_rows("real")),
+                holdout=None
+                if holdout is None or self.asked.holdout is None
+                else _at(holdout, self.asked.holdout, self.case.n_rows("holdout")),
+            ),
+        )
+
+    @property
+    def fewest(self) -> Case:
+        """The case of the fewest people that an attack asks."""
+        return self.case if self.asked is None else self.asked.case
+
+    @property
+    def note(self) -> str:
+        """What the report says of the sample; "" where everybody is asked."""
+        if self.asked is None:
+            return ""
+        asked, everybody = self.asked.case, self.case
+        told = f"{asked.n_people('real'):,} of {everybody.n_people('real'):,} members"
+        if everybody.has_holdout:
+            told += f" and {asked.n_people('holdout'):,} of {everybody.n_people('holdout'):,} strangers"
+        return f"{ASKED}: {told}; all other attacks ask everybody"
+
+
+def people_of_run(case: Case, people: int | None) -> People:
+    """Return the people of a run that asks at most `people` members and as many strangers; None asks all."""
+    return People(case, asked_of(case, people))
+
+
+def _at(scores: Floats, rows: Ints, n: int) -> Floats:
+    out = np.full(n, np.nan)
+    out[rows] = scores
+    return out

@@ -1,0 +1,75 @@
+"""A table of a DuckDB file, named FILE.duckdb::TABLE; the database is read, never written."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from divulge.core.errors import FrameError, TableError
+from divulge.core.result import tidy
+
+__all__ = ["in_database", "relation_in"]
+
+_PART = re.compile(r'"(?:[^"]|"")*"|[^."]+')
+_NAMED = re.compile(r"(?P<file>.+\.(?:duckdb|ddb|db))::(?P<table>.+)", re.I | re.S)
+
+
+def in_database(path: str | PathLike[str]) -> bool:
+    """Return whether a path names a table of a database.
+
+    Examples
+    --------
+    >>> in_database("warehouse.duckdb::people"), in_database("people.csv")
+    (True, False)
+    """
+    return _NAMED.fullmatch(str(path)) is not None
+
+
+def relation_in(path: str | PathLike[str], role: str) -> tuple[Any, Any]:
+    """Return the DuckDB relation of FILE.duckdb::TABLE, and its connection; TABLE may be a view and name its schema.
+
+    The relation can be read as long as the connection exists: older versions of DuckDB close it when nothing holds it.
+
+    Raises
+    ------
+    FrameError
+        DuckDB is not installed.
+    TableError
+        No such file, no database, or no such table in it.
+    """
+    named = _NAMED.fullmatch(str(path))
+    assert named is not None
+    file, table = Path(named["file"]), named["table"]
+    where = f"{role}: {tidy(file.name)}"
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401 # DuckDB answers in Arrow
+    except ImportError:
+        raise FrameError(f"{where}: DuckDB files need an extra. hint: pip install 'divulge[duckdb]' pyarrow.") from None
+    if not file.is_file():
+        raise TableError(f"{where}: no such file in {str(file.parent)!r}. hint: check the path.")
+    try:
+        base = duckdb.connect(str(file), read_only=True)
+    except duckdb.Error:
+        raise TableError(
+            f"{where}: DuckDB cannot open it. hint: is it a DuckDB file, of a version that the installed DuckDB reads, "
+            "that no other program holds open for writing?"
+        ) from None
+    try:
+        return base.sql(f"from {_quoted(table)}"), base
+    except duckdb.Error:
+        names = [str(name) for (name,) in base.sql("select table_name from information_schema.tables").fetchall()]
+        there = ", ".join(map(tidy, sorted(names)[:10])) or "no table"
+        raise TableError(
+            f"{where}: there is no table {tidy(table)!r} that can be read. hint: it has {there}."
+        ) from None
+
+
+def _quoted(name: str) -> str:
+    """Return the name of a table, its parts in quotation marks: nothing of it is read as a query."""
+    parts = _PART.findall(name)
+    if ".".join(parts) != name:
+        parts = [name]
+    return ".".join(p if p[0] == p[-1] == '"' and len(p) > 1 else '"' + p.replace('"', '""') + '"' for p in parts)

@@ -1,0 +1,95 @@
+"""One table in several files: a folder, or a pattern such as "part-*.parquet"."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+
+from divulge.core.errors import TableError
+from divulge.core.result import tidy
+from divulge.tables.frames import Table, table_of
+from divulge.tables.stacking import one_column
+
+__all__ = ["PARTS", "in_files", "in_names", "is_several", "joined"]
+
+PARTS = "files were read as one table"
+_PATTERN = "*?["
+_NOTHING = "__HIVE_DEFAULT_PARTITION__"
+"""How Hive and Spark write a missing value in the name of a folder."""
+
+
+def is_several(path: str | PathLike[str]) -> bool:
+    """Return whether a path is a folder or a pattern, and no file."""
+    place = Path(path)
+    try:
+        return place.is_dir() or (any(sign in str(path) for sign in _PATTERN) and not place.exists())
+    except (OSError, ValueError):  # a path that no file can have; the reader says so
+        return False
+
+
+def in_files(path: str | PathLike[str], role: str, is_table: Callable[[Path], bool]) -> list[Path]:
+    """Return the files of a folder, with those of the folders in it, or of a pattern; ordered by their paths.
+
+    Names that begin with "." or "_" are left out: programs write marks and logs under such names.
+
+    Raises
+    ------
+    TableError
+        There is no table.
+    """
+    place = Path(path)
+    found = place.rglob("*") if place.is_dir() else (Path(p) for p in glob.glob(str(path), recursive=True))
+    start = len(place.parts) if place.is_dir() else 0
+    files = [p for p in found if p.is_file() and is_table(p) and not _hidden(p.parts[start:])]
+    if not files:
+        what = "the folder has no table" if place.is_dir() else "no table has a name of this pattern"
+        raise TableError(f"{role}: {tidy(place.name or path)}: {what}. hint: CSV, Parquet, Arrow or Excel files.")
+    return sorted(files)
+
+
+def _hidden(parts: Sequence[str]) -> bool:
+    return any(part.startswith((".", "_")) for part in parts)
+
+
+def joined(path: str | PathLike[str], files: Sequence[Path], tables: Sequence[Table], role: str) -> Table:
+    """Return the rows of several files as one table, one file after the other.
+
+    Folders named `column=value` on the way from `path` to a file, as Hive and Spark write them, are a column of text.
+
+    Raises
+    ------
+    TableError
+        The files do not have the same columns.
+    """
+    frames = [t.named().with_columns(**in_names(f, path)) for f, t in zip(files, tables, strict=True)]
+    columns = frames[0].columns
+    for file, frame in zip(files[1:], frames[1:], strict=True):
+        if odd := sorted(set(columns) ^ set(frame.columns)):
+            there, lacking = (files[0], file) if odd[0] in columns else (file, files[0])
+            raise TableError(
+                f"{role}: the files have different columns: {odd[0]!r} is in {tidy(there.name)} and not in "
+                f"{tidy(lacking.name)}. hint: write them alike, or name those of one table alone."
+            )
+    whole = pl.DataFrame({c: one_column([f[c] for f in frames]) for c in columns})
+    notes = [note for t in tables for note in t.notes]
+    if len(files) > 1:
+        notes.append(f"{role}: {len(files)} {PARTS}")
+    return replace(table_of(whole, role), notes=tuple(dict.fromkeys(notes)), missing=tables[0].missing)
+
+
+def in_names(file: Path, path: str | PathLike[str]) -> dict[str, pl.Expr]:
+    """Return the columns named by the folders between a file and the folder or pattern that was given."""
+    given = Path(path).parts
+    start = next((i for i, part in enumerate(given) if any(sign in part for sign in _PATTERN)), len(given))
+    pairs = [part.partition("=") for part in file.parts[start:-1]]
+    return {
+        unquote(name): pl.lit(None if value == _NOTHING else unquote(value), dtype=pl.String)
+        for name, equals, value in pairs
+        if equals and name
+    }
