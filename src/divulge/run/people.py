@@ -61,12 +61,9 @@ class People:
                 out[i] = result
         return out
 
-    def of_everybody(self, results: Sequence[Result]) -> list[Result]:
-        """Return the results with a score for each record of the whole tables; nan for who was not asked."""
-        return [self._spread(r) if CATALOGUE[r.attack].sampled else r for r in results]
-
-    def _spread(self, result: Result) -> Result:
-        if self.asked is None or result.individual is None:
+    def of_everybody(self, result: Result) -> Result:
+        """Return a result with a score for each record of the whole tables; nan for who was not asked."""
+        if self.asked is None or result.individual is None or not CATALOGUE[result.attack].sampled:
             return result
         real, holdout = result.individual.real, result.individual.holdout
         return replace(
