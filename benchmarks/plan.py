@@ -182,17 +182,18 @@ def work(recipe: Recipe, files: list[Path]) -> Any:
 
     command = demo if not files else fidelity if recipe.command == "fidelity" else assess
     given = command.make_context("benchmark", arguments(recipe, files)).params
+    given_tables = [*files, None][:3]
     if recipe.command == "fidelity":
-        sizes = sizes_of(*files[:2], files[2] if len(files) > 2 else None, ())
+        sizes = sizes_of(given_tables, ())
         return work_of_fidelity(sizes, Reading(), models=given["models"])
     names = ("search", "models", "membership", "utility", "fidelity", "fidelity_models", "people")
     options = RunOptions(**{name: given[name] for name in names})
     if not files:
         from divulge.demo import tables as of_demo
 
-        sizes, known = sizes_of(*of_demo(), ()), Attacker(["age", "educ", "TVnews"], ["vote", "PID", "income"])
+        sizes, known = sizes_of(of_demo(), ()), Attacker(["age", "educ", "TVnews"], ["vote", "PID", "income"])
     else:
-        sizes = sizes_of(*files[:2], files[2] if len(files) > 2 else None, ())
+        sizes = sizes_of(given_tables, ())
         known = Attacker(given["keys"] or None, given["targets"] or None)
     case, _, whole = prepared(sizes, known, Reading(), options)
     if options.sample is None:

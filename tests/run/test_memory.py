@@ -84,7 +84,7 @@ def test_it_begins_nevertheless_where_the_user_says_so(tables, tiny):
 def room_for(tables, people, monkeypatch):
     """Leave memory for a run that asks so many people, and for no more."""
     monkeypatch.setattr(forecast, "_SAMPLES", (250, people, 100))
-    sizes = sizes_of(*tables, ())
+    sizes = sizes_of(tables, ())
     options = RunOptions(**LITTLE)
     work = prepared(sizes, Attacker(**KNOWN), Reading(), options)[2]
     needed = [expected_bytes(work.of_people((min(n, 400) + min(n, 300)) / 700)) for n in (people, 250)]

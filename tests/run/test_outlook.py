@@ -60,7 +60,7 @@ def test_the_tests_are_those_of_the_run(tables, files, known, search):
 
 def test_the_work_seen_in_a_sample_is_that_of_the_whole(tables, files):
     whole, options = build_case(*tables), RunOptions(models=False)
-    _, _, seen = prepared(sizes_of(*files, ()), Attacker(), Reading(), options)
+    _, _, seen = prepared(sizes_of(files, ()), Attacker(), Reading(), options)
     known = work_of(whole, plan_of(whole, Attacker(), options).tasks, options)
     assert (seen.rows, seen.columns, seen.targets) == (known.rows, known.columns, known.targets)
     assert seen.levels == pytest.approx(known.levels, rel=0.5)

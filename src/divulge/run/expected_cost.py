@@ -109,8 +109,8 @@ def work_of(
 
 def _levels(case: Case, column: str) -> float:
     """Return about how many values of a column differ, from the rows that are there."""
-    found = len(case.pooled(column).levels)
-    there = sum(0 if t.frame is None else t.frame.height for t in case.tables)
+    found = int(case.pooled(column).levels.len())
+    there = sum(0 if t.frame is None else int(t.frame.height) for t in case.tables)
     if found <= _REPEATED * there or not there:
         return found
     return found * sum(t.n_rows for t in case.tables) / there
@@ -120,7 +120,8 @@ def _bytes(case: Case, which: int) -> int:
     table = case.tables[which]
     if table.frame is None:
         return 0
-    return round(sum(c.estimated_size() for c in table.frame.get_columns()) * table.n_rows / table.frame.height)
+    held = sum(int(c.estimated_size()) for c in table.frame.get_columns())
+    return round(held * table.n_rows / int(table.frame.height))
 
 
 # ---------------------------------------------------------------- what is multiplied by measured numbers

@@ -61,7 +61,7 @@ def fitting(
         The tables or the options cannot be used.
     """
     there = room()
-    sizes = None if there is None else sizes_of(*tables, reading.missing)
+    sizes = None if there is None else sizes_of(tables, reading.missing)
     if there is None or sizes is None or options.beyond_memory or _fits_surely(sizes, there):
         return replace(options, people=options.sample), False
     told = outlook_of(sizes, attacker, reading, options, there)
@@ -101,7 +101,7 @@ def check_fidelity(real: Any, synthetic: Any, holdout: Any, reading: Reading, *,
         The tables or the reading cannot be used.
     """
     there = room()
-    sizes = None if there is None else sizes_of(real, synthetic, holdout, reading.missing)
+    sizes = None if there is None else sizes_of((real, synthetic, holdout), reading.missing)
     if there is None or sizes is None or _fits_surely(sizes, there):
         return
     needed, limit = expected_bytes(work_of_fidelity(sizes, reading, models=models)), sizes.limit(there)
@@ -129,7 +129,7 @@ def check_comparison(
     found: list[Sizes] = []
     for table in candidates:
         with suppress(DivulgeError):
-            sizes = sizes_of(real, table, holdout, reading.missing)
+            sizes = sizes_of((real, table, holdout), reading.missing)
             found += [] if sizes is None else [sizes]
     if not found:
         return

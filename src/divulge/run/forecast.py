@@ -122,20 +122,21 @@ def plan(
     )  # fmt: skip
     options.check()
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
-    sizes = sizes_of(real, synthetic, holdout, reading.missing)
+    sizes = sizes_of((real, synthetic, holdout), reading.missing)
     if sizes is None:
         raise SettingError("-: standard input can be read once only. hint: name a file.")
     return outlook_of(sizes, attacker_of(keys, targets, subgroups), reading, options, room())
 
 
-def sizes_of(real: Any, synthetic: Any, holdout: Any, missing: Sequence[str]) -> Sizes | None:
-    """Return the sizes of the tables of a run; None where one comes from standard input.
+def sizes_of(tables: Sequence[Any], missing: Sequence[str]) -> Sizes | None:
+    """Return the sizes of real, synthetic, and holdout or None; None where one comes from standard input.
 
     Raises
     ------
     DivulgeError
         A table cannot be read.
     """
+    real, synthetic, holdout = tables
     one, other = size_of(real, "real", missing), size_of(synthetic, "synthetic", missing)
     held = None if holdout is None else size_of(holdout, "holdout", missing)
     if one is None or other is None or (held is None and holdout is not None):

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 BYTES = {
-    "process": 5.04e08,
-    "byte of text": 16.6,
-    "byte of table": 1.24,
-    "byte of counts": 2.37,
-    "byte of scores": 1.24,
-    "cell in fidelity": 161,
+    "process": 1.23e08,
+    "attacks": 3.83e08,
+    "byte of text": 1.23,
+    "byte of table": 22.2,
+    "cell in distances": 1.52,
+    "byte of counts": 1.49,
+    "byte of scores": 1.57,
+    "cell in fidelity": 108,
 }
 """Bytes of memory of each part."""
 
 SECONDS = {
-    "process": 7.81,
-    "byte of text": 1.22e-06,
-    "model": 0.239,
-    "cell of a model": 2.36e-06,
-    "pair": 0.00888,
-    "row of a pair": 3.84e-07,
+    "process": 2.18,
+    "byte of text": 4.73e-07,
+    "row in distances": 7.29e-05,
+    "cell in distances": 6.71e-06,
+    "cell of a target": 3.51e-07,
+    "model": 0.273,
+    "cell of a model": 2e-06,
+    "pair": 0.00931,
+    "membership": 3.73,
+    "utility": 1.42,
 }
 """CPU seconds of each part."""
 

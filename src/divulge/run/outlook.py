@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any
 
 from divulge.report.formatting import several
 from divulge.run.expected_time import duration
 from divulge.run.memory import in_bytes
 
-__all__ = ["Given", "Outlook", "PlannedTests", "asked_in_words"]
+__all__ = ["FORMAT", "Given", "Outlook", "PlannedTests", "asked_in_words"]
+
+
+FORMAT = "divulge-plan/1"
+_WIDTH = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ class Outlook:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; no value of the tables is among them."""
-        told = asdict(self) | {"rows": self.rows, "tests": self.tests, "fits": self.fits}
+        told = {"format": FORMAT} | asdict(self) | {"rows": self.rows, "tests": self.tests, "fits": self.fits}
         told["excesses"] = [{"strangers_hit": rate, "excess": excess} for rate, excess in self.excesses]
         told["not_run"] = [{"attack": attack, "why": why} for attack, why in self.not_run]
         return told
@@ -98,7 +103,10 @@ class Outlook:
 
     def __str__(self) -> str:
         """Return what a run will take and can find, a line or more each."""
-        return "\n".join(f"{name:<10}{text}" for name, text in _lines(self))
+        return "\n".join(
+            fill(text, _WIDTH, initial_indent=f"{name:<10}", subsequent_indent=" " * 10, break_on_hyphens=False)
+            for name, text in _lines(self)
+        )
 
 
 def _lines(told: Outlook) -> Iterator[tuple[str, str]]:
@@ -146,5 +154,8 @@ def asked_in_words(asked: tuple[int, int], of: tuple[int, int]) -> str:
 
 
 def _excesses(told: Outlook) -> str:
-    found = [f"{excess:.2g} where {rate:.0%} of strangers are hit" for rate, excess in told.excesses if excess]
-    return f"an excess of {', '.join(found)} would be found" if found else "no excess would be found"
+    found = [(f"{excess:.2g}", f"{rate:.0%}") for rate, excess in told.excesses if excess]
+    if not found:
+        return "no excess would be found"
+    excesses, rates = (", ".join(each) for each in zip(*found, strict=True))
+    return f"an excess of {excesses} would be found where {rates} of strangers are hit"

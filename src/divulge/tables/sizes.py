@@ -58,7 +58,7 @@ class TableSize:
         """About how many bytes its columns take once they are read."""
         frame = self.sample.frame
         assert frame is not None
-        return round(sum(s.estimated_size() for s in frame.get_columns()) * self.rows / self.sample.n_rows)
+        return round(sum(int(s.estimated_size()) for s in frame.get_columns()) * self.rows / self.sample.n_rows)
 
 
 def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | None:
