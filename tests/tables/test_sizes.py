@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from divulge.core.errors import TableError
-from divulge.tables import readers
+from divulge.tables import readers, sizes
 from divulge.tables.sizes import size_of
 
 N = 60_000
@@ -64,11 +64,12 @@ def test_lazy_rows_are_counted_and_few_are_collected(table):
     assert (found.rows, found.sample.n_rows, found.held_bytes) == (N, 4000, 0)
 
 
-def test_line_breaks_inside_quotation_marks_are_no_rows(tmp_path):
-    lines = "".join(f'{i},"one\nand ""two""\nand three"\n' for i in range(90_000))
-    (tmp_path / "a.csv").write_text("nr,text\n" + lines)
+def test_line_breaks_inside_quotation_marks_are_no_rows(tmp_path, monkeypatch):
+    text = "\n".join(['one ""line""'] * 40)
+    (tmp_path / "a.csv").write_text("nr,text\n" + "".join(f'{i},"{text}"\n' for i in range(5000)))
+    monkeypatch.setattr(sizes, "read", None)  # a head that is cut inside quotation marks would need the whole
     found = size_of(tmp_path / "a.csv", "real")
-    assert found.rows == pytest.approx(90_000, rel=0.01)
+    assert found.rows == pytest.approx(5000, rel=0.01)
     assert not found.exact
 
 

@@ -224,7 +224,7 @@ def _that_fit(work: Work, of: tuple[int, int], limit: int | None) -> int | None:
     """Return the most people asked, of some round numbers, with whom a run fits; None where all do, or none would."""
     if limit is None or expected_bytes(work) <= limit:
         return None
-    shares = ((n, sum(min(n, all_of) for all_of in of) / sum(of)) for n in _SAMPLES if n < max(of))
+    shares = ((n, sum(min(n, all_of) for all_of in of) / sum(of)) for n in _SAMPLES)
     return next((n for n, share in shares if expected_bytes(work.of_people(share)) <= limit), None)
 
 
