@@ -281,4 +281,4 @@ def _not_tested(data: Assessment) -> str:
     late = [f"{how_many(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
     failed = [f"{f.attack.replace('_', ' ')} (it failed)" for f in data.failed[:_FEW]]
     told = [*names, *failed, *late]
-    return f"{formatting.capitalized(', '.join(told))}." if told else "Nothing that is on the list."
+    return f"{formatting.capitalized(', '.join(told))}." if told else "No question that this report asks."
