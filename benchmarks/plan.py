@@ -2,7 +2,7 @@
 
     python benchmarks/plan.py measure --out plan.json --adult DIR      each run in a process of its own: peak, seconds
     python benchmarks/plan.py fit plan.json --folder DIR               write src/divulge/run/measured_cost.py
-    python benchmarks/plan.py check plan.json --folder DIR             the plan of each run beside the run
+    python benchmarks/plan.py check plan.json --folder DIR --docs docs/how-to/large-tables.md    beside each run
 
 The tables are simulated, but for Adult (`--adult DIR` holds train, ctgan and control) and the demo. Runs differ in
 rows, columns, kinds of columns, files and options. Peak is the largest memory of the process (`ru_maxrss`), CPU that of
@@ -23,7 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.optimize import nnls
 
+ROOT = Path(__file__).parent.parent
+ALONE = 0.4
+"""Share of the work that no thread shortens, where no run was made on a quiet machine; as it was before."""
 LEVELS = (2, 5, 9, 16, 42)
 HELD = {"byte of table": 1.0, "byte of text": 1.0, "byte of scores": 1.0}
 """Bytes that a run holds for certain, of each part."""
@@ -202,55 +206,87 @@ def work(recipe: Recipe, files: list[Path]) -> Any:
     return whole.of_people(sum(min(n, options.sample) for n in of) / sum(of))
 
 
-def fit(options: argparse.Namespace) -> None:
-    """Write the numbers of the cost: not negative, with the least squares of relative errors."""
-    from scipy.optimize import nnls
+class Runs(NamedTuple):
+    """Measured runs, and the parts of their work."""
 
-    from divulge.run.expected_cost import bytes_parts, seconds_parts
+    done: list[dict[str, Any]]
+    works: list[Any]
 
-    done = json.loads(Path(options.measured).read_text())
-    works = [work(Recipe(**d["recipe"]), tables(Recipe(**d["recipe"]), Path(options.folder), options.adult) or [])
-             for d in done]  # fmt: skip
-    found = {}
-    for name, parts, key in (("BYTES", bytes_parts, "peak"), ("SECONDS", seconds_parts, "cpu")):
-        rows = [parts(w) for w in works]
-        names = list(rows[0])
-        x = np.array([[float(r[n]) for n in names] for r in rows])
-        y = np.array([d[key] for d in done])
-        least = np.array([HELD.get(n, 0.0) * (name == "BYTES") for n in names])
-        scaled, rest = x / y[:, None], 1 - (x @ least) / y
+    @classmethod
+    def read(cls, options: argparse.Namespace) -> Runs:
+        """Return the runs of the files that the options name."""
+        done = [d for path in options.measured for d in json.loads(Path(path).read_text())]
+        recipes = [Recipe(**d["recipe"]) for d in done]
+        return cls(done, [work(r, tables(r, Path(options.folder), options.adult) or []) for r in recipes])
+
+    def numbers(self, name: str, but: int = -1) -> dict[str, float]:
+        """Return the numbers of memory ("BYTES") or time ("SECONDS"): least squares of relative errors, none negative.
+
+        A run can be left out. The numbers of memory are raised until no run took more than they give.
+        """
+        from divulge.run.expected_cost import bytes_parts, seconds_parts
+
+        parts, key = (bytes_parts, "peak") if name == "BYTES" else (seconds_parts, "cpu")
+        names = list(parts(self.works[0]))
+        kept = [i for i in range(len(self.done)) if i != but]
+        x = np.array([[float(parts(self.works[i])[n]) for n in names] for i in kept])
+        y = np.array([self.done[i][key] for i in kept])
+        held = np.array([HELD.get(n, 0.0) * (name == "BYTES") for n in names])
+        scaled = x / y[:, None]
         size = np.maximum(scaled.max(axis=0), 1e-300)
-        each = least + nnls(scaled / size, rest)[0] / size
-        if name == "BYTES":  # as much as the run that takes most beside what is expected
+        each = held + nnls(scaled / size, 1 - scaled @ held)[0] / size
+        if name == "BYTES":
             each = each * max(1.0, (y / (x @ each)).max())
-        found[name] = {n: float(f"{v:.3g}") for n, v in zip(names, each, strict=True) if v}
-    parallel = [(d["wall"] / d["cpu"]) for d in done if d["cpu"] > 20 and d["load"] < 1.5]
-    alone = float(np.clip(2 * np.median(parallel) - 1, 0, 1)) if parallel else 0.4
-    space = max(d["address_space"] - d["peak"] for d in done)
+        return {n: float(f"{v:.3g}") for n, v in zip(names, each, strict=True) if v}
+
+
+def fit(options: argparse.Namespace) -> None:
+    """Write the numbers of the cost."""
+    runs = Runs.read(options)
+    quiet = [d["wall"] / d["cpu"] for d in runs.done if d["cpu"] > 20 and d["load"] < 1.5]
+    alone = float(np.clip(2 * np.median(quiet) - 1, 0, 1)) if quiet else ALONE
+    space = max(d["address_space"] - d["peak"] for d in runs.done)
     text = '"""What the parts of a run cost, fitted to measured runs: benchmarks/plan.py writes this file."""\n\n'
     text += "from __future__ import annotations\n\n"
     for name, told in (("BYTES", "Bytes of memory"), ("SECONDS", "CPU seconds")):
-        entries = "".join(f'    "{n}": {v:.3g},\n' for n, v in found[name].items())
+        entries = "".join(f'    "{n}": {v:.3g},\n' for n, v in runs.numbers(name).items())
         text += f'{name} = {{\n{entries}}}\n"""{told} of each part."""\n\n'
-    text += f'ALONE = {alone:.2f}\n"""Share of the work that no further thread shortens."""\n\n'
+    text += f'ALONE = {alone:.2g}\n"""Share of the work that no further thread shortens."""\n\n'
     text += f"ADDRESS_SPACE = {float(f'{space:.2g}'):.0f}\n"
     text += '"""Bytes of address space that a process has mapped and never uses."""\n'
-    Path(__file__).parent.parent.joinpath("src/divulge/run/measured_cost.py").write_text(text)
-    print(text)
+    (ROOT / "src/divulge/run/measured_cost.py").write_text(text)
 
 
 def check(options: argparse.Namespace) -> None:
-    """Print the plan of each run beside the run."""
-    from divulge.run.expected_cost import expected_bytes, expected_seconds
+    """Print the plan of each run beside the run: with the numbers of the package, and with those of all other runs."""
+    from divulge.run.expected_cost import bytes_parts, expected_bytes, expected_seconds, seconds_parts
 
-    print("| run | MB, plan | MB, run | ratio | CPU s, plan | CPU s, run | ratio |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for d in json.loads(Path(options.measured).read_text()):
-        recipe = Recipe(**d["recipe"])
-        w = work(recipe, tables(recipe, Path(options.folder), options.adult) or [])
+    runs = Runs.read(options)
+    heads = ("run", "MB", "plan, MB", "times", "left out of the fit")
+    lines = [f"| {' | '.join((*heads, 'CPU s', 'plan, CPU s', *heads[3:]))} |", "| --- " * 9 + "|"]
+    for i, (d, w) in enumerate(zip(runs.done, runs.works, strict=True)):
+        others = [_sum(parts(w), runs.numbers(name, but=i))
+                  for name, parts in (("BYTES", bytes_parts), ("SECONDS", seconds_parts))]  # fmt: skip
         size, seconds = expected_bytes(w), expected_seconds(w, 1)
-        print(f"| {d['name']} | {size / 1e6:.0f} | {d['peak'] / 1e6:.0f} | {size / d['peak']:.2f} | {seconds:.1f} "
-              f"| {d['cpu']:.1f} | {seconds / d['cpu']:.2f} |")  # fmt: skip
+        lines.append(
+            f"| {d['name']} | {d['peak'] / 1e6:,.0f} | {size / 1e6:,.0f} | {size / d['peak']:.2f} "
+            f"| {others[0] / d['peak']:.2f} | {d['cpu']:.1f} | {seconds:.1f} | {seconds / d['cpu']:.2f} "
+            f"| {others[1] / d['cpu']:.2f} |"
+        )
+    loads = [d["load"] for d in runs.done]
+    lines += ["", f"{len(runs.done)} runs on {runs.done[0]['cores']} cores; load {min(loads):.1f} to {max(loads):.1f} "
+              "when they began: where others work, CPU seconds are more."]  # fmt: skip
+    print("\n".join(lines))
+    if options.docs:
+        page = Path(options.docs)
+        head, _, rest = page.read_text().partition("<!-- plan -->\n")
+        page.write_text(
+            f"{head}<!-- plan -->\n" + "\n".join(lines) + "\n<!-- /plan -->" + rest.partition("<!-- /plan -->")[2]
+        )
+
+
+def _sum(parts: dict[str, float], each: dict[str, float]) -> float:
+    return sum(each.get(name, 0.0) * part for name, part in parts.items())
 
 
 def main() -> None:
@@ -265,7 +301,8 @@ def main() -> None:
     step.set_defaults(do=measure)
     for name, do in (("fit", fit), ("check", check)):
         step = steps.add_parser(name)
-        step.add_argument("measured")
+        step.add_argument("measured", nargs="+")
+        step.add_argument("--docs", help="page that the table is written to")
         step.add_argument("--adult", type=Path)
         step.add_argument("--folder", required=True, help="where the tables of the runs are")
         step.set_defaults(do=do)
