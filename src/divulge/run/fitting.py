@@ -66,7 +66,9 @@ def fitting(
         return replace(options, people=options.sample), False
     told = outlook_of(sizes, attacker, reading, options, there)
     refuse_beyond(told)
-    return replace(options, people=told.people), options.people is None and told.people is not None
+    if options.people is not None:
+        return replace(options, people=options.sample), False
+    return replace(options, people=told.people), told.people is not None
 
 
 def _fits_surely(sizes: Sizes, there: Room) -> bool:
