@@ -23,6 +23,7 @@ from divulge.auditing.pairs import Secret, exchanged, neighbours, pair_up, secre
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.predicted import STRATA, Odds, out_of_bag, strata_of
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
+from divulge.auditing.sentences import about_pairs
 from divulge.auditing.worlds import Encoded, case_of, encoded
 from divulge.case.features import features_of
 from divulge.core.errors import SettingError
@@ -45,6 +46,7 @@ SHARE = 1 / 3
 _TOP = 0.1
 _LISTED = 30  # columns that an error names
 _KEPT = 64
+_NOTHING = "no training gave a table"
 _NAMING = 8  # trainings in which a person must take part before a name is possible
 
 
@@ -284,7 +286,7 @@ class SwapTrial:
             epsilon=self._epsilon(fields),
             people=named,
             verdict=verdict,
-            sentence=_sentence(one.name, fields, len(fields["trainings"])),
+            sentence=about_pairs(one.name, n, fields["hits"], len(fields["trainings"])) if n else _NOTHING,
             context=context | between_trainings(fields["trainings"], self.level),
             notes=(*one.notes, *notes),
             persons={"hits": found.hits[units], "n": found.n[units], "p_value": p[units]},
@@ -314,14 +316,3 @@ class _Counted:
     top: tuple[int, int]
     hits: Ints
     n: Ints
-
-
-def _sentence(name: str, fields: Mapping[str, Any], n_runs: int) -> str:
-    n, hits = fields["n"], fields["hits"]
-    if not n:
-        return "no training gave a table"
-    where = "one training" if n_runs == 1 else f"{n_runs:,} trainings"
-    return (
-        f"of {n:,} pairs of people who exchanged {tidy(name)!r} or not by a coin ({where}), the synthetic table tells "
-        f"for {100 * hits / n:.0f}% which it was; 50% would be nothing"
-    )
