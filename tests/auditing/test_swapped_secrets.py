@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from small_audits import audited, bootstrap, copies, elsewhere, partly, people, pool_of
 
-from divulge.auditing import predicted
-from divulge.auditing.evidence import centred, row_evidence
+from divulge.auditing import predicted, secrets
+from divulge.auditing.evidence import centred, guessing, row_evidence
 from divulge.auditing.pairs import exchanged, neighbours, pair_up, secret_of, widened
 from divulge.auditing.pool import Training
 from divulge.auditing.secrets import SwappedSecrets
@@ -178,6 +178,19 @@ def test_centred_evidence_is_a_residual_around_its_middle():
     found = centred(3 * natural + 7 + rng.normal(size=101), natural)
     assert np.sort(found)[10:-10].mean() == pytest.approx(0, abs=1e-8)
     assert abs(np.corrcoef(found, natural)[0, 1]) < 1e-6
+
+
+def test_natural_odds_are_those_of_the_own_secrets_over_the_exchanged_ones(monkeypatch):
+    seen = []
+    monkeypatch.setattr(secrets, "guessing", lambda found, natural: (seen.append(natural), guessing(found, natural))[1])
+    trial = SwappedSecrets(("job",), share=1.0).prepare(pool_of(people(60)))
+    trial.read(0, table_of(people(60, seed=9), "synthetic"))
+    one = trial.about[0]
+    place = {v: i for i, v in enumerate(one.odds.classes.tolist())}
+    for found, (a, b) in zip(seen[0], trial.pairs(0, 0).tolist(), strict=True):
+        own, other = place[one.own[a]], place[one.own[b]]
+        log = one.odds.weight
+        assert found == pytest.approx(log[a, own] + log[b, other] - log[a, other] - log[b, own])
 
 
 def test_copies_are_found_whoever_is_copied_and_strangers_are_not():
