@@ -206,6 +206,15 @@ def test_copies_are_found_whoever_is_copied_and_strangers_are_not():
     assert job.epsilon.low == pytest.approx(job.epsilon.ceiling)
 
 
+def test_a_generator_that_reads_the_real_table_is_told_and_nothing_is_concluded():
+    frame = people(210)
+    _, (found,) = audited(SwappedSecrets(("income",), acceptable=0.99), pool_of(frame), lambda table, run: frame, 2)
+    assert found.verdict == "cannot tell" and found.p_value > 0.01
+    assert "does the generator read {train}, or the real table?" in found.sentence
+    _, (other,) = audited(SwappedSecrets(("income",), acceptable=0.99), pool_of(frame), elsewhere(210), 2)
+    assert other.verdict == "none found" and other.sentence.startswith(f"of {other.n} pairs of people")
+
+
 def test_coins_do_not_enter_what_is_read():
     pool = pool_of(people(160))
     trial = SwappedSecrets(("job",), share=1.0).prepare(pool)

@@ -47,6 +47,7 @@ _TOP = 0.1
 _LISTED = 30  # columns that an error names
 _KEPT = 64
 _NOTHING = "no training gave a table"
+_STALE, _TIMES = 20, 19  # real records of people who had exchanged; how many to one that was trained on
 _NAMING = 8  # trainings in which a person must take part before a name is possible
 
 
@@ -211,6 +212,7 @@ class SwapTrial:
             by_row = row_evidence(case, one.secret.columns)
             found = {k: np.bincount(pair, weights=v).astype(np.float64) for k, v in by_row.items()}
             out[f"guess {which}"] = guessing(found, odds)
+            out[f"real records {which}"] = found["copies"]
             out |= {f"{kind} {which}": guessing({kind: found[kind]}, odds) for kind in KINDS}
         return out
 
@@ -247,7 +249,7 @@ class SwapTrial:
     def _counted(self, which: int, evidence: Mapping[int, Evidence]) -> _Counted:
         n_units = self.people.n_units
         hits, n = np.zeros(n_units, dtype=np.int64), np.zeros(n_units, dtype=np.int64)
-        trainings, top = [], [0, 0]
+        trainings, top, copied = [], [0, 0], [0, 0]
         kinds = dict.fromkeys(KINDS, 0)
         for run in sorted(evidence):
             found = np.asarray(evidence[run][f"guess {which}"], dtype=np.float64)
@@ -258,16 +260,23 @@ class SwapTrial:
             trainings.append(PerTraining(run=run, n=len(right), hits=float(right.sum())))
             surest = np.argsort(-np.abs(found), kind="stable")[: int(_TOP * len(found))]
             top[0], top[1] = top[0] + int(right[surest].sum()), top[1] + len(surest)
+            real = np.asarray(evidence[run].get(f"real records {which}", ()), dtype=np.float64)
+            moved = real[self.coins(run, which)[: len(real)]]
+            copied = [copied[0] + int((moved > 0).sum()), copied[1] + int((moved < 0).sum())]
             for kind in KINDS:
                 own = np.asarray(evidence[run][f"{kind} {which}"], dtype=np.float64)
                 kinds[kind] += int(self._right(run, which, own, kind).sum())
         return _Counted(
-            counted(trainings, self.level, len(self.about), self.acceptable), kinds, (top[0], top[1]), hits, n
-        )
+            counted(trainings, self.level, len(self.about), self.acceptable), kinds, (top[0], top[1]), hits, n,
+            (copied[0], copied[1]),
+        )  # fmt: skip
 
     def _result(self, which: int, found: _Counted, adjusted: float) -> AuditResult:
         one, fields = self.about[which], found.fields
         verdict, notes = verdict_on(fields, adjusted, self.level, self.acceptable)
+        stale = "" if verdict == "excess found" else _stale(*found.copied)
+        if stale:
+            verdict, notes, fields = "cannot tell", [], {**fields, "findable": None}
         named, p = named_people(found.hits, found.n)
         top_hits, top_n = found.top
         n = fields["n"]
@@ -286,7 +295,7 @@ class SwapTrial:
             epsilon=self._epsilon(fields),
             people=named,
             verdict=verdict,
-            sentence=about_pairs(one.name, n, fields["hits"], len(fields["trainings"])) if n else _NOTHING,
+            sentence=stale or (about_pairs(one.name, n, fields["hits"], len(fields["trainings"])) if n else _NOTHING),
             context=context | between_trainings(fields["trainings"], self.level),
             notes=(*one.notes, *notes),
             persons={"hits": found.hits[units], "n": found.n[units], "p_value": p[units]},
@@ -316,3 +325,16 @@ class _Counted:
     top: tuple[int, int]
     hits: Ints
     n: Ints
+    copied: tuple[int, int]
+    """Of pairs who had exchanged: those with real records in the synthetic table, those with trained-on ones."""
+
+
+def _stale(real: int, trained: int) -> str:
+    """Return a note where the generator seems to have read the real table in place of the training table, else ""."""
+    if real < _STALE or real <= _TIMES * trained:
+        return ""
+    return (
+        f"of pairs who had exchanged the secret, the synthetic tables hold the real records in {real:,} cases "
+        f"and those of the training table in {trained:,}: does the generator read {{train}}, or the real table? Nothing "
+        "is concluded"
+    )
