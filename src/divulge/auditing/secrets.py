@@ -334,7 +334,7 @@ def _stale(real: int, trained: int) -> str:
     if real < _STALE or real <= _TIMES * trained:
         return ""
     return (
-        f"of pairs who had exchanged the secret, the synthetic tables hold the real records in {real:,} cases "
-        f"and those of the training table in {trained:,}: does the generator read {{train}}, or the real table? Nothing "
-        "is concluded"
+        f"of pairs who had exchanged the secret, the synthetic tables hold the real records in {real:,} cases and "
+        f"those of the training table in {trained:,}: does the generator read {{train}}, or the real table? Nothing is "
+        "concluded"
     )
