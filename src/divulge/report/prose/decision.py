@@ -13,6 +13,7 @@ from divulge.report.prose.bounds import UNFAIR, undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
+from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
 
@@ -34,6 +35,8 @@ class Decision:
     at_risk: str
     """Who is at risk; "" where nobody was found to be."""
     tiles: tuple[Tile, ...]
+    asked: str
+    """Who was asked, where that is a sample of people; "" otherwise."""
     together: str
     """That several synthetic tables were taken together; "" of one table."""
     preconditions: str
@@ -59,8 +62,8 @@ def decision(data: Assessment) -> Decision:
     return Decision(
         title=_title(data),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
-        together=together_in_words(data), preconditions=_preconditions(data), reach=reaches(data),
-        found=any(r.verdict in FOUND for r in data.results),
+        together=together_in_words(data), asked=sampled_in_words(data), preconditions=_preconditions(data),
+        reach=reaches(data), found=any(r.verdict in FOUND for r in data.results),
         unbounded=_unbounded(data), screened=_screened(data), not_tested=_not_tested(data),
         first=_FIRST.get(data.verdict.verdict, ""), advice=do, again=_again(data),
         contradictions=tuple(contradictions(data)),
