@@ -87,10 +87,10 @@ def _role(rows: Dealt) -> str:
 
 
 def _standard_numbers(case: Case, rows: Dealt, names: Sequence[str], kind: str) -> Floats:
-    """Return numbers or ranks on one scale, shape (n_rows, n_names); nan where there is none."""
-    out = np.empty((rows.n + rows.m, len(names)))
+    """Return numbers or ranks on one scale, shape (n_names, n_rows); nan where there is none."""
+    out = np.empty((len(names), rows.n + rows.m))
     for j, name in enumerate(names):
-        out[:, j] = standard_numbers(
+        out[j] = standard_numbers(
             rows.both(case.codes(name, binned=False)), case.numbers(name), ranks=kind == "Spearman"
         )
     return out
@@ -98,17 +98,18 @@ def _standard_numbers(case: Case, rows: Dealt, names: Sequence[str], kind: str) 
 
 def _sums_of_pairs(x: Floats, rows: Dealt, pairs: Sequence[tuple[int, int]]) -> Floats:
     """Return the sums of `correlation_z` of each pair in each block, shape (n_blocks, 6 * n_pairs)."""
-    n_blocks = len(rows.labels.sizes)
-    order = np.argsort(rows.block, kind="stable")
-    ends = np.cumsum(np.bincount(rows.block, minlength=n_blocks))
-    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
-    out = np.zeros((n_blocks, 6, len(pairs)))
-    for block, part in enumerate(np.split(order, ends[:-1])):
-        there = ~np.isnan(x[part])
-        own = np.where(there, x[part], 0.0)
-        mask = there.astype(np.float64)
-        n, sums, squares, products = mask.T @ mask, own.T @ mask, (own**2).T @ mask, own.T @ own
-        parts = (n[first, second], sums[first, second], sums[second, first], squares[first, second])
-        for i, found in enumerate((*parts, squares[second, first], products[first, second])):
-            out[block, i] = found
-    return out.reshape(n_blocks, -1)
+    there = ~np.isnan(x)
+    own, mask = np.where(there, x, 0.0), there.astype(np.float64)
+    squared = own**2
+    ends = np.cumsum(rows.labels.sizes).astype(np.int64)
+    of_blocks = np.empty((len(ends), 4, len(x), len(x)))
+    for found, first, last in zip(of_blocks, np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+        a, m = own[:, first:last], mask[:, first:last].T  # rows are in order of blocks
+        np.matmul(mask[:, first:last], m, out=found[0])
+        np.matmul(a, m, out=found[1])
+        np.matmul(squared[:, first:last], m, out=found[2])
+        np.matmul(a, a.T, out=found[3])
+    n, sums, squares, products = np.moveaxis(of_blocks, 1, 0)
+    i, j = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
+    parts = (n[:, i, j], sums[:, i, j], sums[:, j, i], squares[:, i, j], squares[:, j, i], products[:, i, j])
+    return np.stack(parts, axis=1).reshape(len(ends), -1)
