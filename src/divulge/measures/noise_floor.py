@@ -259,18 +259,19 @@ class Family:
         h = counts.astype(np.float64)
         every = labels.sizes.sum()
         single = every >= _SINGLE and h.shape[1] >= _MANY_CELLS * len(start)
-        centred = sizes * (h.sum(axis=0) / every)
+        totals = [h[part].sum(axis=0) for part in self._halves()]
+        centred = sizes * ((totals[0] + totals[1]) / every)
         np.subtract(h, centred, out=centred)
         of = (start, statistic, weights)
         value = self._distances(centred[:n_first], *of, labels.first[:1, :n_first])[0] if single else None
         null = self._distances(centred, *of, labels.first, single=single)
         residual = centred  # its memory
-        for part in self._halves():
+        for part, total in zip(self._halves(), totals, strict=True):
             own = residual[part]
-            np.multiply(sizes[part], h[part].sum(axis=0) / labels.sizes[part].sum(), out=own)
+            np.multiply(sizes[part], total / labels.sizes[part].sum(), out=own)
             np.subtract(h[part], own, out=own)
         fresh = self._distances(residual, *of, labels.first, single=single)[1:] * labels.correction
-        self.add_distances(null, fresh, _without_each_block(h, labels, *of), value)
+        self.add_distances(null, fresh, _without_each_block(h, totals, labels, *of), value)
 
     def _halves(self) -> tuple[slice, slice]:
         return slice(0, self._labels.n_first), slice(self._labels.n_first, None)
@@ -416,16 +417,18 @@ def _normal_quantile(level: float) -> float:
     return _HALF_LEVEL if level == 0.95 else float(ndtri((1 + level) / 2))
 
 
-def _without_each_block(h: Floats, labels: Labels, start: Ints, statistic: Statistic, weights: Floats) -> Floats:
+def _without_each_block(
+    h: Floats, totals: Sequence[Floats], labels: Labels, start: Ints, statistic: Statistic, weights: Floats
+) -> Floats:
     """Return the distances where one block is left out, shape (n_blocks, n_units)."""
     n_first, sizes = labels.n_first, labels.sizes
     halves = (slice(0, n_first), slice(n_first, None))
-    shares = [h[part].sum(axis=0) / sizes[part].sum() for part in halves]
+    shares = [total / sizes[part].sum() for part, total in zip(halves, totals, strict=True)]
     left = np.empty_like(h)
-    for sign, part, other in ((1, halves[0], shares[1]), (-1, halves[1], shares[0])):
+    for sign, part, total, other in ((1, halves[0], totals[0], shares[1]), (-1, halves[1], totals[1], shares[0])):
         rest = np.maximum(sizes[part].sum() - sizes[part], 1)[:, None]
         own = left[part]
-        np.subtract(h[part].sum(axis=0), h[part], out=own)
+        np.subtract(total, h[part], out=own)
         own /= rest
         np.subtract(own, other, out=own) if sign > 0 else np.subtract(other, own, out=own)
     return on_grid(statistic(left, start) * weights)

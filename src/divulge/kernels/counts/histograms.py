@@ -167,10 +167,8 @@ def _count_compiled(
     block = None if blocks is None else np.ascontiguousarray(blocks, dtype=np.int32)
     ends = None
     if block is not None and (block[1:] >= block[:-1]).all():  # a block at a time stays in the processor's cache
-        block, ends = (
-            None,
-            np.searchsorted(block, np.arange(len(counts), dtype=np.int32), side="right").astype(np.int64),
-        )
+        ends = np.cumsum(np.bincount(block, minlength=len(counts)), dtype=np.int64)
+        block = None
     struct, loop = _LOOPS[rows.dtype.itemsize]
     task = struct(
         rows=rows, n=rows.shape[1], code_bytes=rows.dtype.itemsize, first=first, second=second, width=width,
