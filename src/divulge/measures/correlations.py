@@ -98,17 +98,15 @@ def _standard_numbers(case: Case, rows: Dealt, names: Sequence[str], kind: str) 
 
 def _sums_of_pairs(x: Floats, rows: Dealt, pairs: Sequence[tuple[int, int]]) -> Floats:
     """Return the sums of `correlation_z` of each pair in each block, shape (n_blocks, 6 * n_pairs)."""
-    there = ~np.isnan(x)
-    own, mask = np.where(there, x, 0.0), there.astype(np.float64)
-    squared = own**2
     ends = np.cumsum(rows.labels.sizes).astype(np.int64)
     of_blocks = np.empty((len(ends), 4, len(x), len(x)))
     for found, first, last in zip(of_blocks, np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
-        a, m = own[:, first:last], mask[:, first:last].T  # rows are in order of blocks
-        np.matmul(mask[:, first:last], m, out=found[0])
-        np.matmul(a, m, out=found[1])
-        np.matmul(squared[:, first:last], m, out=found[2])
-        np.matmul(a, a.T, out=found[3])
+        part = x[:, first:last]  # rows are in order of blocks
+        there = ~np.isnan(part)
+        own, mask = np.where(there, part, 0.0), there.astype(np.float64)
+        for place, side in enumerate((mask, own, own**2)):
+            np.matmul(side, mask.T, out=found[place])
+        np.matmul(own, own.T, out=found[3])
     n, sums, squares, products = np.moveaxis(of_blocks, 1, 0)
     i, j = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
     parts = (n[:, i, j], sums[:, i, j], sums[:, j, i], squares[:, i, j], squares[:, j, i], products[:, i, j])

@@ -15,8 +15,8 @@ __all__ = ["explain_measure", "measure_of"]
 _EACH_RUN = "Each run makes it."
 _MODELS = "A run makes it on request: --fidelity-models."
 _LINKED = {
-    "relations": "`divulge fidelity` makes it of several tables with relations.",
-    "sequences": "`divulge fidelity` makes it where the schema or --sequence-key says which rows form a sequence.",
+    "relations": "divulge fidelity makes it of several tables with relations.",
+    "sequences": "divulge fidelity makes it where the schema or --sequence-key says which rows form a sequence.",
 }
 
 
