@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +72,9 @@ def _correlations(case: Case, rows: Dealt) -> Found | None:
     pairs = list(combinations(range(len(names)), 2))
     family = Family(rows.labels, case.level)
     units = []
+    codes = [rows.both(case.codes(name, binned=False)) for name in names]
     for kind in _KINDS:
-        sums = _sums_of_pairs(_standard_numbers(case, rows, names, kind), rows, pairs)
+        sums = _sums_of_pairs(_standard_numbers(case, codes, names, kind), rows, pairs)
         family.add_distances(*smooth_distances(sums, rows.labels, correlation_z))
         found = [np.tanh(correlation_z(own @ sums)) for own in (rows.labels.first[:1], 1 - rows.labels.first[:1])]
         for (a, b), real, other in zip(pairs, found[0][0], found[1][0], strict=True):
@@ -86,14 +88,10 @@ def _role(rows: Dealt) -> str:
     return "synthetic" if rows.which[1] == 1 else "holdout"
 
 
-def _standard_numbers(case: Case, rows: Dealt, names: Sequence[str], kind: str) -> Floats:
+def _standard_numbers(case: Case, codes: Sequence[NDArray[Any]], names: Sequence[str], kind: str) -> Floats:
     """Return numbers or ranks on one scale, shape (n_names, n_rows); nan where there is none."""
-    out = np.empty((len(names), rows.n + rows.m))
-    for j, name in enumerate(names):
-        out[j] = standard_numbers(
-            rows.both(case.codes(name, binned=False)), case.numbers(name), ranks=kind == "Spearman"
-        )
-    return out
+    ranks = kind == "Spearman"
+    return np.stack([standard_numbers(own, case.numbers(n), ranks=ranks) for own, n in zip(codes, names, strict=True)])
 
 
 def _sums_of_pairs(x: Floats, rows: Dealt, pairs: Sequence[tuple[int, int]]) -> Floats:
