@@ -292,7 +292,8 @@ class Family:
             cells = whole.astype(np.int32 if single else np.int64)
             found = relabelled_sums(cells, start, first, self._subsets) / 2
         else:
-            found = statistic(self._single @ whole.astype(np.float32) if single else first @ whole, start)
+            sums: NDArray[Any] = self._single @ whole.astype(np.float32) if single else first @ whole
+            found = statistic(sums, start)
         return on_grid(found * weights * (self._factor[: len(first)] / scale)[:, None])
 
     def add_distances(self, null: Floats, fresh: Floats, without: Floats, value: Floats | None = None) -> None:
