@@ -237,12 +237,15 @@ class Case:
 
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
         """Return the value, or the range of values, that a code stands for. The text is data."""
+        return self.values_in_words(column, np.flatnonzero(self.binning(column).map == code) if binned else [code])
+
+    def values_in_words(self, column: str, codes: Sequence[int] | NDArray[Any]) -> str:
+        """Return the value of some codes without bins, the first and the last, or "missing". The text is data."""
         pooled = self.pooled(column)
-        inside = np.flatnonzero(self.binning(column).map == code) if binned else np.array([code])
-        inside = inside[inside > 0]
-        if not len(inside):
+        inside = [int(code) for code in codes if code > 0]
+        if not inside:
             return "missing"
-        first, last = (str(pooled.levels[int(i) - 1]) for i in (inside[0], inside[-1]))
+        first, last = (str(pooled.levels[i - 1]) for i in (inside[0], inside[-1]))
         return first if first == last else f"{first} to {last}"
 
     def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
