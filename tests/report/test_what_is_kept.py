@@ -45,11 +45,25 @@ def use_tile(data):
         (
             1.6,
             "differs",
-            "1.60 times as far from the real table as other people would be: more than chance gives. 2 of 3",
+            "1.60 times as far from the real table as a new sample of people would be: more than chance gives. 2 of 3",
         ),
-        (1.0, "like a fresh sample", "1.00 times as far from the real table as other people would be: no table can do"),
+        (
+            1.0,
+            "like a fresh sample",
+            "1.00 times as far from the real table as a new sample of people would be: no table can do",
+        ),
+        (
+            0.8,
+            "differs",
+            "On average pairs of columns are 0.80 times as far from the real table as a new sample of people "
+            "would be, yet 2 of 3 pairs of columns differ for certain.",
+        ),
         (1.1, "cannot tell", "too few rows to say whether that matters."),
-        (0.8, "closer than a fresh sample", "0.80 times as far from the real table as other people would be: closer"),
+        (
+            0.8,
+            "closer than a fresh sample",
+            "0.80 times as far from the real table as a new sample of people would be: closer",
+        ),
     ],
 )
 def test_the_tile_has_a_state_a_number_and_a_sentence(ruler, verdict, said):

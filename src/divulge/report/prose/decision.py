@@ -133,10 +133,12 @@ def _word_for_word(data: Assessment) -> str:
 
 
 def _by_chance(data: Assessment) -> str:
-    """Return that chance explains the copies that are told; "" where none is told, or a difference was found."""
+    """Return whether chance explains the copies that are told; "" where none is told, or a difference was found."""
     exact = _exact_copies(data)
-    copied = exact is not None and exact.real is not None and exact.holdout is not None and exact.real.hits
-    return " Chance explains that." if copied and exact is not None and exact.verdict not in FOUND else ""
+    if exact is None or exact.real is None or exact.holdout is None or not exact.real.hits or exact.verdict in FOUND:
+        return ""
+    more = (exact.real.rate or 0.0) > (exact.holdout.rate or 0.0)
+    return " Chance can explain the difference." if more else " That is no more than chance gives."
 
 
 def _why(data: Assessment) -> str:
@@ -151,8 +153,9 @@ def _why(data: Assessment) -> str:
         return ": the values are so coarse that even a full copy would hardly show"
     unfair = {test_name(b.attack) for b in wide if b.why}
     tests = [t for t in reaches(data) if t.required]
-    few = sum(t.state == "cannot tell" and t.test not in unfair for t in tests)
-    why = [f"in {few} of {len(tests)} main tests there are too few people for that"] * bool(few)
+    few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
+    why = [f"{len(few)} of {len(tests)} main tests {'has' if len(few) == 1 else 'have'} too few people for that "
+           f"({quoted(few)})"] * bool(few)  # fmt: skip
     why += [f"{UNFAIR} ({', '.join(sorted(unfair)).lower()})"] * bool(unfair)
     return f": {', and '.join(why)}" if why else ""
 
@@ -173,7 +176,7 @@ def _release(data: Assessment) -> str:
     if verdict == "no holdout":
         exact = _exact_copies(data)
         copied = exact is not None and exact.real is not None and exact.real.hits
-        who = "Treat whoever is copied as exposed until strangers show otherwise." if copied else ""
+        who = "Treat whoever is copied as exposed." if copied else ""
         return f"{who} This evidence clears nothing: it lacks people to compare with.".strip()
     return "The evidence is too thin to decide either way."
 
@@ -184,8 +187,15 @@ def _at_risk(data: Assessment) -> str:
     told = []
     if found:
         told.append(_more_than_chance(clearest(found, data)))
+    elif any(r.attack == "dcr" and r.verdict == "deficit found" for r in data.results):
+        told.append(_EVERYBODY)
     told.append(_named(data))
     return " ".join(t for t in told if t)
+
+
+_EVERYBODY = (
+    "Every person in the real table is concerned: somebody whom no synthetic row is near is more likely to be in it."
+)
 
 
 def _named(data: Assessment) -> str:
@@ -211,8 +221,8 @@ def _more_than_chance(r: ResultRecord) -> str:
     more = (members - strangers) * n
     share = plain_share(more / n, n)
     return (
-        f"This one test finds about {more:,.0f} more people at risk than chance gives ({share} of all). The findings "
-        "below may add people: how many are at risk in all is not known."
+        f"This test alone finds about {more:,.0f} more people at risk than chance gives ({share} of all). Other tests "
+        "reach in part the same people and in part others, so that the total is not known."
     )
 
 
@@ -265,8 +275,11 @@ def _screened(data: Assessment) -> str:
     hits = sum(r.verdict in FOUND and identity(r) not in primary for r in data.results)
     if not hits:
         return f"{n:,} more. None found a leak. That rules nothing out: only the main tests can."
-    count = "it counts" if hits == 1 else "they count"
-    return f"{n:,} more. Of these, {hits:,} found a leak, and {count} in full. The others rule nothing out."
+    each = "which is" if hits == 1 else "each of them"
+    return (
+        f"{n:,} more. Of these, {hits:,} found an excess or a deficit, {each} evidence against release. The others "
+        "rule nothing out."
+    )
 
 
 def untested(data: Assessment) -> list[str]:
@@ -281,4 +294,4 @@ def _not_tested(data: Assessment) -> str:
     late = [f"{how_many(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
     failed = [f"{f.attack.replace('_', ' ')} (it failed)" for f in data.failed[:_FEW]]
     told = [*names, *failed, *late]
-    return f"{formatting.capitalized(', '.join(told))}." if told else "Nothing that is on the list."
+    return f"{formatting.capitalized(', '.join(told))}." if told else "No question that this report asks."
