@@ -11,6 +11,9 @@ import divulge
 from divulge.attacks import CATALOGUE
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
+from divulge.run import assess as assess_module
+from divulge.run.counted import keep_counted
+from divulge.run.plan import plan_of
 
 ENGINES = ("duckdb", "polars")
 COUNTED = sorted(
@@ -102,3 +105,32 @@ def test_a_function_says_the_same_on_every_engine(name, settings, engine, unit, 
     attack = getattr(divulge, name)
     expected = attack(*tables[:2], holdout=tables[2], unit=unit, **settings)
     assert told(attack(*paths[:2], holdout=paths[2], unit=unit, engine=engine, **settings)) == told(expected)
+
+
+ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"], "models": False, "jobs": 1}
+
+
+def assessed(given, engine, unit):
+    """Return the results and failures of an assessment, without times."""
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **ASKED)
+    return told(tuple(report.results)), report.failed
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_assessment_has_the_same_results_on_every_engine(engine, unit, tables, paths, monkeypatch):
+    monkeypatch.setattr(
+        assess_module, "check_all", lambda case: []
+    )  # those of rows, which failing take the scores away
+    found = assessed(paths, engine, unit)
+
+    def counted_plan(case, attacker, options):
+        plan = plan_of(case, attacker, options)
+        keep_counted(plan, options)
+        return plan
+
+    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    expected = assessed(tables, "memory", unit)
+    assert found == expected
+    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"}

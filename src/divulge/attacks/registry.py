@@ -28,8 +28,10 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
+from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
+from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
 __all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
@@ -149,10 +151,10 @@ def _public(entry: Attack) -> Any:
         case = build_case(
             real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine
         )
-        if entry.plan.in_memory:
+        if engine in COUNTING:
+            _gather(case, entry, settings, engine)
+        elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        elif case.engine is not None:
-            _gather(case, entry, settings)
         notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
@@ -167,8 +169,13 @@ def _public(entry: Attack) -> Any:
     return public
 
 
-def _gather(case: Case, entry: Attack, settings: Mapping[str, Any]) -> None:
+def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:
     """Get the distinct rows of the columns that an attack looks at from the engine; the attack checks their names."""
+    if entry.plan.in_memory:
+        raise SettingError(
+            f"engine: {entry.name} needs every row, and {engine} counts rows where they are. hint: engine='memory' "
+            "reads them."
+        )
     named = [*(settings.get("keys") or ()), *filter(None, [settings.get("target")])]
     compared = settings.get("columns") or (case.whole_record if entry.plan.per == "table" else ())
     case.gather(*([c for c in dict.fromkeys(names) if c in case.columns] for names in (named, compared)))

@@ -34,7 +34,7 @@ __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
     "search", "models", "membership", "utility", "fidelity", "fidelity_models", "acceptable", "positive_control",
-    "seed", "level", "budget", "people", "resume",
+    "seed", "level", "budget", "people", "resume", "engine",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
@@ -62,6 +62,14 @@ _PASSED_ON = (
     metavar="COLUMNS",
     help="Columns whose values define groups; inference is reported for each group.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "memory", "duckdb", "polars"]),
+    default="auto",
+    show_default=True,
+    help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that do "
+    "not fit into memory: attribution and uniqueness with --keys, and exact copies.",
+)
 @table_options
 @run_options
 def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:
@@ -86,11 +94,12 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
     folder = _checked_folder(options, paths)
     check_names(paths, options)
     missing = options["missing"]
-    released = [read(path, role="synthetic", missing=missing) for path in synthetic]
+    asked = {"missing": missing, "engine": options["engine"]}
+    released = [read(path, role="synthetic", **asked) for path in synthetic]
     tables = {
-        "real": read(real, role="real", missing=missing),
+        "real": read(real, role="real", **asked),
         "synthetic": released if together else released[0],
-        "holdout": None if holdout is None else read(holdout, role="holdout", missing=missing),
+        "holdout": None if holdout is None else read(holdout, role="holdout", **asked),
     }
     _assess(tables, options, folder)
 
@@ -214,7 +223,7 @@ def demo(**options: Any) -> None:
 
     options |= {
         "keys": ["age", "educ", "TVnews"], "targets": ["vote", "PID", "income"], "schema_file": None, "unit": None,
-        "ignore": [], "missing": [],
+        "ignore": [], "missing": [], "engine": "auto",
     }  # fmt: skip
     folder = _checked_folder(options)
     real, synthetic, holdout = tables(seed=options["seed"])

@@ -35,6 +35,7 @@ from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
+from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
 from divulge.run.expected_time import duration, expected_seconds
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
@@ -85,6 +86,7 @@ def assess(
     people: int | None = None,
     keep: str | Path | None = None,
     resume: bool = False,
+    engine: str = "auto",
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> Report:
@@ -154,6 +156,10 @@ def assess(
     resume
         Whether results in that folder are used. The report equals that of a run without interruption, except for the
         times. Results of other tables or other settings are not used.
+    engine
+        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, for tables that
+        do not fit into memory: attribution and uniqueness with named keys, and exact copies. Attacks that need every
+        row are then listed as not made. "auto" and "memory" read all tables.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -169,7 +175,7 @@ def assess(
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, listed("reveal", reveal), budget, people, keep, resume,
+        jobs, listed("reveal", reveal), budget, people, keep, resume, engine,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -210,6 +216,7 @@ class _Assessing:
         options, started = self.options, datetime.now(UTC)
         clock = Clock.start(options.budget)
         options.check()
+        check_counted(options)
         fixed_moment()  # a mistake there is told before the run
         watch = Watch(self.progress)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
@@ -218,9 +225,15 @@ class _Assessing:
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
+        elsewhere = counts_elsewhere(options)
+        if elsewhere:
+            keep_counted(plan, options)
+            self.progress("counting the tables where they are", 0, 1)
+            gather(case, plan)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
-        store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
+        kept = options.keep is not None and not elsewhere
+        store = CheckpointStore(options.keep, resume=options.resume) if kept and options.keep else None
         runner = Runner(watch, clock, store, self.finished, options.models, options.people)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
@@ -253,9 +266,9 @@ class _Assessing:
         return Report(assessment, tuple(found.results), found.records, kind_of(real))
 
     def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
-        missing, share = self.reading.missing, self.options.positive_control
-        real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
-        holdout = None if holdout is None else opened(holdout, "holdout", missing)
+        missing, share, engine = self.reading.missing, self.options.positive_control, self.options.engine
+        real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
+        holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout
@@ -303,7 +316,7 @@ class _Assessing:
             real, synthetic, holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
             missing=reading.missing, seed=options.seed, level=options.level,
         )  # fmt: skip
-        if not case.in_memory:
+        if not case.in_memory and not counts_elsewhere(options):
             case = case.collected("joint tests need the scores of each person together")
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
@@ -321,7 +334,8 @@ class _Assessing:
         self.progress("gathering records", n, n)
         facts = people_facts(case)
         fidelity = self._fidelity(case, runner, run)
-        utility = _utility(case, self.attacker.targets, runner, run) if self.options.utility else []
+        wanted = self.options.utility and case.in_memory
+        utility = _utility(case, self.attacker.targets, runner, run) if wanted else []
         return _Found(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
@@ -336,7 +350,7 @@ class _Assessing:
 
     def _fidelity(self, case: Case, runner: Runner, run: RunOutcome) -> FidelityFound:
         """Return what the synthetic table keeps; measures that fail or are left out are listed with the attacks."""
-        if not self.options.fidelity:
+        if not self.options.fidelity or not case.in_memory:
             return FidelityFound()
         found = fidelity_in_run(
             case, models=self.options.fidelity_models, groups=self.attacker.subgroups, targets=self.attacker.targets,
@@ -353,7 +367,7 @@ class _Assessing:
         return Scope(
             failing=failing,
             left_out=left_out,
-            planned=plan.attacks,
+            planned=[*plan.attacks, *plan.uncounted],
             attacker=self.attacker,
             n_members=case.n_rows("real"),
             not_compared=not_compared(case),

@@ -13,6 +13,7 @@ import numpy as np
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
+from divulge.tables.engines import check_engine
 
 __all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
 
@@ -66,6 +67,8 @@ class RunOptions:
     """Most members, and as many strangers, whom the attacks of `sampled` entries ask; None asks all."""
     keep: str | Path | None = None
     resume: bool = False
+    engine: str = "auto"
+    """Where the rows are counted, see `divulge.tables.engines`."""
 
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""
@@ -73,6 +76,7 @@ class RunOptions:
             value = getattr(self, name)
             if not (_is_number(value) or (value is None and name in ("budget", "people", "positive_control"))):
                 raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
+        check_engine(self.engine)
         if self.search not in ("default", "full", "off"):
             raise SettingError("search: no such search. hint: one of default, full, off.")
         if not set(self.reveal) <= {"values"}:
@@ -125,6 +129,7 @@ def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str 
         "search": options.search,
         "models": options.models,
         "people": options.people,
+        "engine": options.engine,
         "keys": list(attacker.keys) if attacker.keys else None,
         "targets": list(attacker.targets) if attacker.targets else None,
         "subgroups": list(attacker.subgroups),
