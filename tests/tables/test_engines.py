@@ -91,7 +91,7 @@ def test_a_folder_is_one_table_and_folders_name_a_column(engine, tmp_path):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_pattern_takes_its_files_and_signs_in_a_name_are_no_pattern(engine, tmp_path):
-    for name in ("part-1.parquet", "part-2.parquet", "other.parquet", "part[12].parquet"):
+    for name in ("part-1.parquet", "part-2.parquet", "part1.parquet", "part[12].parquet"):
         FRAME.write_parquet(tmp_path / name)
     assert read(tmp_path / "part-*.parquet", engine=engine).n_rows == 8
     assert read(tmp_path / "part[12].parquet", engine=engine).n_rows == 4
@@ -187,6 +187,19 @@ def test_a_table_that_changes_while_it_is_read_is_an_error(engine, file):
         codes = pool([table], "a").of_values[0]
         changed.write_parquet(file)
         os.utime(file, ns=(1, 1))
+        with pytest.raises(TableError, match="changed while it was read"):
+            table.counting.cells(["c0"], [codes])
+
+
+def test_a_value_that_was_not_told_is_no_missing_one():
+    other = FRAME.with_columns(a=pl.lit(9, pl.Int64))  # as many rows
+    for engine in ENGINES:
+        table = opened(FRAME, "real", engine=engine)
+        codes, counting = pool([table], "a").of_values[0], table.counting._counting
+        if engine == "polars":
+            counting._lazy = other.rename({name: f"c{i}" for i, name in enumerate(other.columns)}).lazy()
+        else:
+            counting._base.execute("create or replace temp view divulge_rows as select 9::bigint as c0 from range(4)")
         with pytest.raises(TableError, match="changed while it was read"):
             table.counting.cells(["c0"], [codes])
 

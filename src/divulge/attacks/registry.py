@@ -151,8 +151,8 @@ def _public(entry: Attack) -> Any:
         case = build_case(
             real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine
         )
-        if engine in COUNTING:
-            _gather(case, entry, settings, engine)
+        if counting := engine if engine in COUNTING else case.engine:
+            _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
         notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
