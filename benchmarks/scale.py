@@ -1,6 +1,6 @@
 """Time and memory of a run in which an engine counts the tables, beside the same run in memory.
 
-    python benchmarks/scale.py --folder DIR --rows 10000000 --memory-rows 1000000
+    python benchmarks/scale.py --folder DIR --docs docs/speed.md
 
 Tables are simulated: fifteen columns with the names, the numbers of values and some of the dependence of Adult (ages,
 hours and capital gains of many values; a weight of twenty thousand), as real : synthetic : holdout = 4 : 4 : 1, and one
@@ -8,7 +8,8 @@ synthetic row in a hundred is a copy of a real one. They are written to DIR as f
 rows, once.
 
 Each run is a process of its own; its CPU seconds and its largest resident memory are those that the system tells. In
-memory the same attacks are made as by an engine: the others would take most of the time.
+memory the same attacks are made as by an engine, since the others would take most of the time; the preconditions that
+need rows and the records of people, which an engine leaves out, are part of the run in memory.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from cap import put_between_marks
 
 STEP = 1_000_000
 NAMES = ("real", "synthetic", "holdout")
@@ -75,11 +78,12 @@ def simulated(folder: Path, rows: int) -> list[Path]:
             if name == "synthetic":
                 copied = people(min(STEP, rows - part * STEP), np.random.default_rng([0, part])).head(some // 100)
                 frame = pl.concat([copied, frame.slice(some // 100)])
-            frame.write_parquet(file)
+            frame.write_parquet(home / "unfinished")
+            (home / "unfinished").rename(file)
     return [home / name for name in NAMES]
 
 
-def run(engine: str, paths: list[str], targets: list[str], counted: bool) -> dict[str, float]:
+def run(engine: str, paths: list[str], targets: list[str], counted: bool) -> dict[str, Any]:
     """Return CPU seconds, wall seconds, and the largest memory in MB of one run in this process."""
     import divulge
     from divulge.run import assess
@@ -106,7 +110,7 @@ def run(engine: str, paths: list[str], targets: list[str], counted: bool) -> dic
     }  # fmt: skip
 
 
-def measured(engine: str, rows: int, folder: Path, targets: list[str], counted: bool = False) -> dict[str, float]:
+def measured(engine: str, rows: int, folder: Path, targets: list[str], counted: bool = False) -> dict[str, Any]:
     """Return what one run takes, in a process of its own."""
     paths = [str(p) for p in simulated(folder, rows)]
     asked = json.dumps([engine, paths, targets, counted])
@@ -118,33 +122,47 @@ def measured(engine: str, rows: int, folder: Path, targets: list[str], counted: 
     return json.loads(made.stdout.splitlines()[-1])
 
 
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """Return the runs as a table in Markdown."""
+    lines = [
+        "| engine | real + synthetic + holdout rows | CPU s | wall s | largest memory, MB |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, one in found.items():
+        engine, rows = name.split()[0], int(name.split()[1])
+        told = f"{rows:,} + {rows:,} + {rows // 4:,}"
+        if "exit" in one:
+            lines.append(f"| {engine} | {told} | ended with status {one['exit']} | | |")
+        else:
+            lines.append(f"| {engine} | {told} | {one['cpu']:.0f} | {one['wall']:.0f} | {one['mb']:,.0f} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure, and print a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", type=Path, default=Path("scale-tables"))
+    parser.add_argument("--folder", type=Path, default=Path("scale-tables"), help="where the tables are written")
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--memory-rows", type=int, default=1_000_000)
+    parser.add_argument("--memory-rows", type=int, default=1_000_000, help="0 leaves memory out")
     parser.add_argument("--targets", type=lambda text: text.split(","), default=TARGETS)
     parser.add_argument("--engines", type=lambda text: text.split(","), default=["duckdb", "polars"])
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/scale.json"), help="runs in it are kept")
+    parser.add_argument("--docs", type=Path, help="page whose table is replaced")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
         print(json.dumps(run(*json.loads(given.one))))
         return
-    runs = [("memory", given.memory_rows, True)] + [(e, given.memory_rows, False) for e in given.engines]
-    runs += [(e, given.rows, False) for e in given.engines if given.rows > given.memory_rows]
-    print("| engine | real + synthetic + holdout rows | CPU s | wall s | largest memory, MB | results |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for engine, rows, counted in runs:
-        found = measured(engine, rows, given.folder, given.targets, counted)
-        told = f"| {engine} | {rows:,} + {rows:,} + {rows // 4:,} "
-        if "exit" in found:
-            print(told + f"| ended with status {found['exit']}: {found['said']!r} | | | |", flush=True)
-        else:
-            print(
-                told + f"| {found['cpu']:.0f} | {found['wall']:.0f} | {found['mb']:,.0f} | {found['results']} |",
-                flush=True,
-            )
+    sizes = [n for n in sorted({given.memory_rows, given.rows}) if n]
+    runs = [("memory", given.memory_rows)] if given.memory_rows else []
+    runs += [(engine, rows) for rows in sizes for engine in given.engines]
+    found = json.loads(given.json.read_text()) if given.json.exists() else {}
+    for engine, rows in runs:
+        found[f"{engine} {rows}"] = measured(engine, rows, given.folder, given.targets, engine == "memory")
+        given.json.write_text(json.dumps(found, indent=1))
+    print(table(found))
+    if given.docs:
+        put_between_marks(given.docs, table(found), "scale")
 
 
 if __name__ == "__main__":
