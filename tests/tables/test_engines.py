@@ -122,6 +122,14 @@ def test_frames_in_memory_are_counted_too(engine, make):
     assert counts(opened(make(FRAME), "real", engine=engine)) == counts(opened(FRAME.lazy(), "real", engine="polars"))
 
 
+def test_what_is_known_of_a_frame_is_kept(tmp_path):
+    FRAME.write_csv(tmp_path / "t.csv")
+    read_in = read(tmp_path / "t.csv", missing=["x"])
+    table = opened(read_in, "real", engine="polars")
+    assert (table.sha256, table.missing, table.notes) == (read_in.sha256, ("x",), read_in.notes)
+    assert table.sha256
+
+
 # ---------------------------------------------------------------- what an engine does not do
 
 

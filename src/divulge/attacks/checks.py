@@ -126,7 +126,7 @@ def record_result(
         baseline=baseline,
         context=context or {},
         notes=tuple(notes),
-        individual=individual(table, scores),
+        individual=individual(table, scores) if judged or case.in_memory else None,  # else nothing looks at them
     )
     if not case.has_holdout:
         return replace(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)

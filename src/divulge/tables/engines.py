@@ -90,14 +90,20 @@ def counted(native: Any, role: str, engine: str) -> Table:
         )
     frame = table.frame
     if engine == "polars":
-        return replace(_table(role, table.columns, lambda: PolarsCounts(frame.lazy())), notes=table.notes)
+        return _like(table, _table(role, table.columns, lambda: PolarsCounts(frame.lazy())))
 
     def registered() -> Counting:
         base = settled(engine_of(role).connect())
         base.register("divulge_frame", frame.to_arrow())
         return DuckdbCounts(base, "divulge_frame", frame.width)
 
-    return replace(_table(role, table.columns, registered), notes=table.notes)
+    return _like(table, _table(role, table.columns, registered))
+
+
+def _like(read: Table, counting: Table) -> Table:
+    """Return a table that an engine counts, with what is known of the one in memory."""
+    known = {name: getattr(read, name) for name in ("sha256", "notes", "missing", "levels", "parts")}
+    return replace(counting, **known)
 
 
 def _table(role: str, raw_names: Sequence[str], make: Callable[[], Counting], files: Sequence[Path] = ()) -> Table:
