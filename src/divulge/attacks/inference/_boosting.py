@@ -1,8 +1,8 @@
 """Inference by a model: gradient boosting trained on a table and applied to people.
 
-The model sees each number as a bin of the values of its training table and each category as a number that does not
-depend on its name; its sums are whole numbers. So the result does not depend on the order of rows, the unit of a
-number, the number of threads and, where counts tell categories apart, names.
+The model sees each number as a rank among the values of its training table and each category as a number that does not
+depend on its name; training rows are in the order of `Canonical`. So the result does not depend on the order of rows,
+the unit of a number, the number of threads and, where counts tell categories apart, names.
 """
 
 from __future__ import annotations
@@ -18,28 +18,25 @@ from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TargetValues
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
-from divulge.kernels.boosting import MOST_BINS, boosted
 
 __all__ = ["model_answers", "reference_answers"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
 
-MOST_CLASSES = 25
-"""Values that can be guessed; rarer ones are pooled in one class that is never guessed. A limit on the time, not
-calibrated: all cells of a number, and as many as the trees of a model are enough for."""
-MOST_ROWS = 40_000
-"""Most synthetic rows that a model is trained on; from more rows so many are drawn. A limit on the time."""
-MOST_STRANGERS = 20_000
-"""Most people that the model of the reference is trained on. A limit on the time."""
+MOST_CLASSES = 60
+"""Values (or cells of numbers) that can be guessed; rarer ones are pooled in one class that is never guessed. A limit
+on the time, not calibrated."""
+MOST_ROWS = 100_000
+"""Greatest number of training rows; from more rows so many are drawn. A limit on the time, not calibrated."""
 MOST_CATEGORIES = 254
-"""Categories that a model can tell apart in a column; if there are more, they are ranked by frequency."""
+"""Categories that scikit-learn can tell apart in a column; if there are more, they are ranked by frequency."""
 FOLDS = 5
 FEWEST_STRANGERS = 20
 # The learner's settings are start values, not calibrated, except the shrinkage.
 _TREES = 250  # trees of one model: one for each class and iteration
+_LEAVES = 15
 _ITERATIONS = (10, 100)
 _LEARNT = 10.0  # iterations times learning rate
 _FASTEST = 0.3  # greatest learning rate
@@ -82,7 +79,7 @@ def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Gue
     1.0
     """
     room = _Room(case, known, secret, 1)
-    lesson = _learn(room, _capped(case, room.order, MOST_ROWS, "model"), shared=True)
+    lesson = _learn(room, _capped(case, room.order, f"model {secret.name}"))
     right, sure = lesson.ask(np.arange(len(secret.people)))
     return Guesses(right, sure, "gradient boosting trained on the synthetic table" + lesson.in_words(len(room.order)))
 
@@ -108,13 +105,13 @@ def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) ->
     right, sure = (np.zeros(len(secret.people)) for _ in range(2))
     if case.has_holdout:
         members = np.arange(case.n_rows("real"))
-        lesson = _learn(room, _capped(case, room.order, MOST_STRANGERS, "reference"), shared=True)
+        lesson = _learn(room, _capped(case, room.order, f"reference {secret.name}"))
         right[members], sure[members] = lesson.ask(members)
         return Guesses(right, sure, "gradient boosting trained on strangers, without the synthetic table")
     for f in range(FOLDS):
         others = room.order[fold[room.order] != f]
         asked = np.flatnonzero(fold == f)
-        lesson = _learn(room, _capped(case, others, MOST_STRANGERS, f"reference {secret.name} {f}"), shared=False)
+        lesson = _learn(room, _capped(case, others, f"reference {secret.name} {f}"))
         right[asked], sure[asked] = lesson.ask(asked)
     same = room.same()
     right, sure = (_mean_of_equals(v, same) for v in (right, sure))
@@ -131,7 +128,6 @@ class _Room:
         self.case, self.secret, self.which = case, secret, which
         self.known = sorted(known)
         names = tuple(sorted({*known, secret.name}))
-        self.names = names
         self.canonical = canonical_of(case, names, [which])
         self.place = {n: i for i, n in enumerate(names)}
         self.order = self.canonical.order(which)
@@ -164,85 +160,38 @@ class _Room:
         return self.case.schema[column].kind in ("numeric", "datetime")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Features:
-    """Columns as codes of one byte, for models trained on some rows of a table."""
+@dataclass(frozen=True, slots=True)
+class _Feature:
+    """One known column: the number that stands for each of its codes; nan for missing and for unknown codes."""
 
-    names: tuple[str, ...]
-    """Columns with at least two values among the training rows."""
-    n_bins: tuple[int, ...]
-    """Bins of each column; the code after them stands for missing and unknown values."""
-    is_category: tuple[bool, ...]
-    trained: Bytes
-    """Shape (n_rows, n_columns): codes of the training rows."""
-    people: Bytes
-    """Shape (n_people, n_columns)."""
-
-    def of(self, known: Sequence[str]) -> _Features:
-        """Return some of the columns."""
-        at = [j for j, name in enumerate(self.names) if name in known]
-        return _Features(
-            tuple(self.names[j] for j in at), tuple(self.n_bins[j] for j in at),
-            tuple(self.is_category[j] for j in at), self.trained[:, at], self.people[:, at],
-        )  # fmt: skip
+    of_code: Floats
+    people: Codes
+    is_category: bool
 
 
-def _features(room: _Room, rows: Ints, *, shared: bool) -> _Features:
-    """Return the known columns as features of models trained on these rows; models of all targets may share them."""
-    if not shared:
-        return _coded(room, room.known, rows)
-    key = ("features of models", room.names, room.which)
-    return room.case.encoded.once(key, lambda: _coded(room, room.names, rows)).of(room.known)
-
-
-def _coded(room: _Room, names: Sequence[str], rows: Ints) -> _Features:
-    codes = {n: room.case.codes(n, binned=False) for n in names}
-    columns = [(n, *found) for n in names if (found := _bins(room, n, codes[n][room.which][rows])) is not None]
-    trained, people = (np.empty((n, len(columns)), dtype=np.uint8) for n in (len(rows), len(room.secret.people)))
-    for j, (name, of_code, _, _) in enumerate(columns):
-        trained[:, j] = of_code[codes[name][room.which][rows]]
-        people[:, j] = of_code[np.concatenate([c for i, c in enumerate(codes[name]) if i != 1])]
-    return _Features(
-        tuple(c[0] for c in columns), tuple(c[2] for c in columns), tuple(c[3] for c in columns), trained, people
-    )
-
-
-def _bins(room: _Room, column: str, trained: Codes) -> tuple[Bytes, int, bool] | None:
-    """Return the bin of each code of a column, the number of bins, and whether they are categories.
-
-    Bins are cut from the values of the training rows. None where these have one value.
-    """
+def _feature(room: _Room, column: str, rows: Ints) -> _Feature | None:
+    """Return a column as a feature, based on the training rows; None where these have one value."""
+    codes = room.case.codes(column, binned=False)
+    trained = codes[room.which][rows]
     counts = np.bincount(trained, minlength=room.case.n_codes(column, binned=False))
     seen = np.flatnonzero(counts[1:] > 0) + 1
+    of_code = np.full(len(counts), np.nan)
     is_category = False
-    place = np.full(len(counts), -1)
     if room.is_numeric(column):
         numbers = room.case.numbers(column)
-        seen = seen[~np.isnan(numbers[seen])]
-        values, of_seen = np.unique(numbers[seen], return_inverse=True)
-        size = np.bincount(of_seen.ravel(), weights=counts[seen], minlength=len(values)).astype(np.int64)
-        # a number between two training values is in the bin of the lower one
-        is_number = ~np.isnan(numbers) if len(values) else np.zeros(len(counts), dtype=np.bool_)
-        place[is_number] = np.maximum(np.searchsorted(values, numbers[is_number], side="right") - 1, 0)
+        values = np.unique(numbers[seen][~np.isnan(numbers[seen])])
+        is_number = ~np.isnan(numbers)
+        low, high = (np.searchsorted(values, numbers[is_number], side=side) for side in ("left", "right"))
+        of_code[is_number] = (low + high - 1) / 2  # a number between two training values is between their ranks
     else:
-        rank = room.rank(column, seen.astype(np.int32))
+        place = room.rank(column, seen.astype(np.int32))
         is_category = len(seen) <= MOST_CATEGORIES
-        order = np.lexsort((rank, np.zeros_like(rank) if is_category else -counts[seen]))
-        place[seen[order]] = np.arange(len(seen))
-        size = counts[seen[order]]
-    bins = _cut(size)
-    n_bins = int(bins.max(initial=-1)) + 1
-    if n_bins + (int(counts[place < 0].sum()) > 0) < 2:  # one value, or all missing
+        order = np.lexsort((place, np.zeros_like(place) if is_category else -counts[seen]))
+        of_code[seen[order]] = np.arange(len(seen))
+    held = of_code[counts > 0]
+    if len(np.unique(held)) < 2:  # one value, or all missing
         return None
-    return np.append(bins, n_bins)[place].astype(np.uint8), n_bins, is_category
-
-
-def _cut(size: Ints) -> Ints:
-    """Return the bin of each of some ascending values that occur so often; many values share bins of equal size."""
-    if len(size) <= MOST_BINS:
-        return np.arange(len(size))
-    middle = 2 * np.cumsum(size) - size
-    return np.asarray(np.unique(middle * MOST_BINS // (2 * int(size.sum())), return_inverse=True)[1].ravel())
+    return _Feature(of_code, np.concatenate([codes[i] for i in range(len(codes)) if i != 1]), is_category)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +265,8 @@ class _Lesson:
 
     secret: TargetValues
     classes: _Classes
-    features: _Features
-    chance: Callable[[Bytes], Floats]
+    features: tuple[_Feature, ...]
+    chance: Callable[[Floats], Floats]
     """Maps features, shape (n, n_features), to the probability of each class, shape (n, n_classes)."""
     n_rows: int
 
@@ -330,8 +279,11 @@ class _Lesson:
         return right, sure
 
     def _ask(self, people: Ints) -> tuple[Floats, Floats]:
+        x = np.zeros((len(people), len(self.features)))
+        for j, f in enumerate(self.features):
+            x[:, j] = f.of_code[f.people[people]]
         guess = self.classes.guess
-        chance = self.chance(self.features.people[people])
+        chance = self.chance(x)
         if self.classes.met is not None:
             chance = np.einsum("ic,cg->ig", chance, self.classes.met)  # not BLAS: its rounding depends on threads
         # rounded: guesses whose probabilities differ only in the last digits are equally good
@@ -355,26 +307,54 @@ class _Lesson:
         return out
 
 
-def _learn(room: _Room, rows: Ints, *, shared: bool) -> _Lesson:
+def _learn(room: _Room, rows: Ints) -> _Lesson:
     classes = _classes(room, room.target[rows])
     shares = np.bincount(classes.of_row) / len(rows)
-    features = _features(room, rows, shared=shared)
+    found = [(n, f) for n in room.known if (f := _feature(room, n, rows)) is not None]
+    features = tuple(f for _, f in found)
     lesson = _Lesson(room.secret, classes, features, lambda x: np.tile(shares, (len(x), 1)), len(rows))
-    if not 2 <= len(shares) <= len(rows) / 2 or not features.names:  # hardly a value occurs twice: nothing to learn
+    if not 2 <= len(shares) <= len(rows) / 2 or not features:  # hardly a value occurs twice: nothing can be learnt
         return lesson
-    n_iterations = int(np.clip(_TREES // (len(shares) if len(shares) > 2 else 1), *_ITERATIONS))
-    model = boosted(
-        features.trained, features.n_bins, features.is_category, classes.of_row, n_iterations,
-        rate=min(_FASTEST, _LEARNT / n_iterations), shrinkage=_SHRINKAGE,
-    )  # fmt: skip
-    return replace(lesson, chance=model.chances)
+    x = np.stack([f.of_code[room.case.codes(n, binned=False)[room.which][rows]] for n, f in found], axis=1)
+    model = _boosted(x, classes.of_row, [f.is_category for f in features], len(shares))
+    return replace(lesson, chance=model)
 
 
-def _capped(case: Case, rows: Ints, most: int, step: str) -> Ints:
-    """Return at most so many rows, in the given order."""
-    if len(rows) <= most:
+def _boosted(x: Floats, y: Ints, categories: list[bool], n_classes: int) -> Callable[[Floats], Floats]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    n_iterations = int(np.clip(_TREES // (n_classes if n_classes > 2 else 1), *_ITERATIONS))
+    model: Any = HistGradientBoostingClassifier(
+        max_iter=n_iterations,
+        learning_rate=min(_FASTEST, _LEARNT / n_iterations),
+        max_leaf_nodes=_LEAVES,
+        l2_regularization=_SHRINKAGE,
+        categorical_features=categories,
+        early_stopping=False,
+        random_state=0,
+    )
+    with _one_thread():
+        model.fit(x, y)
+
+    def chance(asked: Floats) -> Floats:
+        with _one_thread():
+            return np.asarray(model.predict_proba(asked))
+
+    return chance
+
+
+def _one_thread() -> Any:
+    """Context with one OpenMP thread: targets run in parallel, and nested threads would wait for each other."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="openmp")
+
+
+def _capped(case: Case, rows: Ints, step: str) -> Ints:
+    """Return at most `MOST_ROWS` rows, in the given order."""
+    if len(rows) <= MOST_ROWS:
         return rows
-    return rows[np.sort(case.rng(step).choice(len(rows), most, replace=False))]
+    return rows[np.sort(case.rng(step).choice(len(rows), MOST_ROWS, replace=False))]
 
 
 def _folds(case: Case, room: _Room, units: Ints | None) -> Ints | None:
