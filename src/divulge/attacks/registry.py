@@ -149,8 +149,9 @@ def _public(entry: Attack) -> Any:
         own.bind(None, **settings)  # an unknown setting fails before the tables are read
         settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
         case = build_case(
-            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine
-        )
+            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine,
+            asked=_asked(own, settings),
+        )  # fmt: skip
         if counting := engine if engine in COUNTING else case.engine:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
@@ -194,6 +195,15 @@ def _names(setting: str, given: Any) -> Any:
     names = column_names(setting, given)
     one = setting == "target" and (isinstance(given, str) or not isinstance(given, Iterable))
     return names[0] if one else names
+
+
+def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | None:
+    """Return the columns that a call names, where it names its keys and its target; None: it may need any column."""
+    named = [settings.get(name) for name in _NAMES if name in own.parameters]
+    needed = [settings.get(name) for name in _NAMES[:2] if name in own.parameters]
+    if "keys" not in own.parameters or "columns" in own.parameters or any(given is None for given in needed):
+        return None
+    return [c for given in named if given is not None for c in ([given] if isinstance(given, str) else given)]
 
 
 def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:
