@@ -32,7 +32,7 @@ from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -81,6 +81,7 @@ def attack(
     compared: bool = True,
     notes: Sequence[str] = (),
     sampled: bool = False,
+    most: int | None = None,
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -95,7 +96,7 @@ def attack(
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
             summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            tuple(alone),
+            most, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
@@ -147,7 +148,7 @@ def _public(entry: Attack) -> Any:
         case = build_case(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
         if entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
+        notes = [n for n in case.notes if is_about_tables(n)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))
@@ -165,6 +166,11 @@ _TOLD = (LEFT_OUT, TOGETHER, LACKING)
 """Parts of the notes on tables that the first result of a call repeats."""
 _NAMES = ("keys", "target", "subgroups")
 """Settings that name columns."""
+
+
+def is_about_tables(note: str) -> bool:
+    """Return whether a note is one on tables that the first result of a call repeats."""
+    return note.startswith(COLLECTED) or any(part in note for part in _TOLD)
 
 
 def _names(setting: str, given: Any) -> Any:

@@ -266,9 +266,10 @@ class _Assessing:
         people = people_of_run(case, self.options.people)
         reach = reach_in_words(people.fewest, n_attacks, self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
-        for told in filter(None, (self._size(case, plan), people.note, reach, slow)):
+        samples = people.notes(plan.attacks)
+        for told in filter(None, (self._size(case, plan), *samples, reach, slow)):
             self.before(told)
-        return [n for n in (people.note, reach, ABSENT if slow else "") if n]
+        return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
     def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""
