@@ -34,7 +34,7 @@ from divulge.core.schema import Schema, column_names
 from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -84,6 +84,7 @@ def attack(
     compared: bool = True,
     notes: Sequence[str] = (),
     sampled: bool = False,
+    most: int | None = None,
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -98,7 +99,7 @@ def attack(
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
             summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            tuple(alone),
+            most, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
@@ -156,7 +157,7 @@ def _public(entry: Attack) -> Any:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
+        notes = [n for n in case.notes if is_about_tables(n)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))
@@ -186,6 +187,11 @@ _TOLD = (LEFT_OUT, TOGETHER, LACKING)
 """Parts of the notes on tables that the first result of a call repeats."""
 _NAMES = ("keys", "target", "subgroups")
 """Settings that name columns."""
+
+
+def is_about_tables(note: str) -> bool:
+    """Return whether a note is one on tables that the first result of a call repeats."""
+    return note.startswith(COLLECTED) or any(part in note for part in _TOLD)
 
 
 def _names(setting: str, given: Any) -> Any:

@@ -304,10 +304,11 @@ class _Assessing:
         people = people_of_run(case, self.options.sample)
         reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
-        why = TOO_LARGE if self.too_large and people.note else ""
-        for told in filter(None, (self._size(case, plan), people.note, why, reach, slow)):
+        samples = people.notes(plan.attacks)
+        samples += [TOO_LARGE] * (self.too_large and bool(samples))
+        for told in filter(None, (self._size(case, plan), *samples, reach, slow)):
             self.before(told)
-        return [n for n in (people.note, why, reach, ABSENT if slow else "") if n]
+        return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
     def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""

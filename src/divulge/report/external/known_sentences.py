@@ -170,8 +170,13 @@ _ASKED = tuple(
     f"# of # members{strangers}; all other attacks ask everybody"
     for strangers in ("", " and # of # strangers")
 )
+_FEWER = tuple(
+    f"linear_reconstruction asks a random sample, for the time that it takes: # of # members{strangers}"
+    for strangers in ("", " and # of # strangers")
+)
 _WHOLE = (
     *_ASKED,
+    *_FEWER,
     *_REACH,
     *_SEARCHED,
     "No attack could be compared with strangers.",
