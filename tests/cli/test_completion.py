@@ -59,7 +59,7 @@ def test_files_and_folders_are_left_to_the_shell(words, kind):
 
 def test_attacks_are_completed():
     found = ShellComplete(cli, {}, "divulge", "_DIVULGE_COMPLETE").get_completions(["explain"], "ca")
-    assert [(c.value, c.type) for c in found] == [("cap", "plain"), ("cap_minimum", "plain")]
+    assert [(c.value, c.type) for c in found] == [("cap", "plain"), ("cap_minimum", "plain"), ("cardinality", "plain")]
 
 
 @pytest.mark.parametrize("command", ["assess a b", "compare a b c"])
