@@ -64,6 +64,8 @@ RUNS = (
     Recipe("wide, 5k, least", "mixed", 5000, 40, LEAST),
     Recipe("few, 60k, known", "mixed", 60_000, 8, (*KNOWN, *LEAST)),
     Recipe("fidelity, 20k", "mixed", 20_000, 15, ("--no-models",), command="fidelity"),
+    Recipe("fidelity, 60k", "mixed", 60_000, 15, ("--no-models",), command="fidelity"),
+    Recipe("fidelity, 20k, wide", "mixed", 20_000, 40, ("--no-models",), command="fidelity"),
     Recipe("mixed, 20k, no holdout", "mixed", 20_000, 15, ("--no-models",), holdout=False),
     Recipe("mixed, 100k", "mixed", 100_000, 15),
     Recipe("mixed, 100k, least", "mixed", 100_000, 15, LEAST),

@@ -142,6 +142,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "membership": work.membership,
         "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
         "fidelity": work.fidelity,
+        "pair of columns in fidelity": work.columns**2 * work.fidelity,
         "cell in fidelity": work.rows * work.columns * work.fidelity,
     }
 
