@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 BYTES = {
-    "process": 2.32e+08,
-    "attacks": 2.45e+08,
+    "process": 2.32e08,
+    "attacks": 2.45e08,
     "byte of text": 1.21,
     "byte of table": 3.94,
     "distinct value": 84.4,
@@ -12,7 +12,7 @@ BYTES = {
     "byte of counts": 1.8,
     "byte of scores": 1.21,
     "cell in membership": 85.5,
-    "pair of columns in fidelity": 2.22e+05,
+    "pair of columns in fidelity": 2.22e05,
 }
 """Bytes of memory of each part."""
 
