@@ -251,7 +251,8 @@ def fit(options: argparse.Namespace) -> None:
     text = '"""What the parts of a run cost, fitted to measured runs: benchmarks/plan.py writes this file."""\n\n'
     text += "from __future__ import annotations\n\n"
     for name, told in (("BYTES", "Bytes of memory"), ("SECONDS", "CPU seconds")):
-        entries = "".join(f'    "{n}": {v:.3g},\n' for n, v in runs.numbers(name).items())
+        each = {n: f"{v:.3g}".replace("e+", "e") for n, v in runs.numbers(name).items()}
+        entries = "".join(f'    "{n}": {v},\n' for n, v in each.items())
         text += f'{name} = {{\n{entries}}}\n"""{told} of each part."""\n\n'
     text += f'ALONE = {alone:.2g}\n"""Share of the work that no further thread shortens."""\n\n'
     text += f"ADDRESS_SPACE = {float(f'{space:.2g}'):.0f}\n"
