@@ -17,19 +17,18 @@ BYTES = {
 """Bytes of memory of each part."""
 
 SECONDS = {
-    "process": 1.32,
-    "byte of text": 4.55e-07,
-    "row in distances": 1.8e-05,
-    "cell in distances": 1.36e-05,
-    "cell of a target": 5.19e-07,
-    "model": 0.309,
-    "cell of a model": 1.61e-06,
-    "pair": 0.0058,
-    "membership": 5.93,
-    "cell in membership": 9.44e-07,
-    "pair of columns in fidelity": 0.00314,
-    "row of a pair of columns in fidelity": 1.59e-08,
-    "cell in utility": 1.27e-08,
+    "process": 0.0856,
+    "byte of text": 4.37e-07,
+    "cell": 3.72e-07,
+    "row in distances": 8.2e-06,
+    "bit in distances": 2.48e-06,
+    "bit of a target": 2.3e-07,
+    "model": 0.312,
+    "cell of a model": 2.01e-06,
+    "row of a pair": 3.62e-08,
+    "membership": 7.11,
+    "fidelity": 0.873,
+    "pair of columns in fidelity": 0.00377,
 }
 """CPU seconds of each part."""
 
