@@ -77,8 +77,8 @@ def _fits_surely(sizes: Sizes, there: Room) -> bool:
     rows, columns = sum(s.rows for s in tables), max(len(s.sample.columns) for s in tables)
     people = rows - sizes.synthetic.rows
     most = Work(
-        rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, bits=0.0, levels=rows * columns,
-        table_bytes=sum(s.table_bytes for s in tables), text_bytes=sum(s.file_bytes for s in tables),
+        rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, bits=0.0,
+        levels=rows * columns, table_bytes=sum(s.table_bytes for s in tables), text_bytes=sum(s.file_bytes for s in tables),
         scores=people * (_TESTS + _TESTS_A_COLUMN * columns), membership=True, fidelity=True, fidelity_models=True,
         utility=True,
     )  # fmt: skip
