@@ -104,7 +104,7 @@ def test_a_deficit_says_what_the_gaps_tell():
         ("none found", "No test found that the table says more about its own people than about others."),
         (
             "cannot tell",
-            "No test found a leak, and this run cannot exclude one: 1 of 2 main tests has too few people for that "
+            "This run cannot exclude a leak, though no test found one: 1 of 2 required main tests has too few people for that "
             "(“Linkability”).",
         ),
     ],
@@ -248,7 +248,7 @@ def test_a_test_that_none_found_does_not_need_is_told_as_such_and_not_counted():
     single = bound(CALM[1], limit=0.7) | {"primary": False}
     d = decision(report(*CALM, verdict="cannot tell", bounds=[bound(CALM[0]), single, bound(CALM[2], limit=0.2)]))
     assert [x.test for x in d.reach if not x.required] == ["Singling out (not required)"]
-    assert "1 of 2 main tests has too few people for that (“Linkability”)" in d.headline
+    assert "1 of 2 required main tests has too few people for that (“Linkability”)" in d.headline
     assert {x.limit for x in d.reach} == {"3.0%", "20%", "70% of descriptions"}
 
 
@@ -284,7 +284,7 @@ def test_every_tile_with_a_deficit_says_that_it_protects_nobody():
 
 
 def test_the_people_of_the_headline_are_not_all_people_at_risk():
-    assert "the total is not known" in decision(report(EXACT)).at_risk
+    assert "The total is not known and can be larger" in decision(report(EXACT)).at_risk
 
 
 def test_the_bars_of_people_share_one_scale_that_is_said():
@@ -303,7 +303,8 @@ def test_the_bars_of_people_share_one_scale_that_is_said():
 def test_copies_without_strangers_are_not_dismissed():
     alone = [r | {"holdout": None, "risk": None, "verdict": "no holdout"} for r in (EXACT, CALM[3])]
     d = decision(report(*alone, holdout=False, verdict="no holdout"))
-    assert d.release.startswith("Treat whoever is copied as exposed.")
+    assert d.release.startswith("Treat whoever is copied as exposed, and do not delete these rows")
+    assert d.title == "No holdout, and people are copied: not cleared for release"
     none = decision(report(alone[1], holdout=False, verdict="no holdout"))
     assert none.release == "This evidence clears nothing: it lacks people to compare with."
 
@@ -556,3 +557,20 @@ def test_copies_in_nearly_all_columns_are_not_met_by_leaving_columns_out():
     told = advice(report(EXACT, part))
     assert any("Do not expect much of leaving columns out." in a.do for a in told)
     assert not any("coarsen" in a.do for a in told)
+
+
+def test_members_whom_an_attack_avoids_are_not_called_less_at_risk():
+    ran = found("membership", 40, 200, "deficit found", variant="mean rank")
+    told = tiles(report(ran, verdict="deficit found"))[4].sentence
+    assert told.startswith(
+        "Members are avoided: an attacker takes 2 of 100 members for members, and 10 of 100 strangers."
+    )
+    assert told.endswith("Whoever is not taken for one is more likely a member.")
+
+
+def test_limits_beside_a_finding_are_not_headed_as_if_they_were_all():
+    linked = found("linkability", 90, 11, "excess found", variant="random halves, k = 4")
+    beside = page(report(*CALM, linked, bounds=[bound(CALM[0]), bound(CALM[2])]), [])
+    calm = page(report(*CALM, verdict="none found", bounds=[bound(CALM[0])]), [])
+    heads = "What else could be missed", "How far a leak could still reach"
+    assert [[h in text for h in heads] for text in (beside, calm)] == [[True, False], [False, True]]

@@ -274,6 +274,8 @@ class Attack:
     """Whether a random sample of people may take the place of all (`people` of a run): its numbers are means over
     people, and the score of each follows from the own record and the whole synthetic table. Attacks whose numbers are
     over synthetic rows, or that compare a person with all others, ask everybody."""
+    most: int | None = None
+    """Members, and as many strangers, that a run asks at most, drawn at random; a limit on the time. None asks all."""
     alone: tuple[str, ...] = ()
     """Variants that are a family of their own: their results have a corrected p-value and no comparison, and are no
     part of the family of the attack's other results. Over the families of a run they are corrected like the others."""

@@ -34,7 +34,7 @@ from divulge.core.schema import Schema, column_names
 from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -84,6 +84,7 @@ def attack(
     compared: bool = True,
     notes: Sequence[str] = (),
     sampled: bool = False,
+    most: int | None = None,
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -98,7 +99,7 @@ def attack(
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
             summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            tuple(alone),
+            most, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
@@ -149,13 +150,14 @@ def _public(entry: Attack) -> Any:
         own.bind(None, **settings)  # an unknown setting fails before the tables are read
         settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
         case = build_case(
-            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine
-        )
+            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine,
+            asked=_asked(own, settings),
+        )  # fmt: skip
         if counting := engine if engine in COUNTING else case.engine:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
+        notes = [n for n in case.notes if is_about_tables(n)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))
@@ -187,6 +189,11 @@ _NAMES = ("keys", "target", "subgroups")
 """Settings that name columns."""
 
 
+def is_about_tables(note: str) -> bool:
+    """Return whether a note is one on tables that the first result of a call repeats."""
+    return note.startswith(COLLECTED) or any(part in note for part in _TOLD)
+
+
 def _names(setting: str, given: Any) -> Any:
     """Return the columns that a setting names as texts; None is left to the attack."""
     if given is None:
@@ -194,6 +201,15 @@ def _names(setting: str, given: Any) -> Any:
     names = column_names(setting, given)
     one = setting == "target" and (isinstance(given, str) or not isinstance(given, Iterable))
     return names[0] if one else names
+
+
+def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | None:
+    """Return the columns that a call names, where it names its keys and its target; None: it may need any column."""
+    named = [settings.get(name) for name in _NAMES if name in own.parameters]
+    needed = [settings.get(name) for name in _NAMES[:2] if name in own.parameters]
+    if "keys" not in own.parameters or "columns" in own.parameters or any(given is None for given in needed):
+        return None
+    return [c for given in named if given is not None for c in ([given] if isinstance(given, str) else given)]
 
 
 def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:

@@ -265,12 +265,15 @@ class Case:
 
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
         """Return the value, or the range of values, that a code stands for. The text is data."""
+        return self.values_in_words(column, np.flatnonzero(self.binning(column).map == code) if binned else [code])
+
+    def values_in_words(self, column: str, codes: Sequence[int] | NDArray[Any]) -> str:
+        """Return the value of some codes without bins, the first and the last, or "missing". The text is data."""
         pooled = self.pooled(column)
-        inside = np.flatnonzero(self.binning(column).map == code) if binned else np.array([code])
-        inside = inside[inside > 0]
-        if not len(inside):
+        inside = [int(code) for code in codes if code > 0]
+        if not inside:
             return "missing"
-        first, last = (str(pooled.levels[int(i) - 1]) for i in (inside[0], inside[-1]))
+        first, last = (str(pooled.levels[i - 1]) for i in (inside[0], inside[-1]))
         return first if first == last else f"{first} to {last}"
 
     def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
@@ -335,11 +338,18 @@ def build_case(
     seed: int = 0,
     level: float = 0.95,
     engine: str = "auto",
+    asked: Sequence[str] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Case:
     """Return the `Case` of two or three tables: columns are matched by name, kinds inferred, roles assigned.
 
-    `engine` says where the rows are counted, see `divulge.tables.engines`.
+    Parameters
+    ----------
+    asked
+        The only columns that will be asked for. The values of others are not read, and the schema lacks them, but for
+        the unit; all columns are read where the tables do not have one of these. None reads all columns.
+    engine
+        Where the rows are counted, see `divulge.tables.engines`.
 
     Raises
     ------
@@ -380,27 +390,33 @@ def build_case(
     check_columns("ignore", ignored, columns, levels)
     encoded = EncodedTables(tables, columns, Schema(()), missing)
     case = Case(tables, columns, Schema(()), missing, seed, level, (), encoded)
-    full = _schema_of(case, schema, named, ignored, progress)
-    notes += [f"column {c!r} {case.pooled(c).note}" for c in columns if case.pooled(c).note]
+    if asked is not None and set(asked) <= shared:
+        units = [*named, *(() if schema is None else schema.with_role("unit"))]
+        read = tuple(c for c in columns if c in {*asked, *units})
+    else:
+        read = columns
+    full = _schema_of(case, schema, named, ignored, progress, read)
+    notes += [f"column {c!r} {case.pooled(c).note}" for c in read if case.pooled(c).note]
     return Case(tables, columns, full, missing, seed, level, tuple(notes), encoded.with_schema(full))
 
 
 def _schema_of(
-    case: Case, schema: Schema | None, unit: Sequence[str], ignore: Sequence[str], progress: Callable[[str], None]
-) -> Schema:
-    """Return the inferred schema of the tables, with the columns of a given one and the roles that were named."""
+    case: Case, schema: Schema | None, unit: Sequence[str], ignore: Sequence[str], progress: Callable[[str], None],
+    read: Sequence[str],
+) -> Schema:  # fmt: skip
+    """Return the inferred schema of some columns, with those of a given one and the roles that were named."""
     if case.in_memory:  # DuckDB and Spark have their own threads and must not be queried from two threads at once
-        in_threads(case.pooled, case.columns, case.tables[0].n_rows)
+        in_threads(case.pooled, read, case.tables[0].n_rows)
     inferred = []
-    for column in case.columns:
+    for column in read:
         progress(column)
         inferred.append(_inferred(case, column))
     full = Schema(tuple(inferred))
     if schema is not None:
-        shared, known = set(case.columns), {c for t in case.tables for c in t.columns}
+        known = {c for t in case.tables for c in t.columns}
         check_columns("schema", [c.name for c in schema.columns if c.name not in known], case.columns)
-        full = full.override(Schema(tuple(c for c in schema.columns if c.name in shared), schema.threat))
-    full = full.give_roles(unit=unit, ignore=ignore)
+        full = full.override(Schema(tuple(c for c in schema.columns if c.name in read), schema.threat))
+    full = full.give_roles(unit=unit, ignore=[c for c in ignore if c in read])
     if len(full.with_role("unit")) > 1:
         raise ColumnError(f"unit: {len(full.with_role('unit'))} columns have this role. hint: keep one.")
     return full
@@ -429,7 +445,7 @@ def schema_of(
     check_columns("ignore", ignored, given.columns, given.levels)
     encoded = EncodedTables((given,), given.columns, Schema(()), missing)
     case = Case((given,), given.columns, Schema(()), missing, 0, 0.95, (), encoded)
-    return _schema_of(case, schema, named, ignored, lambda _: None)
+    return _schema_of(case, schema, named, ignored, lambda _: None, given.columns)
 
 
 def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:

@@ -34,7 +34,7 @@ __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
     "search", "models", "membership", "utility", "fidelity", "fidelity_models", "acceptable", "positive_control",
-    "seed", "level", "budget", "people", "resume", "engine",
+    "seed", "level", "budget", "people", "resume", "beyond_memory", "engine",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
@@ -81,8 +81,6 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
-    from divulge.tables.readers import read
-
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
     if paths.count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
@@ -93,14 +91,7 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
         )
     folder = _checked_folder(options, paths)
     check_names(paths, options)
-    missing = options["missing"]
-    asked = {"missing": missing, "engine": options["engine"]}
-    released = [read(path, role="synthetic", **asked) for path in synthetic]
-    tables = {
-        "real": read(real, role="real", **asked),
-        "synthetic": released if together else released[0],
-        "holdout": None if holdout is None else read(holdout, role="holdout", **asked),
-    }
+    tables = {"real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout}
     _assess(tables, options, folder)
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "collect",
     "distinct_values",
     "fingerprint",
+    "head_of",
     "plain",
     "pool",
     "profiles",
@@ -161,6 +162,13 @@ def collect(table: Table) -> Table:
     if table.lazy is None:
         return table
     return replace(table, frame=_run(table.lazy, table.role), lazy=None)
+
+
+def head_of(table: Table, n: int) -> Table:
+    """Return the first rows of a table that an engine holds, in memory."""
+    assert table.lazy is not None
+    frame = _run(table.lazy.head(n), table.role)
+    return replace(table, frame=frame, lazy=None, n_rows=frame.height)
 
 
 _BROKEN = "has half a character (a lone surrogate), which no file can hold."
@@ -412,8 +420,7 @@ def _rows(marked: NDArray[np.bool_], place: NDArray[Any] | None, weight: NDArray
     """Return how many rows have a marked value."""
     if not marked.any():
         return 0
-    if place is not None:
-        marked = marked[place]
+    marked = marked if place is None else marked[place]
     return int(marked.sum() if weight is None else weight[marked].sum())
 
 

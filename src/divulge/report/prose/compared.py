@@ -181,6 +181,11 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     same = round(100 * real.rate) == round(100 * holdout.rate)
     of = 1000 if same and r.verdict in FOUND else 100
     right, wrong = round(of * real.rate), round(of * holdout.rate)
+    if r.verdict == "deficit found":
+        return (
+            f"Members are avoided: an attacker takes {right:,} of {of:,} {members} for members, and {wrong:,} of "
+            f"{of:,} {strangers}. Whoever is not taken for one is more likely a member."
+        )
     told = (
         f"With false alarms set to {wrong:,} in {of:,} {strangers}, an attacker recognises {right:,} of {of:,} "
         f"{members}; chance gives {wrong:,}."

@@ -134,7 +134,7 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     state, told, question = state_of(r, data), short(r), q.question
     if any(b.why and identity(b) == identity(r) for b in data.verdict.bounds):
         told = f"{UNFAIR[0].upper()}{UNFAIR[1:]}, so that the bars say nothing about it."
-    if state == "deficit found":
+    if state == "deficit found" and q.id != "membership":
         told += f" {_NO_PROTECTION}"
     if state in ("none found", "cannot tell"):
         state, told = _open(q, data, state, told)
@@ -255,7 +255,7 @@ def _kept(data: Assessment) -> Tile | None:
     if head is None:
         return None
     return Tile(
-        "use", "Use", "Does the table keep the real counts?", head.verdict, use.bars(head), use.told(data, head),
+        "use", "Use", "How far are its counts from the real ones?", head.verdict, use.bars(head), use.told(data, head),
         "A useful table is as far from the real one as another sample of the same people.", "", None,
     )  # fmt: skip
 
