@@ -45,11 +45,25 @@ def use_tile(data):
         (
             1.6,
             "differs",
-            "1.60 times as far from the real table as other people would be: more than chance gives. 2 of 3",
+            "1.60 times as far from the real table as a new sample of people would be: more than chance gives. 2 of 3",
         ),
-        (1.0, "like a fresh sample", "1.00 times as far from the real table as other people would be: no table can do"),
+        (
+            1.0,
+            "like a fresh sample",
+            "1.00 times as far from the real table as a new sample of people would be: no table can do",
+        ),
+        (
+            0.8,
+            "differs",
+            "On average pairs of columns are 0.80 times as far from the real table as a new sample of people "
+            "would be, yet 2 of 3 pairs of columns differ for certain.",
+        ),
         (1.1, "cannot tell", "too few rows to say whether that matters."),
-        (0.8, "closer than a fresh sample", "0.80 times as far from the real table as other people would be: closer"),
+        (
+            0.8,
+            "closer than a fresh sample",
+            "0.80 times as far from the real table as a new sample of people would be: closer",
+        ),
     ],
 )
 def test_the_tile_has_a_state_a_number_and_a_sentence(ruler, verdict, said):
@@ -71,7 +85,7 @@ def test_counts_that_are_too_close_are_told_in_both_halves():
     close = report(0.5, "closer than a fresh sample", scope=SCOPE | {"too_close": True}, verdict="cannot tell")
     assert "Rows drawn from the real table itself would be farther away." in use_tile(close).sentence
     assert headline(close).endswith(
-        "this run cannot exclude one: pairs of columns are closer to the real table than chance allows."
+        "This run cannot exclude a leak, though no test found one: pairs of columns are closer to the real table than chance allows."
     )
     assert any("cannot say “none found”" in c for c in contradictions(close))
     assert any("how the counts of pairs of columns came so near" in a.do for a in advice(close))

@@ -34,7 +34,7 @@ __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
     "search", "models", "membership", "utility", "fidelity", "fidelity_models", "acceptable", "positive_control",
-    "seed", "level", "budget", "people", "resume",
+    "seed", "level", "budget", "people", "resume", "beyond_memory",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
@@ -73,8 +73,6 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
-    from divulge.tables.readers import read
-
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
     if paths.count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
@@ -85,13 +83,7 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
         )
     folder = _checked_folder(options, paths)
     check_names(paths, options)
-    missing = options["missing"]
-    released = [read(path, role="synthetic", missing=missing) for path in synthetic]
-    tables = {
-        "real": read(real, role="real", missing=missing),
-        "synthetic": released if together else released[0],
-        "holdout": None if holdout is None else read(holdout, role="holdout", missing=missing),
-    }
+    tables = {"real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout}
     _assess(tables, options, folder)
 
 

@@ -124,6 +124,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     missing: int
 
 
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """Who was asked by the attacks that a random sample of people (or units) will do for."""
+
+    members: Count
+    of_members: Count
+    strangers: Count
+    of_strangers: Count
+    excess: Annotated[
+        float | None,
+        Meta(
+            description="Smallest excess over strangers, of whom 2% are hit, that one comparison of these people finds "
+            "with 80% power, corrected for the number of attacks; null where none would be."
+        ),
+    ]
+
+
 class Bound(msgspec.Struct, frozen=True, kw_only=True):
     """How far one comparison that was fixed before the run bounds the risk; all bounds of a run hold together."""
 
@@ -437,6 +453,9 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     edition: Literal["custodian", "external"]
     revealed: Annotated[tuple[str, ...], Meta(description="Parts that --reveal made visible.")]
     settings: Settings
+    sampling: Annotated[
+        Sampling | None, Meta(description="null where everybody is asked, and in an external edition.")
+    ] = None
     started: Annotated[str, Meta(description="ISO 8601, UTC.")]
     seconds: float
     verdict: Overall

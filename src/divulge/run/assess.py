@@ -30,13 +30,15 @@ from divulge.measures.single_table import utility as utility_of
 from divulge.report.assembly import assembled
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.formatting import several
-from divulge.report.model import Facts, Overall
+from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.expected_time import duration, expected_seconds
+from divulge.run.expected_cost import expected_seconds, work_of
+from divulge.run.expected_time import duration
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
+from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
 from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, plan_of, without_models
@@ -82,9 +84,10 @@ def assess(
     progress: Progress = lambda what, done, total: None,
     reveal: Sequence[str] = (),
     budget: float | None = None,
-    people: int | None = None,
+    people: int | str | None = None,
     keep: str | Path | None = None,
     resume: bool = False,
+    beyond_memory: bool = False,
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> Report:
@@ -147,13 +150,16 @@ def assess(
         Most members, and as many strangers, whom the attacks ask whose numbers are means over people and need nobody
         else (cap, inference, linkability, membership and the like): a random sample, drawn by seed; of units where
         there are any. All other attacks ask everybody, and every attack searches the whole synthetic table. The report
-        and its intervals say how many were asked. At least 100; None asks everybody.
+        and its intervals say how many were asked. At least 100; "all" asks everybody. None asks everybody where that
+        fits into memory, else a sample, of a million at most, and the report says so.
     keep
         A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
         hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
     resume
         Whether results in that folder are used. The report equals that of a run without interruption, except for the
         times. Results of other tables or other settings are not used.
+    beyond_memory
+        Whether to begin although the run is not expected to fit into the memory that this process may use.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -164,12 +170,14 @@ def assess(
     ------
     DivulgeError
         The input cannot be used. An attack that fails does not raise; it is listed in `report.failed`.
+    SizeError
+        The run would not fit into memory (told before anything is read), or it did not.
     Interrupted
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, listed("reveal", reveal), budget, people, keep, resume,
+        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -204,13 +212,27 @@ class _Assessing:
     progress: Progress
     finished: Callable[[Finished], None]
     before: Callable[[str], None]
+    too_large: bool = False
+    """Whether a sample of people is asked because all do not fit into memory."""
+    n_rows: int = 0
+    """Of all tables, once they are read."""
 
     def report(self, real: Any, synthetic: Any, holdout: Any) -> Report:
         """Return the report on three tables."""
-        options, started = self.options, datetime.now(UTC)
-        clock = Clock.start(options.budget)
-        options.check()
+        started, clock = datetime.now(UTC), Clock.start(self.options.budget)
+        self.options.check()
         fixed_moment()  # a mistake there is told before the run
+        with memory_told(lambda: self.n_rows, lambda: self.options.keep is not None):
+            tables = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+            self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
+            found, results = self._assessed(*tables, clock, started)
+        return Report(found, tuple(results.results), results.records, kind_of(real))
+
+    def _assessed(
+        self, real: Any, synthetic: Any, holdout: Any, clock: Clock, started: datetime
+    ) -> tuple[Assessment, _Found]:
+        """Return the assessment, and what the attacks found."""
+        options = self.options
         watch = Watch(self.progress)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
         self.progress("checking preconditions", 0, 1)
@@ -221,7 +243,7 @@ class _Assessing:
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
-        runner = Runner(watch, clock, store, self.finished, options.models, options.people)
+        runner = Runner(watch, clock, store, self.finished, options.models, options.sample)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
         assessment = assembled(
@@ -248,27 +270,29 @@ class _Assessing:
             utility=found.utility,
             fidelity=found.fidelity.results,
             fidelity_scope=found.fidelity.scope,
+            sampling=people_of_run(case, options.sample).sampling(_n_compared(plan)),
             revealed=list(options.reveal),
         )
-        return Report(assessment, tuple(found.results), found.records, kind_of(real))
+        return assessment, found
 
     def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
         missing, share = self.reading.missing, self.options.positive_control
         real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
         holdout = None if holdout is None else opened(holdout, "holdout", missing)
+        self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout
 
     def _told(self, case: Case, plan: Plan) -> list[str]:
         """Tell what the run does and can find, before it begins; return what the report repeats of it."""
-        n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
-        people = people_of_run(case, self.options.people)
-        reach = reach_in_words(people.fewest, n_attacks, self.options.acceptable)
+        people = people_of_run(case, self.options.sample)
+        reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
-        for told in filter(None, (self._size(case, plan), people.note, reach, slow)):
+        why = TOO_LARGE if self.too_large and people.note else ""
+        for told in filter(None, (self._size(case, plan), people.note, why, reach, slow)):
             self.before(told)
-        return [n for n in (people.note, reach, ABSENT if slow else "") if n]
+        return [n for n in (people.note, why, reach, ABSENT if slow else "") if n]
 
     def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""
@@ -289,8 +313,9 @@ class _Assessing:
 
     def _size(self, case: Case, plan: Plan) -> str:
         """Return how many tests are planned, and about how long they take, in words."""
-        n_rows = sum(t.n_rows for t in case.tables)
-        seconds = expected_seconds(plan.tasks, n_rows, len(case.schema.usable()), self.options.jobs)
+        people = people_of_run(case, self.options.sample)
+        asked = sum(people.fewest.n_rows(role) for role in ("real", "holdout"))
+        seconds = expected_seconds(work_of(case, plan.tasks, self.options, asked=asked), self.options.jobs)
         runs = 1 if self.options.positive_control is None else 1 + len(KINDS)
         tests = several(len(plan.tasks), "test")
         again = "" if runs == 1 else f", {runs - 1} times more with planted copies"
@@ -329,7 +354,7 @@ class _Assessing:
             failed=run.failed,
             left_out=run.left_out,
             control=control,
-            records=per_record(case, results, facts, asked_of(case, self.options.people)),
+            records=per_record(case, results, facts, asked_of(case, self.options.sample)),
             exposed=exposed_strangers(case, results),
             utility=beside_fidelity(utility, fidelity.results),
         )
@@ -372,7 +397,7 @@ class _Assessing:
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options = self.options
-        people = people_of_run(case, options.people)
+        people = people_of_run(case, options.sample)
         whole = people.summarised(results)
         made = people.corrected(whole, options.acceptable, n_families(whole))
         return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
@@ -417,6 +442,11 @@ class _Found:
     records: pl.DataFrame | None
     exposed: float | None
     utility: list[dict[str, Any]]
+
+
+def _n_compared(plan: Plan) -> int:
+    """Return the number of attacks that compare members with strangers."""
+    return sum(CATALOGUE[name].compared for name in set(plan.attacks))
 
 
 def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:

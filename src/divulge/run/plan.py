@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, islice
 from typing import Any
 
 from divulge.attacks import CATALOGUE
@@ -20,7 +21,10 @@ from divulge.report.external.rounding import at_least, step_of
 from divulge.run.options import Attacker, RunOptions
 from divulge.stats import LEAST_P
 
-__all__ = ["Plan", "Task", "plan_of", "without_models"]
+__all__ = ["Plan", "Search", "Task", "first_key_sets", "plan_of", "without_models"]
+
+Search = Callable[[Case, Sequence[str], int, int], tuple[list[KeySet], list[str]]]
+"""Takes case, targets, how many key sets to keep of each and threads; returns the key sets and notes."""
 
 _KEEP = 20  # key sets tested for each target; start value, not calibrated
 # Comparisons of key sets of a search at most: a limit on the time, and no more than there are people to tell so many
@@ -81,8 +85,31 @@ class _Columns:
     """Targets that are attacked with all other columns known."""
 
 
-def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
+def _best_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> tuple[list[KeySet], list[str]]:
+    return ranked_key_sets(case, targets, keep=keep, jobs=jobs)
+
+
+def first_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> tuple[list[KeySet], list[str]]:
+    """Return as many key sets as a search keeps, without looking at a table; the first of each target are all other."""
+    names = sorted(case.schema.usable())
+    out = []
+    for target in targets:
+        place = names.index(target) if target in names else 0
+        others = [n for n in names[place:] + names[:place] if n != target]
+        sets = (keys for size in range(1, 4) for keys in combinations(others, size))
+        out += [KeySet(keys, target, 0.0) for keys in islice(sets, keep)]
+    return out, []
+
+
+def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search = _best_key_sets) -> Plan:
     """Return the plan of a run. Given keys are tested as they are; without keys the best key sets of a search are.
+
+    Parameters
+    ----------
+    case, attacker, options
+        Of the run.
+    search
+        What finds key sets where none are given.
 
     Raises
     ------
@@ -100,7 +127,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
             "hint: `divulge schema` shows why; set kinds there."
         )
     if not columns.keys and columns.wanted:
-        _search(case, columns, options, plan)
+        _search(case, columns, options, plan, search)
     tasks = _tasks(case, columns, attacker, options, plan.key_sets)
     plan.tasks = [t for t in tasks if _wanted(t.attack, options)]
     if options.search == "full" and len(columns.usable) > 1 and columns.wanted:
@@ -183,7 +210,7 @@ def _taught(case: Case, columns: _Columns, options: RunOptions) -> bool:
     return people * len(columns.inferred) <= _TAUGHT
 
 
-def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> None:
+def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan, search: Search) -> None:
     """Search key sets, unless the search is switched off or there are too few columns."""
     if options.search == "off":
         return
@@ -192,7 +219,7 @@ def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> N
         return
     n, people = len(columns.wanted), _fewest_people(case)
     keep = max(1, min(_KEEP, min(_TESTS, people) // n))
-    plan.key_sets, notes = ranked_key_sets(case, list(columns.wanted), keep=keep, jobs=options.jobs)
+    plan.key_sets, notes = search(case, list(columns.wanted), keep, options.jobs)
     plan.notes += notes
     if keep < _KEEP:
         many = f"{n} targets are many" + (" for so few people" if people < _TESTS else "")

@@ -30,10 +30,12 @@ from divulge.tables.many_files import in_files, in_names, is_several, joined
 from divulge.tables.stacking import stacked
 
 __all__ = [
+    "ARROW",
     "EXCEL",
     "PARQUET",
     "TEXT",
     "Content",
+    "checked_file",
     "columns_in",
     "content_of",
     "is_table_file",
@@ -138,17 +140,30 @@ def content_of(path: str | PathLike[str], role: str) -> Content:
         return Content(sys.stdin.buffer.read(), ".csv", f"{role}: standard input", zipped=False)
     path = Path(path)
     where = f"{role}: {tidy(path.name or path)}"
+    suffix = checked_file(path, role)
+    try:
+        return Content(path.read_bytes(), suffix, where, path.name.lower().endswith(".gz"))
+    except OSError as error:
+        raise TableError(
+            f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
+        ) from None
+
+
+def checked_file(path: Path, role: str) -> str:
+    """Return the suffix of a table's file, without .gz.
+
+    Raises
+    ------
+    TableError
+        No such file, empty, or of an unknown kind.
+    """
+    where = f"{role}: {tidy(path.name or path)}"
     _check_file(path, where)
     zipped = path.name.lower().endswith(".gz")
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in TEXT and (zipped or suffix not in PARQUET + ARROW + EXCEL):
         raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
-    try:
-        return Content(path.read_bytes(), suffix, where, zipped)
-    except OSError as error:
-        raise TableError(
-            f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
-        ) from None
+    return suffix
 
 
 def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:

@@ -120,7 +120,8 @@ def _tiles(told: Decision) -> str:
 def _scope(told: Decision) -> str:
     lines = [("Preconditions", told.preconditions)]
     lines += [] if told.reach else [("Ruled out", told.unbounded)]
-    lines += [("Further tests", told.screened), ("Not tested", told.not_tested), ("Several tables", told.together)]
+    lines += [("Further tests", told.screened), ("Not tested", told.not_tested)]
+    lines += [("Several tables", told.together), ("Asked", told.asked)]
     text = "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines if text)
     heads = ("main test without a finding", "state", "a leak could still reach")
     rows = [(escaped(x.test), _state(x.state), x.limit) for x in told.reach]

@@ -178,6 +178,7 @@ _WHOLE = (
     "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
     "people whom the synthesizer never saw with --holdout.",
     "inference: # targets are many, and the first # by name were attacked; name others as targets",
+    "all people do not fit into memory, so that a sample is asked (--people all asks everybody)",
     "inference: no model was trained, as that takes long on tables of this size; models=True asks for it",
     "key sets of # columns: the # that extend the best smaller ones were looked at",
     "no column is left as a target: attribution was not tested",
