@@ -34,7 +34,7 @@ __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
     "search", "models", "membership", "utility", "fidelity", "fidelity_models", "acceptable", "positive_control",
-    "seed", "level", "budget", "people", "resume", "beyond_memory",
+    "seed", "level", "budget", "people", "resume", "beyond_memory", "engine",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
@@ -61,6 +61,14 @@ _PASSED_ON = (
     callback=names,
     metavar="COLUMNS",
     help="Columns whose values define groups; inference is reported for each group.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "memory", "duckdb", "polars"]),
+    default="auto",
+    show_default=True,
+    help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that do "
+    "not fit into memory: attribution and uniqueness with --keys, and exact copies.",
 )
 @table_options
 @run_options
@@ -206,7 +214,7 @@ def demo(**options: Any) -> None:
 
     options |= {
         "keys": ["age", "educ", "TVnews"], "targets": ["vote", "PID", "income"], "schema_file": None, "unit": None,
-        "ignore": [], "missing": [],
+        "ignore": [], "missing": [], "engine": "auto",
     }  # fmt: skip
     folder = _checked_folder(options)
     real, synthetic, holdout = tables(seed=options["seed"])

@@ -61,6 +61,8 @@ NOT_TESTED = (
 """Attacks with the field's word and the question: the report lists as not tested those that have no result."""
 
 UNTESTED = {
+    "exchangeable": "are members and strangers a random split of the same people?",
+    "no overlap": "is anybody both member and stranger?",
     "holdout unseen": "did the synthesizer see the strangers too?",
     "rows belong together": "do several rows belong to one person?",
 }
@@ -116,6 +118,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     models: bool | None
     people: Count | None = None
     """Most members, and as many strangers, who were asked by the attacks that may ask a sample; None: all."""
+    engine: Literal["auto", "memory", "duckdb", "polars"] = "auto"
+    """Where the rows were counted: "duckdb" and "polars" left them where they were."""
     keys: tuple[str, ...] | None
     targets: tuple[str, ...] | None
     subgroups: tuple[str, ...]

@@ -35,6 +35,7 @@ from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
+from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
 from divulge.run.expected_cost import expected_seconds, work_of
 from divulge.run.expected_time import duration
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
@@ -88,6 +89,7 @@ def assess(
     keep: str | Path | None = None,
     resume: bool = False,
     beyond_memory: bool = False,
+    engine: str = "auto",
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> Report:
@@ -160,6 +162,10 @@ def assess(
         times. Results of other tables or other settings are not used.
     beyond_memory
         Whether to begin although the run is not expected to fit into the memory that this process may use.
+    engine
+        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, for tables that
+        do not fit into memory: attribution and uniqueness with named keys, and exact copies. Attacks that need every
+        row are then listed as not made. "auto" and "memory" read all tables.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -177,7 +183,7 @@ def assess(
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory,
+        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -221,10 +227,13 @@ class _Assessing:
         """Return the report on three tables."""
         started, clock = datetime.now(UTC), Clock.start(self.options.budget)
         self.options.check()
+        check_counted(self.options)
         fixed_moment()  # a mistake there is told before the run
         with memory_told(lambda: self.n_rows, lambda: self.options.keep is not None):
-            tables = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
-            self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
+            tables = (real, synthetic, holdout)
+            if not counts_elsewhere(self.options):
+                tables = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+                self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
             found, results = self._assessed(*tables, clock, started)
         return Report(found, tuple(results.results), results.records, kind_of(real))
 
@@ -240,9 +249,15 @@ class _Assessing:
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
+        elsewhere = counts_elsewhere(options)
+        if elsewhere:
+            keep_counted(plan, options)
+            self.progress("counting the tables where they are", 0, 1)
+            gather(case, plan)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
-        store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
+        kept = options.keep is not None and not elsewhere
+        store = CheckpointStore(options.keep, resume=options.resume) if kept and options.keep else None
         runner = Runner(watch, clock, store, self.finished, options.models, options.sample)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
@@ -276,9 +291,9 @@ class _Assessing:
         return assessment, found
 
     def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
-        missing, share = self.reading.missing, self.options.positive_control
-        real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
-        holdout = None if holdout is None else opened(holdout, "holdout", missing)
+        missing, share, engine = self.reading.missing, self.options.positive_control, self.options.engine
+        real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
+        holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
@@ -289,10 +304,11 @@ class _Assessing:
         people = people_of_run(case, self.options.sample)
         reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
-        why = TOO_LARGE if self.too_large and people.note else ""
-        for told in filter(None, (self._size(case, plan), people.note, why, reach, slow)):
+        samples = people.notes(plan.attacks)
+        samples += [TOO_LARGE] * (self.too_large and bool(samples))
+        for told in filter(None, (self._size(case, plan), *samples, reach, slow)):
             self.before(told)
-        return [n for n in (people.note, why, reach, ABSENT if slow else "") if n]
+        return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
     def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""
@@ -328,7 +344,7 @@ class _Assessing:
             real, synthetic, holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
             missing=reading.missing, seed=options.seed, level=options.level,
         )  # fmt: skip
-        if not case.in_memory:
+        if not case.in_memory and not counts_elsewhere(options):
             case = case.collected("joint tests need the scores of each person together")
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
@@ -346,7 +362,8 @@ class _Assessing:
         self.progress("gathering records", n, n)
         facts = people_facts(case)
         fidelity = self._fidelity(case, runner, run)
-        utility = _utility(case, self.attacker.targets, runner, run) if self.options.utility else []
+        wanted = self.options.utility and case.in_memory
+        utility = _utility(case, self.attacker.targets, runner, run) if wanted else []
         return _Found(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
@@ -361,7 +378,7 @@ class _Assessing:
 
     def _fidelity(self, case: Case, runner: Runner, run: RunOutcome) -> FidelityFound:
         """Return what the synthetic table keeps; measures that fail or are left out are listed with the attacks."""
-        if not self.options.fidelity:
+        if not self.options.fidelity or not case.in_memory:
             return FidelityFound()
         found = fidelity_in_run(
             case, models=self.options.fidelity_models, groups=self.attacker.subgroups, targets=self.attacker.targets,
@@ -378,7 +395,7 @@ class _Assessing:
         return Scope(
             failing=failing,
             left_out=left_out,
-            planned=plan.attacks,
+            planned=[*plan.attacks, *plan.uncounted],
             attacker=self.attacker,
             n_members=case.n_rows("real"),
             not_compared=not_compared(case),

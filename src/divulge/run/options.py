@@ -13,6 +13,7 @@ import numpy as np
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
+from divulge.tables.engines import check_engine
 
 __all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
 
@@ -69,6 +70,8 @@ class RunOptions:
     resume: bool = False
     beyond_memory: bool = False
     """Whether to begin although the run is not expected to fit into memory."""
+    engine: str = "auto"
+    """Where the rows are counted, see `divulge.tables.engines`."""
 
     @property
     def sample(self) -> int | None:
@@ -82,6 +85,7 @@ class RunOptions:
             missing = value is None and name in ("budget", "people", "positive_control")
             if not (_is_number(value) or missing or (name == "people" and value == "all")):
                 raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
+        check_engine(self.engine)
         if self.search not in ("default", "full", "off"):
             raise SettingError("search: no such search. hint: one of default, full, off.")
         if not set(self.reveal) <= {"values"}:
@@ -135,6 +139,7 @@ def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str 
         "search": options.search,
         "models": options.models,
         "people": options.sample,
+        "engine": options.engine,
         "keys": list(attacker.keys) if attacker.keys else None,
         "targets": list(attacker.targets) if attacker.targets else None,
         "subgroups": list(attacker.subgroups),

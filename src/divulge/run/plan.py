@@ -20,6 +20,7 @@ from divulge.core.schema import check_columns
 from divulge.report.external.rounding import at_least, step_of
 from divulge.run.options import Attacker, RunOptions
 from divulge.stats import LEAST_P
+from divulge.tables.counting import COUNTING
 
 __all__ = ["Plan", "Search", "Task", "first_key_sets", "plan_of", "without_models"]
 
@@ -38,6 +39,7 @@ _TAUGHT = 3_000_000
 _ONE_COLUMN = "fewer columns can be attacked than it needs"
 _NO_KEYS = "no keys were given: it is made for keys and targets that are named"
 _NO_KEY_SET = "no keys were given, and no key set was searched for"
+_NOT_SEARCHED = "no key set was searched for: the search needs every synthetic row; name keys"
 _NO_TARGET = "no column is left as a target"
 _AS_ASKED = "it was left out on request (membership=False)"
 _NO_STRANGERS = "it needs a holdout"
@@ -65,6 +67,8 @@ class Plan:
     notes: list[str] = field(default_factory=list)
     not_run: list[dict[str, str]] = field(default_factory=list)
     """Attacks of the catalogue without a planned test, and why there is none."""
+    uncounted: list[str] = field(default_factory=list)
+    """Attacks that were planned and need rows, where an engine counts the tables."""
 
     @property
     def attacks(self) -> list[str]:
@@ -213,6 +217,9 @@ def _taught(case: Case, columns: _Columns, options: RunOptions) -> bool:
 def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan, search: Search) -> None:
     """Search key sets, unless the search is switched off or there are too few columns."""
     if options.search == "off":
+        return
+    if options.engine in COUNTING:
+        plan.notes.append(_NOT_SEARCHED)
         return
     if len(columns.usable) < 2:
         plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
