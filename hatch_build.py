@@ -55,7 +55,9 @@ class KernelsHook(BuildHookInterface[Any]):
             return
         compiler = None if _numpy_only() else make.working_compiler()
         if compiler is None and os.environ.get("CC") and not _numpy_only():
-            raise RuntimeError(f"CC={os.environ['CC']} compiles no program. hint: unset it, or set DIVULGE_BUILD=numpy.")
+            raise RuntimeError(
+                f"CC={os.environ['CC']} compiles no program. hint: unset it, or set DIVULGE_BUILD=numpy."
+            )
         if compiler is None:
             self.app.display_warning("divulge is installed without its compiled loops: no C compiler")
             return

@@ -85,7 +85,7 @@ def is_current(folder: Path = HERE) -> bool:
 
 
 def compilers() -> list[list[str]]:
-    """Return the commands of C compilers that this machine has, the one to take first first; only CC where it is set."""
+    """Return the commands of C compilers that this machine has, the first one first; CC alone where it is set."""
     if asked := os.environ.get("CC", "").split():
         return [asked]
     found = [[path] for name in ("cc", "gcc", "clang") if (path := shutil.which(name))]
