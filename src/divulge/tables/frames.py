@@ -420,8 +420,7 @@ def _rows(marked: NDArray[np.bool_], place: NDArray[Any] | None, weight: NDArray
     """Return how many rows have a marked value."""
     if not marked.any():
         return 0
-    if place is not None:
-        marked = marked[place]
+    marked = marked if place is None else marked[place]
     return int(marked.sum() if weight is None else weight[marked].sum())
 
 
