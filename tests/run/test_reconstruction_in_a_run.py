@@ -66,7 +66,7 @@ def test_a_run_asks_at_most_so_many_people_and_says_so(monkeypatch):
     assert made[0].real.n == made[0].holdout.n == 40
     corrected = asked.corrected(made, 0.05, 1)
     assert corrected == correct(drawn.case, made, 0.05, 1)
-    scores = asked.of_everybody(corrected)[0].individual
+    scores = asked.of_everybody(corrected[0]).individual
     assert np.flatnonzero(~np.isnan(scores.real)).tolist() == drawn.real.tolist()
     assert (len(scores.real), len(scores.holdout), np.isfinite(scores.holdout).sum()) == (60, 50, 40)
     told = "linear_reconstruction asks a random sample, for the time that it takes: 40 of 60 members and 40 of 50 strangers"

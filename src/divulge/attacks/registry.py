@@ -28,8 +28,10 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
+from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
+from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
 __all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
@@ -50,13 +52,14 @@ SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the
 """Settings with the same meaning in every attack that does not describe them itself."""
 EVERY = (
     "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
-    "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level` "
-    "(of the interval). `synthetic` may be a list of several tables of one training set, which are attacked together."
+    "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed`, `level` (of the "
+    'interval) and `engine` ("duckdb" or "polars" count tables where they are, for attacks that need counts alone). '
+    "`synthetic` may be a list of several tables of one training set, which are attacked together."
 )
 _NOTHING: Mapping[str, Any] = {}
 
 _TABLES = inspect.signature(
-    lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95: None
+    lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95, engine="auto": None
 )
 
 
@@ -141,12 +144,18 @@ def _public(entry: Attack) -> Any:
         missing: Sequence[str] = (),
         seed: int = 0,
         level: float = 0.95,
+        engine: str = "auto",
         **settings: Any,
     ) -> Result | Results:
         own.bind(None, **settings)  # an unknown setting fails before the tables are read
         settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
-        case = build_case(real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level)
-        if entry.plan.in_memory:
+        case = build_case(
+            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine,
+            asked=_asked(own, settings),
+        )  # fmt: skip
+        if counting := engine if engine in COUNTING else case.engine:
+            _gather(case, entry, settings, counting)
+        elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
         notes = [n for n in case.notes if is_about_tables(n)]
         found = _with_notes(entry.run(case, **settings), notes)
@@ -160,6 +169,18 @@ def _public(entry: Attack) -> Any:
     public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
     public.__doc__ = doc
     return public
+
+
+def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:
+    """Get the distinct rows of the columns that an attack looks at from the engine; the attack checks their names."""
+    if entry.plan.in_memory:
+        raise SettingError(
+            f"engine: {entry.name} needs every row, and {engine} counts rows where they are. hint: engine='memory' "
+            "reads them."
+        )
+    named = [*(settings.get("keys") or ()), *filter(None, [settings.get("target")])]
+    compared = settings.get("columns") or (case.whole_record if entry.plan.per == "table" else ())
+    case.gather(*([c for c in dict.fromkeys(names) if c in case.columns] for names in (named, compared)))
 
 
 _TOLD = (LEFT_OUT, TOGETHER, LACKING)
@@ -180,6 +201,15 @@ def _names(setting: str, given: Any) -> Any:
     names = column_names(setting, given)
     one = setting == "target" and (isinstance(given, str) or not isinstance(given, Iterable))
     return names[0] if one else names
+
+
+def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | None:
+    """Return the columns that a call names, where it names its keys and its target; None: it may need any column."""
+    named = [settings.get(name) for name in _NAMES if name in own.parameters]
+    needed = [settings.get(name) for name in _NAMES[:2] if name in own.parameters]
+    if "keys" not in own.parameters or "columns" in own.parameters or any(given is None for given in needed):
+        return None
+    return [c for given in named if given is not None for c in ([given] if isinstance(given, str) else given)]
 
 
 def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:

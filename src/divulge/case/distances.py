@@ -242,7 +242,8 @@ def nearest(
     if ranges_from is not None and not given:
         tables.append(table_of(ranges_from, "ranges_from"))
         given = [2]
-    case = build_case(*map(collect, tables), schema=schema, missing=missing)
+    asked = None if columns is None else column_names("columns", columns)
+    case = build_case(*map(collect, tables), schema=schema, missing=missing, asked=asked)
     used, _ = distance_columns(case, columns)
     if weights:
         _check_weights(weights, used)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from divulge.attacks.registry import worded
 from divulge.case.asked import Asked, asked_of
 from divulge.case.case import Case
 from divulge.core.result import Individual, Result
+from divulge.report.model import Sampling
+from divulge.report.prose.sampled import RATE
+from divulge.run.reach import smallest_excess
 
 __all__ = ["ASKED", "FEWER", "People", "people_of_run"]
 
@@ -70,11 +74,9 @@ class People:
                 out[i] = result
         return out
 
-    def of_everybody(self, results: Sequence[Result]) -> list[Result]:
-        """Return the results with a score for each record of the whole tables; nan for who was not asked."""
-        return [self._spread(r, self._asked(r.attack)) for r in results]
-
-    def _spread(self, result: Result, asked: Asked | None) -> Result:
+    def of_everybody(self, result: Result) -> Result:
+        """Return a result with a score for each record of the whole tables; nan for who was not asked."""
+        asked = self._asked(result.attack)
         if asked is None or result.individual is None:
             return result
         real, holdout = result.individual.real, result.individual.holdout
@@ -92,6 +94,20 @@ class People:
     def fewest(self) -> Case:
         """The case of the fewest people that an attack asks."""
         return self.case if self.asked is None else self.asked.case
+
+    def sampling(self, n_attacks: int) -> Sampling | None:
+        """Return who is asked, of how many, and the smallest excess that they show; None where everybody is asked."""
+        if self.asked is None:
+            return None
+        asked, of = (
+            [c.n_people(role) if role == "real" or c.has_holdout else 0 for role in ("real", "holdout")]
+            for c in (self.asked.case, self.case)
+        )
+        excess = smallest_excess(asked[0], asked[1], n_attacks, self.case.level, RATE) if asked[1] else math.nan
+        return Sampling(
+            members=asked[0], of_members=of[0], strangers=asked[1], of_strangers=of[1],
+            excess=None if math.isnan(excess) else excess,
+        )  # fmt: skip
 
     def notes(self, attacks: Iterable[str]) -> list[str]:
         """Return what the report says of samples, given the attacks of the run; [] where everybody is asked."""

@@ -219,7 +219,7 @@ def _attacked(case: Case, task: Task) -> tuple[Result, ...] | str:
         found = CATALOGUE[task.attack].run(case, **task.settings)
     except DivulgeError as error:
         return str(error)
-    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
         # the message of a library may hold a data value: only the error's type is reported
         where = " -> ".join(str(v) for v in task.settings.values() if v)
         return f"{type(error).__name__} inside the attack ({where}); please report it"
