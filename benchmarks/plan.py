@@ -64,6 +64,8 @@ RUNS = (
     Recipe("wide, 5k, least", "mixed", 5000, 40, LEAST),
     Recipe("few, 60k, known", "mixed", 60_000, 8, (*KNOWN, *LEAST)),
     Recipe("fidelity, 20k", "mixed", 20_000, 15, ("--no-models",), command="fidelity"),
+    Recipe("fidelity, 60k", "mixed", 60_000, 15, ("--no-models",), command="fidelity"),
+    Recipe("fidelity, 20k, wide", "mixed", 20_000, 40, ("--no-models",), command="fidelity"),
     Recipe("mixed, 20k, no holdout", "mixed", 20_000, 15, ("--no-models",), holdout=False),
     Recipe("mixed, 100k", "mixed", 100_000, 15),
     Recipe("mixed, 100k, least", "mixed", 100_000, 15, LEAST),
@@ -249,7 +251,8 @@ def fit(options: argparse.Namespace) -> None:
     text = '"""What the parts of a run cost, fitted to measured runs: benchmarks/plan.py writes this file."""\n\n'
     text += "from __future__ import annotations\n\n"
     for name, told in (("BYTES", "Bytes of memory"), ("SECONDS", "CPU seconds")):
-        entries = "".join(f'    "{n}": {v:.3g},\n' for n, v in runs.numbers(name).items())
+        each = {n: f"{v:.3g}".replace("e+", "e") for n, v in runs.numbers(name).items()}
+        entries = "".join(f'    "{n}": {v},\n' for n, v in each.items())
         text += f'{name} = {{\n{entries}}}\n"""{told} of each part."""\n\n'
     text += f'ALONE = {alone:.2g}\n"""Share of the work that no further thread shortens."""\n\n'
     text += f"ADDRESS_SPACE = {float(f'{space:.2g}'):.0f}\n"

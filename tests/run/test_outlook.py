@@ -118,7 +118,7 @@ def test_the_command_prints_and_writes_it(files, tmp_path, monkeypatch):
     assert "the run does not fit (its container has a limit)" in found.output
 
 
-WORK = Work(rows=10**5, synthetic=4 * 10**4, people=6 * 10**4, asked=6 * 10**4, columns=10, levels=10**4,
+WORK = Work(rows=10**5, synthetic=4 * 10**4, people=6 * 10**4, asked=6 * 10**4, columns=10, bits=30.0, levels=10**4,
             table_bytes=10**7, text_bytes=0, targets=5, pairs=100, sampled=105, scores=7 * 10**6, membership=True)  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
 from divulge.run.measured_cost import ALONE, BYTES, SECONDS
@@ -34,6 +36,8 @@ class Work:
     """Those of the people whom attacks ask that may ask a sample."""
     columns: int
     """That are compared."""
+    bits: float
+    """Entropy of these columns, added up: searches among rows that are alike end sooner."""
     levels: int
     """Distinct values, over all columns."""
     table_bytes: int
@@ -92,6 +96,7 @@ def work_of(
         people=people,
         asked=some,
         columns=len(case.schema.usable()),
+        bits=sum(_entropy(case, c) for c in case.schema.usable()),
         levels=round(sum(_levels(case, c) for c in case.columns)),
         table_bytes=sum(_bytes(case, i) for i in range(len(rows))),
         text_bytes=text_bytes,
@@ -105,6 +110,13 @@ def work_of(
         fidelity_models=options.fidelity and options.fidelity_models,
         utility=options.utility,
     )
+
+
+def _entropy(case: Case, column: str) -> float:
+    """Return the entropy of a column over all tables, in bits."""
+    counts = np.sum(case.pooled(column).counts, axis=0)
+    shares = counts[counts > 0] / counts.sum()
+    return -float((shares * np.log2(shares)).sum())
 
 
 def _levels(case: Case, column: str) -> float:
@@ -142,6 +154,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "membership": work.membership,
         "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
         "fidelity": work.fidelity,
+        "pair of columns in fidelity": work.columns**2 * work.fidelity,
         "cell in fidelity": work.rows * work.columns * work.fidelity,
     }
 
@@ -154,9 +167,9 @@ def seconds_parts(work: Work) -> dict[str, float]:
         "byte of text": work.text_bytes,
         "cell": work.rows * work.columns,
         "row in distances": work.rows * work.attacks,
-        "cell in distances": work.rows * work.columns * work.attacks,
+        "bit in distances": work.rows * work.bits * work.attacks,
         "target": work.targets,
-        "cell of a target": work.targets * work.asked * work.columns,
+        "bit of a target": work.targets * work.asked * work.bits,
         "model": work.models,
         "cell of a model": work.models * taught * work.columns,
         "pair": work.pairs,

@@ -66,7 +66,9 @@ def fitting(
         return replace(options, people=options.sample), False
     told = outlook_of(sizes, attacker, reading, options, there)
     refuse_beyond(told)
-    return replace(options, people=told.people), options.people is None and told.people is not None
+    if options.people is not None:
+        return replace(options, people=options.sample), False
+    return replace(options, people=told.people), told.people is not None
 
 
 def _fits_surely(sizes: Sizes, there: Room) -> bool:
@@ -75,10 +77,10 @@ def _fits_surely(sizes: Sizes, there: Room) -> bool:
     rows, columns = sum(s.rows for s in tables), max(len(s.sample.columns) for s in tables)
     people = rows - sizes.synthetic.rows
     most = Work(
-        rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, levels=rows * columns,
-        table_bytes=sum(s.table_bytes for s in tables), text_bytes=sum(s.file_bytes for s in tables),
-        scores=people * (_TESTS + _TESTS_A_COLUMN * columns), membership=True, fidelity=True, fidelity_models=True,
-        utility=True,
+        rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, bits=0.0,
+        levels=rows * columns, table_bytes=sum(s.table_bytes for s in tables),
+        text_bytes=sum(s.file_bytes for s in tables), scores=people * (_TESTS + _TESTS_A_COLUMN * columns),
+        membership=True, fidelity=True, fidelity_models=True, utility=True,
     )  # fmt: skip
     return expected_bytes(most) <= there.free
 
@@ -153,6 +155,7 @@ def refuse_beyond(told: Outlook, more: int = 0) -> None:
         return
     n = None if more else told.people_that_fit
     advice = "" if n is None else f"ask a sample of people (with --people {n} it fits), "
+    advice += "" if more else "count named keys and targets without reading all (--engine duckdb), "
     rows = [t.rows for t in told.tables]
     raise _too_large(told.needed + more, told.there + more, told.limit, rows, advice)
 

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 BYTES = {
-    "process": 1.41e08,
-    "attacks": 3.64e08,
-    "byte of text": 1.23,
-    "byte of table": 20.1,
-    "cell in distances": 9.79,
-    "byte of counts": 1.43,
-    "byte of scores": 1.91,
-    "cell in fidelity": 98.8,
+    "process": 2.32e08,
+    "attacks": 2.45e08,
+    "byte of text": 1.21,
+    "byte of table": 3.94,
+    "distinct value": 84.4,
+    "cell in distances": 138,
+    "byte of counts": 1.8,
+    "byte of scores": 1.21,
+    "cell in membership": 85.5,
+    "pair of columns in fidelity": 2.22e05,
 }
 """Bytes of memory of each part."""
 
 SECONDS = {
-    "process": 2.18,
-    "byte of text": 6.49e-07,
-    "row in distances": 2.93e-05,
-    "cell in distances": 1.05e-05,
-    "cell of a target": 3.05e-07,
-    "model": 0.287,
-    "cell of a model": 1.71e-06,
-    "pair": 0.00846,
-    "membership": 3.78,
-    "cell in membership": 3.9e-06,
-    "utility": 1.41,
+    "process": 0.0856,
+    "byte of text": 4.37e-07,
+    "cell": 3.72e-07,
+    "row in distances": 8.2e-06,
+    "bit in distances": 2.48e-06,
+    "bit of a target": 2.3e-07,
+    "model": 0.312,
+    "cell of a model": 2.01e-06,
+    "row of a pair": 3.62e-08,
+    "membership": 7.11,
+    "fidelity": 0.873,
+    "pair of columns in fidelity": 0.00377,
 }
 """CPU seconds of each part."""
 

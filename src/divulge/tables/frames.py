@@ -42,7 +42,6 @@ __all__ = [
     "collect",
     "distinct_values",
     "fingerprint",
-    "head_of",
     "plain",
     "pool",
     "profiles",
@@ -162,13 +161,6 @@ def collect(table: Table) -> Table:
     if table.lazy is None:
         return table
     return replace(table, frame=_run(table.lazy, table.role), lazy=None)
-
-
-def head_of(table: Table, n: int) -> Table:
-    """Return the first rows of a table that an engine holds, in memory."""
-    assert table.lazy is not None
-    frame = _run(table.lazy.head(n), table.role)
-    return replace(table, frame=frame, lazy=None, n_rows=frame.height)
 
 
 _BROKEN = "has half a character (a lone surrogate), which no file can hold."

@@ -16,7 +16,7 @@ import polars as pl
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
 from divulge.tables.databases import in_database
-from divulge.tables.frames import Table, check_missing, head_of, table_of
+from divulge.tables.frames import Table, check_missing, collect, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.readers import (
     ARROW,
@@ -103,8 +103,16 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
 def _of_frame(table: Table) -> TableSize:
     held = 0 if table.frame is None else int(table.frame.estimated_size())
     if table.frame is None:
-        return TableSize(table.n_rows, True, head_of(table, _ROWS), 0, 0)
+        return TableSize(table.n_rows, True, _head_of(table), 0, 0)
     return TableSize(table.n_rows, True, table.rows_at(_places(table.n_rows)), 0, held)
+
+
+def _head_of(table: Table) -> Table:
+    """Return the first rows of a table that an engine holds, in memory."""
+    assert table.lazy is not None
+    some = collect(replace(table, lazy=table.lazy.head(_ROWS)))
+    assert some.frame is not None
+    return replace(some, n_rows=some.frame.height)
 
 
 def _places(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
