@@ -60,9 +60,9 @@ class KernelsHook(BuildHookInterface[Any]):
             return
         self._place = tempfile.TemporaryDirectory()
         library = make.build(Path(self._place.name), compiler)
-        build_data["force_include"][str(library)] = f"divulge/kernels/_native/{make.FILE_NAME}"
-        build_data["pure_python"] = False
         machine = os.environ.get("DIVULGE_PLATFORM") or sysconfig.get_platform()
+        build_data["force_include"][str(library)] = f"divulge/kernels/_native/{make.file_name(machine)}"
+        build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{machine.replace('-', '_').replace('.', '_')}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -3,9 +3,11 @@
     python benchmarks/fidelity.py                            all lines, about ten minutes
     python benchmarks/fidelity.py --lines 50000x15,pair      some lines
     python benchmarks/fidelity.py --rounds 1 --json f.json --docs docs/speed.md
+    python benchmarks/fidelity.py --lines sound-50000x15 --docs docs/speed.md --mark sound
 
 It needs SDMetrics 0.32.0 and pandas below 3 in the same environment. A line is a quality report of ROWSxCOLUMNS, or
 
+    sound-ROWSxCOLUMNS  SDMetrics' quality report beside divulge.fidelity without models
     pair      counting one pair of columns of a million rows whose codes are given, beside pandas' groupby
     msas      StatisticMSAS (mean) of a million rows in sequences of 100, from pandas
     msas-long the same in ten sequences
@@ -40,6 +42,7 @@ KINDS = ("pandas", "polars", "arrow")
 LINES = "50000x15,50000x50,1000000x15,50000x400,pair,msas,msas-long"
 GOALS = {
     "50000x15": {"pandas": 15, "polars": 15},
+    "sound-50000x15": {"pandas": 3, "polars": 3, "arrow": 3},
     "50000x50": {"pandas": 40, "polars": 40},
     "1000000x15": {"pandas": 5, "polars": 10, "arrow": 10},
     "pair": {"codes": 100},
@@ -122,6 +125,14 @@ def report(who: str, kind: str, n: int, k: int) -> Callable[[], float]:
     return call
 
 
+def sound(kind: str, n: int, k: int) -> Callable[[], float]:
+    """Return the call of all measures of fidelity without models; the score is the mean distance of columns."""
+    import divulge
+
+    real, synthetic = (frame(n, k, seed, kind) for seed in (1, 2))
+    return lambda: float(divulge.fidelity(real, synthetic, models=False).results[0].value)
+
+
 def pair(who: str) -> Callable[[], float]:
     """Return the counting of the cells of one pair; the score is the sum of squares of the counts."""
     rng = np.random.default_rng(1)
@@ -160,8 +171,15 @@ def call_of(line: str, who: str, kind: str) -> Callable[[], float]:
         return pair(who)
     if line.startswith("msas"):
         return msas(who, 100 if line == "msas" else MSAS_ROWS // 10)
-    n, k = map(int, line.split("x"))
+    n, k = _size(line)
+    if line.startswith("sound-") and who == "divulge":
+        return sound(kind, n, k)
     return report(who, kind, n, k)
+
+
+def _size(line: str) -> tuple[int, int]:
+    n, k = map(int, line.removeprefix("sound-").split("x"))
+    return n, k
 
 
 # ---------------------------------------------------------------- measuring
@@ -195,7 +213,7 @@ def in_process(line: str, who: str, kind: str, repeats: int) -> dict[str, float]
 def measured(line: str, rounds: int, repeats: int) -> list[dict[str, Any]]:
     """Return a row for each kind of frame."""
     kinds = KINDS if "x" in line else tuple(GOALS[line])
-    has_peer = "x" not in line or int(line.split("x")[1]) <= MOST
+    has_peer = "x" not in line or _size(line)[1] <= MOST
     found: list[dict[str, Any]] = [{"line": line, "kind": kind, "theirs": [], "ours": []} for kind in kinds]
     for _ in range(rounds if has_peer else 1):
         theirs = in_process(line, "sdmetrics", "pandas", repeats) if has_peer else None
@@ -214,8 +232,9 @@ def _words(line: str) -> str:
         return "one pair of 1,000,000 rows, codes given"
     if line.startswith("msas"):
         return f"StatisticMSAS, 1,000,000 rows in {'10,000' if line == 'msas' else '10'} sequences"
-    n, k = map(int, line.split("x"))
-    return f"quality report, {n:,} x {k}"
+    n, k = _size(line)
+    what = "quality report beside all measures without models" if line.startswith("sound-") else "quality report"
+    return f"{what}, {n:,} x {k}"
 
 
 def cells(row: dict[str, Any]) -> list[str]:
@@ -237,15 +256,15 @@ def cells(row: dict[str, Any]) -> list[str]:
         f"{_median(theirs, 'mb'):.0f}" if theirs else "",
         f"{mb:.0f}",
         f"{_median(ours, 'frames'):.0f}",
-        f"{abs(theirs[0]['score'] - ours[0]['score']):.0e}" if theirs else "",
+        f"{abs(theirs[0]['score'] - ours[0]['score']):.0e}" if theirs and not row["line"].startswith("sound-") else "",
     ]
 
 
-def _into(page: Path, table: str) -> None:
+def _into(page: Path, mark: str, table: str) -> None:
     text = page.read_text(encoding="utf-8")
-    before, _, rest = text.partition("<!-- fidelity -->")
-    after = rest.partition("<!-- /fidelity -->")[2]
-    page.write_text(f"{before}<!-- fidelity -->\n\n{table}\n\n<!-- /fidelity -->{after}", encoding="utf-8")
+    before, _, rest = text.partition(f"<!-- {mark} -->")
+    after = rest.partition(f"<!-- /{mark} -->")[2]
+    page.write_text(f"{before}<!-- {mark} -->\n\n{table}\n\n<!-- /{mark} -->{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -256,6 +275,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--docs", type=Path, help="a page to put the table into")
+    parser.add_argument("--mark", default="fidelity", help="name of the table on the page: fidelity, sound")
     parser.add_argument("--part", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -283,7 +303,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
     if options.docs:
-        _into(options.docs, "\n".join([*lines, "", note]))
+        _into(options.docs, options.mark, "\n".join([*lines, "", note]))
 
 
 def _processor() -> str:

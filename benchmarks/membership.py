@@ -1,8 +1,10 @@
 """Membership scores beside the formulas of Synth-MIA on the same tables, in one run; and what the scores cost.
 
-    python benchmarks/membership.py --data DIR            15 published tables: AUC of each score, p-value, best peer
+    python benchmarks/membership.py --data DIR            15 published tables: AUC of each score, p-values, best peer
     python benchmarks/membership.py --speed               CPU seconds of all nine scores, simulated people, one thread
-    python benchmarks/membership.py --data DIR --json F   also write the numbers
+    python benchmarks/membership.py --data DIR --large 1000000,1000000,250000
+                                                          scores of neighbours and margins beside `exposure`
+    ... --json FILE --docs docs/membership.md             also write the numbers, and put the tables into the page
 
 DIR holds the folders hepatitis, census2k, breast_cancer and adult, each with the real table (train), the holdout and
 synthetic tables. Synth-MIA is not on the package index, so its attacks stand here as their published formulas, with its
@@ -17,6 +19,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -45,6 +48,10 @@ PUBLISHED = {
 """The first nine leak, the last six do not."""
 ADULT_ROWS = (4_000, 8_000, 4_000)
 SPEED = ((2_000, 2_000, 2_000), (10_000, 10_000, 10_000))
+NEAR = ("ratio", "hit", "2-way margins", "3-way margins", "4-way margins", "rare 4-way margins")
+"""Scores of margins and of the neighbours that `exposure` searches; "dpi" needs 20 of both tables."""
+CHECKS = {"seen alone": 0.05, "quiet": 0.01}
+"""Adjusted p-values up to which a score sees a table, and above which a table counts as quiet."""
 
 
 # ---------------------------------------------------------------- tables
@@ -173,6 +180,7 @@ def measured(data: Path, name: str) -> dict[str, Any]:
         "error": ((n + m + 1) / (12 * n * m)) ** 0.5,
         "auc": {r.variant: r.context["AUC"] for r in (*found, *named)},
         "p": {r.variant: r.p_adjusted for r in found},
+        "gain": [found[-1].context[GAIN + limit] for limit in ("", ", lower limit", ", upper limit")],
         "tpr10": {r.variant: r.context["TPR at FPR 10%"] for r in found},
         "tpr1": {r.variant: r.context["TPR at FPR 1%"] for r in found},
         "verdict": {r.variant: r.verdict for r in found},
@@ -183,35 +191,74 @@ def measured(data: Path, name: str) -> dict[str, Any]:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return the tables as Markdown, the highest single score in bold."""
+    """Return the AUCs as Markdown, the highest single score in bold."""
     names = [v for v in rows[0]["auc"] if v != "known members"]
-    head = ["table", *names, "known members", "smallest p", "blind", "best peer"]
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    lines = [_line(["table", *names, "known members", "smallest p", "blind", "best peer"])]
     for row in rows:
         best = max(names, key=lambda name: row["auc"][name])
         cells = [f"**{row['auc'][n]:.3f}**" if n == best else f"{row['auc'][n]:.3f}" for n in names]
-        numbers = {n: a for n, a in row["peers"].items() if isinstance(a, float)}
-        peer = max(numbers, key=lambda name: numbers[name])
-        least = min(p for v, p in row["p"].items() if v != "known members")
-        cells += [f"{row['auc']['known members']:.3f}", f"{least:.4f}", f"{row['blind']:.3f}"]
-        lines.append(f"| {row['table']} | {' | '.join(cells)} | {numbers[peer]:.3f} ({peer}) |")
-    return "\n".join(lines)
+        peer = best_peer(row)
+        cells += [f"{row['auc']['known members']:.3f}", f"{least_p(row):.4f}", f"{row['blind']:.3f}"]
+        lines.append(_line([row["table"], *cells, f"{row['peers'][peer]:.3f} ({peer})"]))
+    return _with_rule(lines)
+
+
+def p_values(rows: list[dict[str, Any]]) -> str:
+    """Return the adjusted p-value of each score, and which kinds of score see the table, as Markdown."""
+    names = [v for v in rows[0]["p"] if v != "known members"]
+    lines = [_line(["table", *names, "known members"])]
+    lines += [_line([row["table"], *(f"{row['p'][n]:.4f}" for n in (*names, "known members"))]) for row in rows]
+    return _with_rule(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _with_rule(lines: list[str]) -> str:
+    return "\n".join([lines[0], "|" + " --- |" * (lines[0].count("|") - 1), *lines[1:]])
+
+
+def best_peer(row: dict[str, Any]) -> str:
+    """Return the published attack with the highest AUC of those that ran."""
+    return max((n for n, a in row["peers"].items() if isinstance(a, float)), key=lambda name: row["peers"][name])
+
+
+def least_p(row: dict[str, Any]) -> float:
+    """Return the smallest adjusted p-value of the nine scores."""
+    return min(p for v, p in row["p"].items() if v != "known members")
+
+
+GAIN = "gain over the best single score"
+KINDS = {
+    "distances": ("ratio", "hit", "dpi"),
+    "classifier": ("classifier",),
+    "margins": ("2-way margins", "3-way margins", "4-way margins", "rare 4-way margins"),
+}
+
+
+def seen_by(row: dict[str, Any]) -> list[str]:
+    """Return the kinds of score of which some score tells members from strangers."""
+    return [k for k, names in KINDS.items() if min(row["p"][n] for n in names) <= CHECKS["seen alone"]]
 
 
 def goals(rows: list[dict[str, Any]]) -> list[str]:
-    """Return how the goals are met."""
+    """Return how the goals are met, by table."""
     out = []
     for number, row in enumerate(rows):
         single = max(a for v, a in row["auc"].items() if v in row["p"] and v != "known members")
-        peer = max(a for a in row["peers"].values() if isinstance(a, float))
-        least = min(p for v, p in row["p"].items() if v != "known members")
+        peer = row["peers"][best_peer(row)]
+        what = f"{row['table']}: smallest adjusted p {least_p(row):.4f}"
         if number < 9:
             met = single >= peer - row["error"]
-            out.append(f"{row['table']}: best single {single:.3f}, best peer {peer:.3f}, met {met}; smallest p {least}")
+            what += f"; best single {single:.3f}, best peer {peer:.3f} (error {row['error']:.3f}), met {met}"
         else:
-            out.append(f"{row['table']}: smallest p {least}, met {least > 0.01}")
+            what += f", above {CHECKS['quiet']} {least_p(row) > CHECKS['quiet']}"
+        gain = [f"{x:+.3f}" for x in row["gain"]]
+        out.append(f"{what}; seen by {', '.join(seen_by(row)) or 'no kind'}")
         out.append(
-            f"    stack less best single {row['auc']['known members'] - single:+.3f}, {row['seconds']:.1f} CPU s"
+            f"    known members over the best single score: {gain[0]} ({gain[1]} to {gain[2]}), adjusted p "
+            f"{row['p']['known members']:.4f}; {row['seconds']:.1f} CPU s"
         )
     return out
 
@@ -240,31 +287,94 @@ def timed(sizes: tuple[int, int, int]) -> dict[str, Any]:
     return {"sizes": sizes, "nine": nine, "nine and known members": known}
 
 
+def beside_exposure(data: Path, sizes: tuple[int, ...]) -> dict[str, Any]:
+    """Return CPU seconds and memory of `exposure` and of scores of neighbours and margins on the same large tables.
+
+    The tables are members, synthetic rows and strangers drawn from a Gaussian copula fitted to Adult. Each call has a
+    process of its own; reading the files is not timed, and the memory is that of the whole process.
+    """
+    from neighbours import adult_copula, frame
+
+    out: dict[str, Any] = {"sizes": sizes}
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, n in enumerate(sizes):
+            frame(adult_copula(str(data / "adult"), n, seed), "polars").write_parquet(f"{folder}/{seed}.parquet")
+        scored = "divulge.membership(real, synthetic, holdout=holdout, scores={})"
+        for name, call in (
+            ("exposure", "divulge.exposure(real, synthetic, holdout=holdout)"),
+            ("without dpi", scored.format(list(NEAR))),
+            ("with dpi", scored.format([*NEAR, "dpi"])),
+        ):
+            code = (
+                "import json, resource, time, polars as pl, divulge\n"
+                f"attack = lambda real, synthetic, holdout: {call}\n"
+                f"tables = [pl.read_parquet(f'{folder}/{{i}}.parquet') for i in range(3)]\n"
+                "attack(*(t[:300] for t in tables))\n"
+                "cpu, wall = time.process_time(), time.perf_counter()\n"
+                "attack(*tables)\n"
+                "cpu, wall = time.process_time() - cpu, time.perf_counter() - wall\n"
+                "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20\n"
+                "print(json.dumps({'cpu': cpu, 'wall': wall, 'GB': peak}))\n"
+            )
+            done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+            out[name] = json.loads(done.stdout)
+    return out
+
+
+def large_markdown(rows: list[dict[str, Any]]) -> str:
+    """Return the cost beside `exposure` as Markdown."""
+    head = ["members, synthetic rows, strangers", "scores", "CPU s", "`exposure`, CPU s", "ratio", "memory, GB"]
+    lines = [_line(head)]
+    for r in rows:
+        for name in ("without dpi", "with dpi"):
+            mine, its = r[name], r["exposure"]["cpu"]
+            cells = [f"{mine['cpu']:.1f}", f"{its:.1f}", f"{mine['cpu'] / its:.2f}", f"{mine['GB']:.1f}"]
+            lines.append(_line([" + ".join(f"{n:,}" for n in r["sizes"]), f"neighbours and margins, {name}", *cells]))
+    return _with_rule(lines)
+
+
 def main() -> None:
-    """Measure what was asked for and print it."""
+    """Measure what was asked for, print it and write it down."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder of the published tables")
     parser.add_argument("--tables", help="parts of the names of tables, separated by commas; all if left out")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--large", action="append", default=[], metavar="N,M,K",
+                        help="members, synthetic rows, strangers; may be given several times")  # fmt: skip
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--docs", type=Path, help="page whose tables are replaced")
     chosen = parser.parse_args()
     out: dict[str, Any] = {}
-    if chosen.data:
+    tables: dict[str, str] = {}
+    if chosen.large:
+        out["large"] = [beside_exposure(chosen.data, tuple(map(int, sizes.split(",")))) for sizes in chosen.large]
+        tables["membership large"] = large_markdown(out["large"])
+    if chosen.data and (chosen.tables or not chosen.large):
         parts = chosen.tables.split(",") if chosen.tables else [""]
         names = [name for name in PUBLISHED if any(part in name for part in parts)]
         out["tables"] = [measured(chosen.data, name) for name in names]
-        print(markdown(out["tables"]))
+        tables |= {"membership": markdown(out["tables"]), "membership p": p_values(out["tables"])}
         if len(names) == len(PUBLISHED):
-            print("\n" + "\n".join(goals(out["tables"])))
+            out["goals"] = goals(out["tables"])
     if chosen.speed:
         out["speed"] = [timed(sizes) for sizes in SPEED]
-        for row in out["speed"]:
-            print(
-                f"{row['sizes']}: nine scores {row['nine']:.1f} CPU s, "
-                f"with known members {row['nine and known members']:.1f}"
-            )
+    _told(out, tables)
     if chosen.json:
         chosen.json.write_text(json.dumps(out, indent=1) + "\n")
+    if chosen.docs:
+        from cap import put_between_marks
+
+        for mark, table in tables.items():
+            if f"<!-- {mark} -->" in chosen.docs.read_text():
+                put_between_marks(chosen.docs, table, mark)
+
+
+def _told(out: dict[str, Any], tables: dict[str, str]) -> None:
+    print("\n\n".join(tables.values()))
+    print("\n".join(out.get("goals", [])))
+    for row in out.get("speed", []):
+        both = row["nine"], row["nine and known members"]
+        print(f"{row['sizes']}: nine scores {both[0]:.1f} CPU s, with known members {both[1]:.1f}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ first call stands alone, as it compiles or loads loops; the others are the media
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import resource
 import statistics
@@ -62,6 +63,8 @@ def measured(n: int, k: int, rounds: int) -> None:
             if name == NULL[-1]:
                 seconds["null"].append(time.process_time() - began)
         seconds["all"].append(time.process_time() - began)
+        del case
+        gc.collect()  # the memory is that of one case
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     told = [
         f"{name} {statistics.median(s[1:]):.3f} s (least {min(s[1:]):.3f}, first {s[0]:.2f})"

@@ -42,6 +42,7 @@ from .core.errors import ColumnError as ColumnError
 from .core.errors import DivulgeError as DivulgeError
 from .core.errors import FrameError as FrameError
 from .core.errors import SettingError as SettingError
+from .core.errors import SizeError as SizeError
 from .core.errors import TableError as TableError
 from .core.result import Result as Result
 from .core.schema import Schema as Schema
@@ -79,7 +80,9 @@ from .report.report import Report as Report
 from .run.assess import assess as assess
 from .run.compare import compare as compare
 from .run.fidelity import fidelity as fidelity
+from .run.forecast import plan as plan
 from .run.holdout_split import split as split
+from .run.outlook import Outlook as Outlook
 from .stats.selective_prediction import prc as prc
 from .tables.readers import read as read
 from .tables.readers import read_schema as read_schema

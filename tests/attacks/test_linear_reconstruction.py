@@ -33,7 +33,7 @@ def test_equations_by_hand():
     rows = [np.array(v, dtype=np.int32) for v in ([1, 1, 1, 3], [1, 1, 2, 3])]
     known = Known([a, b], rows, [4, 4], np.array([True, False, True, True]))
     sets = [np.array(s) for s in ([0], [1], [0, 1])]
-    matrix, right = equations(known, np.arange(5), sets)
+    ((matrix, right),) = equations(known, [np.arange(5)], sets)
     # a = 1: three people, 2 of 3 rows ill; a = 2: no row; b = 1: two people, 1 of 2; b = 2: two people, 1 of 1;
     # b = 3: one person; a = 1 and b = 1: two people, 1 of 2
     wanted = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]])
@@ -42,12 +42,16 @@ def test_equations_by_hand():
     np.testing.assert_allclose(right, np.array([2, 1, 2, 1]) * weights)
 
 
-def test_a_group_is_asked_about_alone():
+def test_each_group_is_asked_about_alone():
     codes = np.array([1, 1, 1, 2, 2], dtype=np.int32)
     known = Known([codes], [np.array([1, 2], dtype=np.int32)], [3], np.array([True, False]))
-    matrix, right = equations(known, np.array([4, 0, 2]), [np.array([0])])
-    np.testing.assert_allclose(matrix.toarray(), [[0, 1 / np.sqrt(2), 1 / np.sqrt(2)]])
+    groups = [np.array([4, 0, 2]), np.array([3, 4, 0]), np.array([1])]
+    (first, right), (second, left), (third, none) = equations(known, groups, [np.array([0])])
+    np.testing.assert_allclose(first.toarray(), [[0, 1 / np.sqrt(2), 1 / np.sqrt(2)]])
     np.testing.assert_allclose(right, [np.sqrt(2)])
+    np.testing.assert_allclose(second.toarray(), [[1 / np.sqrt(2), 1 / np.sqrt(2), 0]])
+    np.testing.assert_allclose(left, [0])
+    assert (third.shape, len(none)) == ((0, 1), 0)
 
 
 def plain(side, synthetic, keys):

@@ -51,9 +51,9 @@ def test_a_claim_without_delta_is_tested_with_a_small_one_and_says_so():
     pool = pool_of(people(240))
     for design, runs in ((Canaries(n=20, claim=Claim(0.5)), 1), (Target(claim=Claim(0.5)), 8)):
         trial, (found,) = audited(design, pool, copies, runs)
-        assert found.epsilon.delta == 0.00042  # 1 / 2,400
+        assert found.epsilon.delta == 0.0004  # 1 / 2,400 with one digit
         for told in (found.notes, trial.outlook(runs)):
-            assert any("no delta was named" in note and "0.00042 is taken" in note for note in told)
+            assert any("no delta was named" in note and "0.0004 is taken" in note for note in told)
     named, (found,) = audited(Canaries(n=20, claim=Claim(0.5, 0.0)), pool, copies, 1)
     assert found.epsilon.delta == 0.0
     assert not any("delta" in note for note in (*found.notes, *named.outlook(1)))
@@ -69,6 +69,7 @@ def test_other_people_contradict_nothing():
     assert not found.epsilon.rejected
     assert found.verdict == "cannot tell"
     assert any("does not confirm" in note for note in found.notes)
+    assert found.findable.rate and found.findable.needed is None  # a bound near 0 never says «none found»
 
 
 def test_households_are_no_planted_records():

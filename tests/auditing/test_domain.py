@@ -46,6 +46,9 @@ def test_each_carrier_is_in_one_training_of_a_pair():
     first, second = (set(trial.training(r).rows.tolist()) for r in (0, 1))
     assert first | second == set(range(60))
     assert len(first & second) == 60 - len(trial.carriers)
+    coins = np.array([trial.first(2 * pair) for pair in range(8)])
+    assert (coins == [trial.first(2 * pair + 1) for pair in range(8)]).all()
+    assert coins.mean(axis=0).min() > 0 and coins.mean(axis=0).max() < 1  # each pair of trainings has its own
 
 
 def wide(n=80):

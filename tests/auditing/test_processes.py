@@ -1,6 +1,7 @@
 """Processes of an audit end with their group, whatever they do."""
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -45,6 +46,14 @@ def assert_ends(pid):
 def test_how_a_process_ends_is_told(how, tmp_path):
     code, why = CODE[how]
     assert run(code, tmp_path).why == why
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit of util-linux")
+def test_a_limit_of_memory_can_stand_before_the_command(tmp_path):
+    words = ["prlimit", "--as=400000000", sys.executable, "-I", "-c", "bytearray(10**9)"]
+    ended = Processes(grace=0.1).run(words, tmp_path / "log", dict(os.environ), 20.0)
+    assert ended.why == "ended with exit status 1"
+    assert "MemoryError" in (tmp_path / "log").read_text()
 
 
 def test_a_log_is_private(tmp_path):

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from small_audits import audited, bootstrap, copies, elsewhere, partly, people, pool_of
 
-from divulge.auditing import predicted
-from divulge.auditing.evidence import centred, row_evidence
+from divulge.auditing import predicted, secrets
+from divulge.auditing.evidence import centred, guessing, row_evidence
 from divulge.auditing.pairs import exchanged, neighbours, pair_up, secret_of, widened
 from divulge.auditing.pool import Training
 from divulge.auditing.secrets import SwappedSecrets
@@ -180,6 +180,19 @@ def test_centred_evidence_is_a_residual_around_its_middle():
     assert abs(np.corrcoef(found, natural)[0, 1]) < 1e-6
 
 
+def test_natural_odds_are_those_of_the_own_secrets_over_the_exchanged_ones(monkeypatch):
+    seen = []
+    monkeypatch.setattr(secrets, "guessing", lambda found, natural: (seen.append(natural), guessing(found, natural))[1])
+    trial = SwappedSecrets(("job",), share=1.0).prepare(pool_of(people(60)))
+    trial.read(0, table_of(people(60, seed=9), "synthetic"))
+    one = trial.about[0]
+    place = {v: i for i, v in enumerate(one.odds.classes.tolist())}
+    for found, (a, b) in zip(seen[0], trial.pairs(0, 0).tolist(), strict=True):
+        own, other = place[one.own[a]], place[one.own[b]]
+        log = one.odds.weight
+        assert found == pytest.approx(log[a, own] + log[b, other] - log[a, other] - log[b, own])
+
+
 def test_copies_are_found_whoever_is_copied_and_strangers_are_not():
     pool = pool_of(people(210))
     _, (job, income) = audited(SwappedSecrets(("job", "income")), pool, copies, 1)
@@ -191,6 +204,15 @@ def test_copies_are_found_whoever_is_copied_and_strangers_are_not():
     assert set(np.unique(job.persons["n"])) == {0, 1}
     assert job.persons["hits"].sum() == 2 * job.hits  # two people in each pair
     assert job.epsilon.low == pytest.approx(job.epsilon.ceiling)
+
+
+def test_a_generator_that_reads_the_real_table_is_told_and_nothing_is_concluded():
+    frame = people(210)
+    _, (found,) = audited(SwappedSecrets(("income",), acceptable=0.99), pool_of(frame), lambda table, run: frame, 2)
+    assert found.verdict == "cannot tell" and found.p_value > 0.01
+    assert "does the generator read {train}, or the real table?" in found.sentence
+    _, (other,) = audited(SwappedSecrets(("income",), acceptable=0.99), pool_of(frame), elsewhere(210), 2)
+    assert other.verdict == "none found" and other.sentence.startswith(f"of {other.n} pairs of people")
 
 
 def test_coins_do_not_enter_what_is_read():

@@ -134,15 +134,18 @@ def test_near_pairs_are_a_fair_coin_for_a_secret_in_numbers(runs, errors, monkey
 def test_planted_copies_are_found_as_often_as_the_number_of_pairs_says(share, runs, errors, monkeypatch):
     if runs < 100:
         monkeypatch.setattr(predicted, "TREES", 30)
-    rate, found, expected, rates = 0.5 + (1 - (1 - share) ** 2) / 2, 0, 0.0, []
+    # a pair is decided where one of the two or both are copied, else a guess is right half of the time
+    rate, found, expected, hits, n = 0.5 + (1 - (1 - share) ** 2) / 2, 0, 0.0, 0, 0
     for seed in range(runs):
         pool = pool_of(people(180, seed), seed)
-        _, (one,) = audited(SwappedSecrets(("income",)), pool, partly(share), 1)
+        generator = partly(share)
+        _, (one,) = audited(SwappedSecrets(("income",)), pool, lambda table, run, g=generator, s=seed: g(table, s), 1)
         found, expected = found + (one.p_value <= 0.05), expected + power_at(rate, one.n)
-        rates.append(one.rate - rate)
-    assert found / runs >= expected / runs - errors * math.sqrt(0.25 / runs) - 0.05
-    assert abs(np.mean(rates)) <= errors * np.std(rates) / math.sqrt(runs) + 0.03
-    print(f"copies {share}: found {found / runs:.3f}, {expected / runs:.3f} expected; rate {np.mean(rates):+.3f}")
+        hits, n = hits + int(one.hits), n + one.n
+    power = expected / runs
+    assert abs(found / runs - power) <= errors * math.sqrt(power * (1 - power) / runs) + 0.01
+    assert abs(hits / n - rate) <= errors * math.sqrt(rate * (1 - rate) / n) + 0.01
+    print(f"copies {share}: found {found / runs:.3f}, {power:.3f} expected; right {hits / n:.3f}, {rate:.3f} expected")
 
 
 # ---------------------------------------------------------------- bounds of epsilon hold

@@ -26,7 +26,12 @@ def test_other_shells_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"), [("divulge ass", "plain,assess"), ("divulge split --hold", "plain,--holdout")]
+    ("words", "wanted"),
+    [
+        ("divulge ass", "plain,assess"),
+        ("divulge split --hold", "plain,--holdout"),
+        ("divulge plan --peo", "plain,--people"),
+    ],
 )
 def test_what_is_begun_is_completed(words, wanted):
     asked = {"_DIVULGE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
@@ -44,7 +49,7 @@ def test_what_is_begun_is_completed(words, wanted):
         ("policy --check", "file"), ("compare", "file"), ("compare real.csv a.csv", "file"), ("schema --schema", "file"),
         ("compare a b --holdout", "file"), ("assess --policy", "file"), ("assess --baseline", "file"),
         ("assess --junit", "file"), ("assess --out", "dir"), ("split --out", "dir"), ("compare --out", "dir"),
-        ("assess", "file"), ("assess real.csv", "file"), ("schema", "file"), ("render", "file"), ("split --seed", None),
+        ("assess", "file"), ("assess real.csv", "file"), ("plan", "file"), ("plan --json", "file"), ("schema", "file"), ("render", "file"), ("split --seed", None),
     ],
 )  # fmt: skip
 def test_files_and_folders_are_left_to_the_shell(words, kind):
@@ -54,7 +59,7 @@ def test_files_and_folders_are_left_to_the_shell(words, kind):
 
 def test_attacks_are_completed():
     found = ShellComplete(cli, {}, "divulge", "_DIVULGE_COMPLETE").get_completions(["explain"], "ca")
-    assert [(c.value, c.type) for c in found] == [("cap", "plain"), ("cap_minimum", "plain")]
+    assert [(c.value, c.type) for c in found] == [("cap", "plain"), ("cap_minimum", "plain"), ("cardinality", "plain")]
 
 
 @pytest.mark.parametrize("command", ["assess a b", "compare a b c"])

@@ -46,6 +46,20 @@ def test_several_tables_are_attacked_together(divulge, files):
     assert divulge("membership", "real.csv", "s0.csv", "--holdout", "holdout.csv", *FAST, "-q") == (0, "", "")
 
 
+def test_each_note_is_told_once_with_the_scores_that_have_it(divulge, files):
+    """Of 5 strangers no rate has a lower limit: three notes, of all scores; a column that one table lacks is told once."""
+    people = pl.read_csv("holdout.csv")
+    people[:5].rename({"x2": "other"}).write_csv("five.csv")
+    _, out, _ = divulge("membership", "real.csv", "s0.csv", "--holdout", "five.csv", "--scores", "ratio,hit")
+    told = [line for line in out.splitlines() if "strangers; there are 5" in line]
+    assert [line.split("rate of ")[1] for line in told] == [
+        f"{rate} needs {needed} strangers; there are 5"
+        for rate, needed in (("10%", "36"), ("1%", "368"), ("0.1%", "3,688"))
+    ]
+    assert "! holdout: columns that not all tables have are left out, 1 in all: 'other'\n" in out
+    assert "scores)" not in out
+
+
 def test_two_releases_tell_who_left(divulge, files):
     given = ("real1.csv", "syn1.csv", "real2.csv", "syn2.csv", "--unit", "id", "--scores", "nearest")
     code, out, _ = divulge("changes", *given, "--json", "o.json")

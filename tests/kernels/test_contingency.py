@@ -58,10 +58,12 @@ def test_each_row_knows_its_cell():
 
 def test_merged_rows_count_by_their_weight():
     rows = [(0, 0, 0), (1, 1, 1)]
-    one = counted(rows, rows, [], weights=(np.array([3, 1]), np.array([1, 1]), None))
+    weights = np.array([3, 1]), np.array([1, 1]), None
+    one = counted(rows, rows, [], weights=weights)
     other = counted([rows[0]] * 3 + [rows[1]], rows, [])
     assert (one.o == other.o).all()
-    assert one.cells == (None, None, None)
+    assert one.times == weights
+    assert one.cells[0].tolist() == [0, 1]
 
 
 def test_codes_too_large_for_one_number_are_compressed():

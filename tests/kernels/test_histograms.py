@@ -8,7 +8,7 @@ from amount import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from divulge.kernels._native.library import at_level
+from divulge.kernels._native.library import at_level, levels
 from divulge.kernels.counts import histograms
 from divulge.kernels.counts.histograms import column_histograms, pair_histograms
 
@@ -41,6 +41,18 @@ def test_the_loop_agrees_with_numpy(by_loop, count, with_blocks, n):
         by_numpy = count(codes, sizes, **settings_)
     for threads in (1, 3):
         equal(count(codes, sizes, **settings_, threads=threads), by_numpy)
+
+
+@pytest.mark.parametrize("count", [column_histograms, pair_histograms])
+@pytest.mark.parametrize("n", [40, 5003])
+def test_rows_in_the_order_of_blocks_are_counted_a_block_at_a_time(by_loop, count, n):
+    codes, sizes, blocks, _ = drawn(2, n, (3, 1, 7, 30))
+    ordered = np.sort(2 * blocks)  # every other block is empty
+    with at_level("none"):
+        by_numpy = count(codes, sizes, blocks=ordered, n_blocks=11)
+    for level in levels():
+        with at_level(level):
+            equal(count(codes, sizes, blocks=ordered, n_blocks=11), by_numpy)
 
 
 @pytest.mark.parametrize("largest", [256, 257, 65_536, 65_537])

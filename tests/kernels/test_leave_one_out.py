@@ -91,3 +91,21 @@ def test_hundreds_of_tables_at_each_level(level, monkeypatch):
         assert_equal(*both(10_000 + seed, monkeypatch, level))
     for seed in range(4):
         assert_equal(*both(seed, monkeypatch, level, sizes=((3000,), (2000,))))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("level", LEVELS)
+def test_two_thousand_tables_at_each_level(level, monkeypatch):
+    for seed in range(20_000, 22_000):
+        assert_equal(*both(seed, monkeypatch, level))
+
+
+@pytest.mark.skipif(not LEVELS, reason="no compiled loops")
+def test_the_flag_ends_a_running_walk(monkeypatch):
+    def told_to_stop(part, n, step, threads, progress, stop):
+        stop[0] = 1
+        part(0, n)
+
+    monkeypatch.setattr(leave_one_out, "in_parts", told_to_stop)
+    with pytest.raises(KeyboardInterrupt):
+        answers_without(*task(0, sizes=((300,), (300,))))

@@ -12,7 +12,7 @@ from test_counting_loops import fields
 
 from divulge.kernels import _box_tree, runtime
 from divulge.kernels._native import build, library
-from divulge.kernels.neighbours import _brute_force
+from divulge.kernels.neighbours import _brute_force, leave_one_out
 from divulge.kernels.neighbours.gower import Field, fit_ruler
 from divulge.kernels.neighbours.index import Index
 
@@ -24,6 +24,9 @@ STRUCTS = [
     ("neighbours.h", "asked_t", _box_tree.ASKED),
     ("neighbours.h", "pairs_t", _box_tree.PAIRS),
     ("brute_force.c", "tiles_t", _brute_force.TILES),
+    ("leave_one_out.c", "left_out_t", leave_one_out._LEFT_OUT),
+    ("leave_one_out.c", "asking_t", leave_one_out._ASKING),
+    ("leave_one_out.c", "answers_t", leave_one_out._ANSWERS),
 ]
 
 
@@ -99,7 +102,7 @@ def test_a_library_of_another_kind_is_built_again(place, monkeypatch, change):
     path.unlink()  # not written over: this process has it loaded
     mark = build._made_from(place).encode() + b"\0"
     if change == "sanitized":
-        path.write_bytes(bytes_.replace(mark, build._made_from(place, sanitize=True).encode() + b"\0"))
+        path.write_bytes(bytes_.replace(mark, build._made_from(place, sanitize="thread").encode() + b"\0"))
     elif change == "levels":
         path.write_bytes(bytes_)
         monkeypatch.setenv("DIVULGE_MACHINE", "another")

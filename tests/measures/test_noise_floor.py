@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from divulge.case.case import build_case
-from divulge.measures.blocks import coded, compared_columns, dealt
+from divulge.measures.blocks import _by_hashes, coded, compared_columns, dealt
 from divulge.measures.column_pairs import column_pairs
 from divulge.measures.column_shapes import column_shapes
 from divulge.measures.noise_floor import (
@@ -255,3 +255,26 @@ def test_a_false_finding_is_as_rare_among_all_measures():
         for _ in range(runs)
     )
     assert wrong <= 0.05 * runs + 2 * np.sqrt(0.05 * 0.95 * runs)
+
+
+def test_rows_are_ordered_by_both_hashes_and_then_by_their_place():
+    rng = np.random.default_rng(4)
+    for most in (3, 40, 2**60):
+        said, ties = rng.integers(0, most, 300, dtype=np.uint64), rng.integers(0, 3, 300, dtype=np.uint64)
+        np.testing.assert_array_equal(_by_hashes(said, ties), np.lexsort((ties, said)))
+
+
+def test_rows_are_dealt_in_the_order_of_blocks():
+    tables = [pl.DataFrame({"x": np.random.default_rng(i).normal(size=n)}) for i, n in enumerate((30, 4000))]
+    for rows in (dealt(build_case(*tables)), dealt(build_case(*tables[::-1]))):
+        assert (np.diff(rows.block) >= 0).all()
+        np.testing.assert_array_equal(np.bincount(rows.block), rows.labels.sizes)
+        assert [len(np.unique(r)) for r in rows.rows] == [rows.n, rows.m]
+        assert rows.block[rows.n - 1] < rows.labels.n_first == rows.block[rows.n]
+
+
+def test_rows_of_a_unit_share_a_block():
+    who = [np.random.default_rng(i).integers(0, 90, 700) for i in (1, 2)]
+    rows = dealt(build_case(*(pl.DataFrame({"x": w % 7 + 0.5, "who": w}) for w in who), unit="who"))
+    for own, of, part in zip(who, rows.rows, np.split(rows.block, [rows.n]), strict=True):
+        assert len({(w, b) for w, b in zip(own[of], part, strict=True)}) == len(np.unique(own))

@@ -11,6 +11,7 @@ import pytest
 from divulge.attacks import CATALOGUE
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.measures.catalogue import all_measures
+from divulge.measures.linked.catalogue import linked_measures
 from divulge.report.explain import PARTS, attack_of, explain, page, record, settings_of
 from divulge.report.explain_measure import explain_measure, measure_of
 
@@ -274,11 +275,12 @@ def test_without_a_name_all_are_listed_with_their_questions(divulge):
     code, out, _ = divulge("explain")
     assert code == 0
     attacks, _, measures = out.partition("\nMeasures of fidelity:\n")
-    questions = {m.name: m.question for m in all_measures()}
+    measures, _, linked = measures.partition("\nMeasures of relations and sequences:\n")
     assert [line.split()[0] for line in attacks.splitlines()] == NAMES
-    assert [line.split()[0] for line in measures.splitlines()] == list(questions)
-    told = CATALOGUE | questions
-    for line in (*attacks.splitlines(), *measures.splitlines()):
+    assert [line.split()[0] for line in measures.splitlines()] == [m.name for m in all_measures()]
+    assert [line.split()[0] for line in linked.splitlines()] == [m.name for m in linked_measures()]
+    told = CATALOGUE | {m.name: m.question for m in (*all_measures(), *linked_measures())}
+    for line in (*attacks.splitlines(), *measures.splitlines(), *linked.splitlines()):
         entry = told[line.split()[0]]
         assert line.endswith(entry if isinstance(entry, str) else entry.question)
 
@@ -321,7 +323,7 @@ def test_the_site_gets_a_page_for_each_attack_and_a_place_in_the_navigation(monk
 # ---------------------------------------------------------------- measures of fidelity
 
 
-@pytest.mark.parametrize("entry", all_measures(), ids=lambda m: m.name)
+@pytest.mark.parametrize("entry", [*all_measures(), *linked_measures()], ids=lambda m: m.name)
 def test_a_measure_explains_itself_with_all_its_parts(entry):
     told = flat(explain_measure(entry))
     for text in (
@@ -341,4 +343,13 @@ def test_a_measure_is_found_by_its_name_with_a_part_and_an_attack_is_none():
     assert measure_of("column_pairs[age + sex]").name == measure_of("Column pairs").name == "column_pairs"
     assert measure_of("cap") is None
     assert "makes it on request" in explain_measure(measure_of("detection"))
-    assert not {m.name for m in all_measures()} & set(CATALOGUE)
+    names = [m.name for m in (*all_measures(), *linked_measures())]
+    assert len({*names, *CATALOGUE}) == len(names) + len(CATALOGUE)
+
+
+def test_a_measure_of_relations_or_sequences_says_which_tables_it_takes(divulge):
+    told = {name: flat(divulge("explain", name)[1]) for name in ("siblings", "autocorrelation")}
+    assert "fidelity: relations" in told["siblings"]
+    assert "several tables with relations" in told["siblings"]
+    assert "--sequence-key" in told["autocorrelation"]
+    assert "Each run makes it" not in " ".join(told.values())

@@ -45,7 +45,7 @@ def test_the_common_scale_shows_every_interval():
 
 
 def test_strangers_are_told_apart_without_colour():
-    drawn = [str(html_bars.single("u", Bar(who, who, 0.5, ""), 1.0)) for who in ("members", "strangers")]
+    drawn = [str(html_bars.single("u", Bar(who, who, 0.5, ""))) for who in ("members", "strangers")]
     assert ["notch" in d for d in drawn] == [False, True]
 
 

@@ -45,11 +45,25 @@ def use_tile(data):
         (
             1.6,
             "differs",
-            "1.60 times as far from the real table as other people would be: more than chance gives. 2 of 3",
+            "1.60 times as far from the real table as a new sample of people would be: more than chance gives. 2 of 3",
         ),
-        (1.0, "like a fresh sample", "1.00 times as far from the real table as other people would be: no table can do"),
+        (
+            1.0,
+            "like a fresh sample",
+            "1.00 times as far from the real table as a new sample of people would be: no table can do",
+        ),
+        (
+            0.8,
+            "differs",
+            "On average pairs of columns are 0.80 times as far from the real table as a new sample of people "
+            "would be, yet 2 of 3 pairs of columns differ for certain.",
+        ),
         (1.1, "cannot tell", "too few rows to say whether that matters."),
-        (0.8, "closer than a fresh sample", "0.80 times as far from the real table as other people would be: closer"),
+        (
+            0.8,
+            "closer than a fresh sample",
+            "0.80 times as far from the real table as a new sample of people would be: closer",
+        ),
     ],
 )
 def test_the_tile_has_a_state_a_number_and_a_sentence(ruler, verdict, said):
@@ -71,7 +85,7 @@ def test_counts_that_are_too_close_are_told_in_both_halves():
     close = report(0.5, "closer than a fresh sample", scope=SCOPE | {"too_close": True}, verdict="cannot tell")
     assert "Rows drawn from the real table itself would be farther away." in use_tile(close).sentence
     assert headline(close).endswith(
-        "this run cannot exclude one: pairs of columns are closer to the real table than chance allows."
+        "This run cannot exclude a leak, though no test found one: pairs of columns are closer to the real table than chance allows."
     )
     assert any("cannot say “none found”" in c for c in contradictions(close))
     assert any("how the counts of pairs of columns came so near" in a.do for a in advice(close))
@@ -88,6 +102,31 @@ def test_closer_than_another_sample_is_no_contradiction_by_itself():
 def test_rows_that_a_model_sees_in_both_tables_are_told_beside_no_finding():
     seen = kept(None, "closer than a fresh sample", measure="detection", quantity="AUC")
     assert any("synthetic rows repeat real ones" in c for c in contradictions(report(more=[seen])))
+
+
+def test_numbers_that_never_leave_the_real_range_are_told_where_extremes_were_copied():
+    ends = {"extremes of one person": 2, "of these in the synthetic table": 1}
+    columns = [kept(0, "like a fresh sample", columns=(c,), measure="validity", variant="out of range", value=0.0, context=ends)
+               for c in ("age", "zip", "income", "job")]  # fmt: skip
+    people = {"synthetic rows with an extreme of one person": 1200, "strangers with an extreme of one person": 1}
+
+    def told(p, columns=columns):
+        head = kept(0.2, "closer than a fresh sample", measure="validity", context=people | {"p of copied extremes": p})
+        return [c for c in contradictions(report(fidelity=[head, *columns])) if "real range" in c]
+
+    assert told(0.01) == [
+        "No synthetic number of age, zip, income and 1 more column is outside the real range, and that is no merit: 4 "
+        "of 8 smallest or largest values that one person alone has there occur in the synthetic table. Over all "
+        "columns, 1,200 synthetic rows and 1 stranger have such a value: extremes were copied."
+    ]
+    assert told(0.2) == told(0.01, []) == []
+
+
+def test_a_group_of_a_result_stands_beside_its_columns():
+    seen = kept(7.0, "differs", measure="subgroups", columns=("age", "zip"), group="'sex' group 2: f")
+    data = report(more=[kept(3.0, "differs", measure="subgroups"), seen])
+    assert "- subgroups: age + zip of 'sex' group 2: f, ruler 7.000" in plain(markdown(data))
+    assert "age + zip, 'sex' group 2: f" in words(page(data, []))
 
 
 def test_few_lines_on_a_terminal_and_a_table_in_markdown():

@@ -39,6 +39,7 @@ NEAR = result("excess found", 0.3, 0.1, variant="near", low=0.1)
 MISSING = result("deficit found", 0.0, 0.2, variant="near", low=-0.4, high=-0.1)
 GUESSED = result("excess found", 0.6, 0.1, "cap", "zero", low=0.4, keys=("age",), target="job")
 GUESSES = result("excess found", 0.6, 0.1, "singling_out", "3 columns", low=0.3, counts="guesses")
+HOLE = result("deficit found", 0.0, 0.3, "dcr", "hole", low=-0.4, high=-0.2)
 NOTHING = result("none found", 0.1, 0.1)
 
 
@@ -54,6 +55,7 @@ NOTHING = result("none found", 0.1, 0.1)
             [MISSING, GUESSES], "excess found",
             "singling_out (3 columns): risk 0.556; a deficit, too: near copies: 0.0% of members, 20.0% of strangers",
         ),
+        ([HOLE, NOTHING], "deficit found", "rows near to members are missing, which tells who is a member"),
         (
             [result("excess found", 1.0, 0.5)], "excess found",
             "every member stands in it verbatim, and 50.0% of strangers",

@@ -1,5 +1,6 @@
 """Fidelity as a part of an assessment: what is measured, what is listed as not compared, and what leaves the house."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -92,6 +93,23 @@ def test_no_value_is_in_the_report_unless_it_is_asked_for(report):
     shown = divulge.assess(people(1, 60), people(2, 60), reveal=["values"], **FEW).assessment.fidelity_scope.marginals
     assert set({m.column: m.labels for m in shown}["home"]) == {"private0", "private1"}
     assert all(" to " in words for words in {m.column: m.labels for m in shown}["age"])
+
+
+def test_subgroups_are_called_by_their_values_where_these_are_revealed():
+    real, other = people(1, 900), people(2, 900).with_columns(job=pl.lit("hushed0"))
+    case = build_case(real, other)
+    run = REGISTRY["subgroups"].run
+    hidden, shown = (
+        {r.group for r in run(dataclasses.replace(case, reveal_values=reveal), groups=["home", "age"])[1:]}
+        for reveal in (False, True)
+    )
+    numbered = {f"'home' group {g}" for g in (1, 2)}
+    assert numbered <= hidden and not any("private" in g for g in hidden)
+    values = {g.partition(": ")[2] for g in shown if "'home'" in g}
+    assert values == {"private0", "private1"}
+    assert {g.partition(": ")[0] for g in shown} == hidden
+    ages = [g.partition(": ")[2].split(" to ") for g in shown if "'age'" in g]
+    assert ages and all(float(low) < float(high) for low, high in ages)
 
 
 def test_an_external_edition_has_verdicts_and_no_numbers(report):

@@ -12,7 +12,7 @@ from divulge.case.asked import asked_of
 from divulge.case.case import build_case
 from divulge.cli import cli
 from divulge.core.errors import SettingError
-from divulge.run.people import ASKED
+from divulge.run.people import ASKED, people_of_run
 
 KEYS, TARGETS = ["age", "area"], ["job"]
 
@@ -120,6 +120,36 @@ def test_the_report_says_who_was_asked(run):
         if r.real is not None and r.attack in ("cap", "inference", "copies")
     }
     assert (n["cap"], n["inference"], n["copies"]) == (150, 150, 500)
+
+
+def test_dcr_and_copies_never_ask_a_sample(case, run):
+    """`hole` is a result of dcr, `row order` and `linked` are of copies."""
+    made_of = people_of_run(case, 150)
+    for name, entry in CATALOGUE.items():
+        assert (made_of.of(name) is case) != (entry.sampled or entry.most is not None), name
+    known = {(r.attack, r.variant, r.keys): r for r in run.assessment.results if r.attack in ("dcr", "copies")}
+    assert {"hole", "exact"} <= {variant for _, variant, _ in known}
+    for r in [r for name in ("dcr", "copies") for r in CATALOGUE[name].run(case)]:
+        mine = known[r.attack, r.variant, r.keys]
+        for got, wanted in ((mine.real, r.real), (mine.holdout, r.holdout)):
+            assert (got and (got.hits, got.n)) == (wanted and (wanted.hits, wanted.n)), r.variant
+
+
+def test_json_page_text_and_gate_tell_who_was_asked_and_what_that_shows(run, tmp_path):
+    told = run.assessment.sampling
+    assert (told.members, told.of_members, told.strangers, told.of_strangers) == (150, 500, 150, 300)
+    assert 0.05 < told.excess < 0.5
+    words = f"150 of 500 members and 150 of 300 strangers; an excess of {told.excess:.2g}"
+    run.write(tmp_path)
+    for name in ("report.html", "report.md"):
+        assert words in (tmp_path / name).read_text(), name
+    assert words in " ".join(str(run).split())
+    found = CliRunner().invoke(cli, ["gate", str(tmp_path / "assessment.json"), "--fail-on", "any.low > 0.9"])
+    assert words in found.output
+    outside = run.external()
+    assert outside.assessment.sampling is None
+    assert "150 of 500" not in outside.to_html() + outside.to_json()
+    assert "asked a random sample" in outside.to_html()
 
 
 def test_records_of_people_who_were_not_asked_have_no_such_scores(run):

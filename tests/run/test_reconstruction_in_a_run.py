@@ -1,14 +1,20 @@
 """Linear reconstruction inside a run: which secrets are attacked, what the report says, and why it was not made."""
 
+import dataclasses
+
 import numpy as np
 import polars as pl
 import pytest
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.multiplicity import correct
 from divulge.attacks.reconstruction import linear_reconstruction
+from divulge.case.asked import asked_of
 from divulge.case.case import build_case
+from divulge.report.external.known_sentences import is_ours
 from divulge.report.prose.reconstruction import reconstruction_in_words
 from divulge.run.options import Attacker, RunOptions
+from divulge.run.people import FEWER, people_of_run
 from divulge.run.plan import plan_of
 
 SHARES = {"even": 0.5, "third": 0.33, "tenth": 0.1, "fifth": 0.2}
@@ -45,6 +51,35 @@ def test_where_it_does_not_fit_the_reason_is_told(monkeypatch):
     assert planned(people(0), people(1), people(2), targets=["three"]) == ([], none)
     monkeypatch.setattr(linear_reconstruction, "_PEOPLE", 119)
     assert planned(people(0), people(1), people(2)) == ([], none)
+
+
+def test_a_run_asks_at_most_so_many_people_and_says_so(monkeypatch):
+    """The result is that of the sample alone, corrected with it; the scores of all others are not a number."""
+    entry = dataclasses.replace(CATALOGUE["linear_reconstruction"], most=40)
+    monkeypatch.setitem(CATALOGUE, "linear_reconstruction", entry)
+    case = build_case(people(0), people(1), people(2, 50))
+    drawn = asked_of(case, 40)
+    asked = people_of_run(case, None)
+    assert asked.of("linear_reconstruction") is drawn.case
+    assert asked.of("exposure") is case
+    made = [entry.run(drawn.case, target=target) for target in ("even", "third")]
+    assert made[0].real.n == made[0].holdout.n == 40
+    corrected = asked.corrected(made, 0.05, 1)
+    assert corrected == correct(drawn.case, made, 0.05, 1)
+    scores = asked.of_everybody(corrected[0]).individual
+    assert np.flatnonzero(~np.isnan(scores.real)).tolist() == drawn.real.tolist()
+    assert (len(scores.real), len(scores.holdout), np.isfinite(scores.holdout).sum()) == (60, 50, 40)
+    told = "linear_reconstruction asks a random sample, for the time that it takes: 40 of 60 members and 40 of 50 strangers"
+    assert asked.notes(["exposure", "linear_reconstruction"]) == [told]
+    assert asked.notes(["exposure"]) == []
+    few = people_of_run(case, 30)
+    assert few.of("linear_reconstruction") is few.of("cap") is asked_of(case, 30).case
+    assert people_of_run(case, 45).of("linear_reconstruction") is drawn.case
+
+
+def test_an_external_edition_may_say_how_many_were_asked():
+    told = f"{FEWER.format('linear_reconstruction')}: 5,000 of 39,032 members and 5,000 of 9,758 strangers"
+    assert is_ours(told)
 
 
 @pytest.mark.parametrize(

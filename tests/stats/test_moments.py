@@ -112,7 +112,7 @@ def test_columns_are_the_table_that_they_make(limit, monkeypatch):
 def test_steps_leave_sums_of_products_exact(n, most):
     """The largest sums that the steps allow are whole numbers below 2**53."""
     all_alike = np.broadcast_to(0.7, n)
-    steps = moments._steps([all_alike], [np.array([0.2])], most)
+    steps = moments._steps([all_alike], [np.array([0.2])], n + 1, most)
     assert n * most * (0.7 / steps.coarse[0]) ** 2 < 2**53
     assert n * 0.7 / steps.fine[0] < 2**53
     assert steps.coarse[0] < 1e-3

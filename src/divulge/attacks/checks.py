@@ -91,7 +91,7 @@ def outcomes(case: Case, table: ContingencyTable, scores: Floats, role: str) -> 
         occupied = counts > 0
         return Outcomes(scores[occupied], counts[occupied])
     rows = table.cells[which]
-    assert rows is not None  # units are refused for tables that are not in memory
+    assert rows is not None  # units of tables elsewhere are refused, unless their rows were gathered
     return Outcomes(scores[rows], cluster=units)
 
 
@@ -126,7 +126,7 @@ def record_result(
         baseline=baseline,
         context=context or {},
         notes=tuple(notes),
-        individual=individual(table, scores),
+        individual=individual(table, scores) if judged or case.in_memory else None,  # else nothing looks at them
     )
     if not case.has_holdout:
         return replace(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)
@@ -139,11 +139,12 @@ def record_result(
 
 
 def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
-    """Return the score of each record; None where the rows are not in memory."""
+    """Return the score of each record; None where neither the rows nor the distinct ones are in memory."""
     real, _, holdout = table.cells
     if real is None:
         return None
-    return Individual(real=scores[real], holdout=scores[holdout] if table.has_holdout and holdout is not None else None)
+    strangers = scores[holdout] if table.has_holdout and holdout is not None else None
+    return Individual(real=scores[real], holdout=strangers, real_times=table.times[0], holdout_times=table.times[2])
 
 
 def rate_of(outcome: Outcomes) -> Rate:

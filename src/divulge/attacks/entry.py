@@ -84,11 +84,16 @@ class Plan:
     """The targets that are attacked, of those of the run; only for an attack on each target with all known columns."""
     why: str = ""
     """Why no run makes the attack; of one on chosen targets, why a run does not in which none is chosen."""
+    counted: Settings | None = None
+    """Settings that leave of the attack what follows from counts alone, where an engine counts the tables of a run;
+    None where nothing is left."""
 
 
-def per_table(*, columns: int = 1, in_memory: bool = True, strangers: bool = False) -> Plan:
+def per_table(
+    *, columns: int = 1, in_memory: bool = True, strangers: bool = False, counted: Settings | None = None
+) -> Plan:
     """Return the plan of an attack on whole rows: one call, if at least `columns` columns can be attacked."""
-    return Plan("table", columns=columns, in_memory=in_memory, strangers=strangers)
+    return Plan("table", columns=columns, in_memory=in_memory, strangers=strangers, counted=counted)
 
 
 def per_target(*, chosen: Targets | None = None, why: str = "", strangers: bool = False) -> Plan:
@@ -113,6 +118,7 @@ def per_pair(
     *calls: Settings,
     searched: Literal["all", "first", "no"] = "no",
     chosen: Callable[[Case, str], Iterable[Settings]] | None = None,
+    counted: bool = True,
 ) -> Plan:
     """Return the plan of an attack on each target with the keys.
 
@@ -124,14 +130,17 @@ def per_pair(
         Which key sets of a search are tested, see `Plan.searched`.
     chosen
         A function that gives the settings where they depend on the case and the target; replaces `calls`.
+    counted
+        Whether all results of the attack follow from counts.
     """
     fixed = calls or ({},)
-    return Plan("pair", chosen or (lambda case, target: fixed), columns=2, searched=searched)
+    plan = Plan("pair", chosen or (lambda case, target: fixed), columns=2, searched=searched)
+    return replace(plan, counted={}) if counted else plan
 
 
 def per_key_set(*, strangers: bool = False) -> Plan:
     """Return the plan of an attack on the keys alone: one call for each key set, given or found by a search."""
-    return Plan("key set", strangers=strangers, searched="first")
+    return Plan("key set", strangers=strangers, searched="first", counted={})
 
 
 def on_demand(why: str, *, in_memory: bool = False) -> Plan:
@@ -265,6 +274,8 @@ class Attack:
     """Whether a random sample of people may take the place of all (`people` of a run): its numbers are means over
     people, and the score of each follows from the own record and the whole synthetic table. Attacks whose numbers are
     over synthetic rows, or that compare a person with all others, ask everybody."""
+    most: int | None = None
+    """Members, and as many strangers, that a run asks at most, drawn at random; a limit on the time. None asks all."""
     alone: tuple[str, ...] = ()
     """Variants that are a family of their own: their results have a corrected p-value and no comparison, and are no
     part of the family of the attack's other results. Over the families of a run they are corrected like the others."""

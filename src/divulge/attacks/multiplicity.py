@@ -67,6 +67,8 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
     members = [s.real for s in scores if s is not None]
     strangers = [s.holdout for s in scores if s is not None and s.holdout is not None]
     clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
+    if (first := scores[0]) is not None:  # all results of an attack are about the same rows
+        clusters |= {"count_members": first.real_times, "count_strangers": first.holdout_times}
     back = np.argsort(order)
     if any("normal limit" in c.method for c in comparisons):
         quick = [comparisons[i] for i in order]

@@ -28,11 +28,13 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
+from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
+from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "worded"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -50,13 +52,14 @@ SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the
 """Settings with the same meaning in every attack that does not describe them itself."""
 EVERY = (
     "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
-    "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed` and `level` "
-    "(of the interval). `synthetic` may be a list of several tables of one training set, which are attacked together."
+    "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed`, `level` (of the "
+    'interval) and `engine` ("duckdb" or "polars" count tables where they are, for attacks that need counts alone). '
+    "`synthetic` may be a list of several tables of one training set, which are attacked together."
 )
 _NOTHING: Mapping[str, Any] = {}
 
 _TABLES = inspect.signature(
-    lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95: None
+    lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95, engine="auto": None
 )
 
 
@@ -81,6 +84,7 @@ def attack(
     compared: bool = True,
     notes: Sequence[str] = (),
     sampled: bool = False,
+    most: int | None = None,
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -95,7 +99,7 @@ def attack(
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
             summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            tuple(alone),
+            most, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
@@ -140,17 +144,20 @@ def _public(entry: Attack) -> Any:
         missing: Sequence[str] = (),
         seed: int = 0,
         level: float = 0.95,
+        engine: str = "auto",
         **settings: Any,
     ) -> Result | Results:
         own.bind(None, **settings)  # an unknown setting fails before the tables are read
         settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
         case = build_case(
-            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level,
+            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine,
             asked=_asked(own, settings),
         )  # fmt: skip
-        if entry.plan.in_memory:
+        if counting := engine if engine in COUNTING else case.engine:
+            _gather(case, entry, settings, counting)
+        elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if n.startswith(COLLECTED) or any(part in n for part in _TOLD)]
+        notes = [n for n in case.notes if is_about_tables(n)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))
@@ -164,10 +171,27 @@ def _public(entry: Attack) -> Any:
     return public
 
 
+def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:
+    """Get the distinct rows of the columns that an attack looks at from the engine; the attack checks their names."""
+    if entry.plan.in_memory:
+        raise SettingError(
+            f"engine: {entry.name} needs every row, and {engine} counts rows where they are. hint: engine='memory' "
+            "reads them."
+        )
+    named = [*(settings.get("keys") or ()), *filter(None, [settings.get("target")])]
+    compared = settings.get("columns") or (case.whole_record if entry.plan.per == "table" else ())
+    case.gather(*([c for c in dict.fromkeys(names) if c in case.columns] for names in (named, compared)))
+
+
 _TOLD = (LEFT_OUT, TOGETHER, LACKING)
 """Parts of the notes on tables that the first result of a call repeats."""
 _NAMES = ("keys", "target", "subgroups")
 """Settings that name columns."""
+
+
+def is_about_tables(note: str) -> bool:
+    """Return whether a note is one on tables that the first result of a call repeats."""
+    return note.startswith(COLLECTED) or any(part in note for part in _TOLD)
 
 
 def _names(setting: str, given: Any) -> Any:

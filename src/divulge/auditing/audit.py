@@ -84,7 +84,8 @@ def audit(
     everyone
         Whether all people take part in the exchange, not a third of them.
     claim, delta
-        Epsilon that the generator claims, and its delta; None is 1 / (10 times the number of people), and said.
+        Epsilon that the generator claims, and its delta; None is about 1 / (10 times the number of people),
+        and said.
     unit
         Column of the person or household.
     ignore, missing
@@ -161,7 +162,7 @@ def audit(
             outlook=lambda seconds: _say_outlook(say, seconds, trial, limits, trainer.alone),
         )  # fmt: skip
         ran = runner.run()
-    return concluded(chosen, trial, source, ran, words_of(generator), level, (began, started))
+    return concluded(chosen, trial, source, ran, words_of(generator), asked, (began, started))
 
 
 def open_trial(design: Design, pool: Pool) -> Trial:
@@ -184,7 +185,7 @@ def concluded(
     source: Source,
     ran: Ran,
     generator: str,
-    level: float,
+    asked: Asked,
     began: tuple[float, datetime],
     **mend: str,
 ) -> AuditReport:
@@ -195,7 +196,8 @@ def concluded(
     verdict, sentence = verdict_of(results, trained, **mend)
     found = Audit(
         version=__version__, started=stated_moment(began[1]), seconds=stated_seconds(time.monotonic() - began[0]),
-        design=design.name, settings=dict(design.settings), seed=pool.seed, level=level, generator=generator,
+        design=design.name, settings=dict(design.settings), seed=pool.seed, level=asked.level,
+        acceptable=asked.acceptable, generator=generator,
         table=AuditedTable(rows=pool.table.n_rows, columns=pool.table.columns, unit=pool.unit, sha256=source.digest),
         trainings=trained, verdict=verdict, sentence=sentence, outlook=trial.outlook(trained.done),
         results=tuple(r.record() for r in results), runs=tuple(_stated(r) for r in ran.runs),

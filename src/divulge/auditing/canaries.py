@@ -19,6 +19,7 @@ from divulge.auditing.hits import between_trainings, counted
 from divulge.auditing.isolated import SCORES, isolation, ranks_of, scores_of
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
+from divulge.auditing.sentences import about_canaries
 from divulge.auditing.worlds import Encoded, encoded
 from divulge.core.errors import SettingError
 from divulge.core.result import Verdict
@@ -26,13 +27,15 @@ from divulge.stats.epsilon import one_run_epsilon, one_run_power
 from divulge.stats.roc import auc
 from divulge.tables.frames import Table
 
-__all__ = ["COPIES", "FEWEST", "Canaries", "CanaryTrial", "Claim", "against_claim"]
+__all__ = ["CANARIES", "COPIES", "FEWEST", "Canaries", "CanaryTrial", "Claim", "against_claim"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FEWEST = 20
+CANARIES = "canaries in all trainings"
+"""Name of a further number of the result."""
 COPIES = (2, 5, 10)
 _SHARE = 0.05  # canaries of a kind among the people
 _MOST = 500  # of a kind
@@ -47,7 +50,7 @@ class Claim:
 
     epsilon: float
     delta: float | None = None
-    """None is 1 / (10 times the number of people): right for a claim of delta 0, too, and of noise that is Gaussian."""
+    """None is about 1 / (10 times the number of people): right for claims of delta 0, too, and for Gaussian noise."""
 
     def __post_init__(self) -> None:
         """Check that the numbers can be claimed."""
@@ -60,10 +63,10 @@ class Claim:
         """Return the delta that is tested for so many people, and a note where nobody named it."""
         if self.delta is not None:
             return self.delta, ()
-        delta = float(f"{1 / (10 * n_people):.2g}")
+        delta = float(f"{1 / (10 * n_people):.1g}")  # more digits would tell the number of people
         return delta, (
-            f"no delta was named with the claim: {delta:g} is taken, 1 / (10 times the number of people). A claim of "
-            "delta 0 is tested rightly by it, too; --delta names another",
+            f"no delta was named with the claim: {delta:g} is taken, about 1 / (10 times the number of people). A "
+            "claim of delta 0 is tested rightly by it, too; --delta names another",
         )
 
 
@@ -269,10 +272,8 @@ class CanaryTrial:
         verdict, notes = verdict_on_bound(fields.get("p_value"), epsilon, self.level)
         sentence = "no training gave a table"
         if epsilon is not None:
-            sentence = (
-                f"of {fields['n']:,} canaries that were guessed to be in the training table, {right:,} were; half "
-                "would be nothing"
-            )
+            sentence = about_canaries(fields["n"], right)
+            context |= {CANARIES: float(m)}
         return AuditResult(
             test="canaries",
             counts="canaries",
@@ -290,8 +291,8 @@ def against_claim(found: Epsilon, claim: Claim) -> Epsilon:
     """Return the bound with what it says of a claim."""
     return Epsilon(
         low=found.low, ceiling=found.ceiling, delta=found.delta, level=found.level, neighbour=found.neighbour,
-        method=found.method, claim=claim.epsilon, rejected=found.low > claim.epsilon,
-        power=float(found.ceiling > claim.epsilon),
+        method=found.method, claim=claim.epsilon, rejected=(found.low or 0.0) > claim.epsilon,
+        power=float((found.ceiling or 0.0) > claim.epsilon),
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ class Asked:
     claim: float | None = None
     """Epsilon that the generator claims."""
     delta: float | None = None
-    """Its delta; None is 1 / (10 times the number of people)."""
+    """Its delta; None is about 1 / (10 times the number of people)."""
     level: float = 0.95
     acceptable: float = 0.05
     """Largest upper limit of risk that counts as none found."""

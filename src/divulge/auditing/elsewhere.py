@@ -132,7 +132,7 @@ def audit_from_runs(folder: str | Path, data: Any = None) -> AuditReport:
         )
     ran = Ran(tuple(runs), evidence, (), 0.0)
     return concluded(
-        design, trial, source, ran, "trained elsewhere", plan.asked.level, began,
+        design, trial, source, ran, "trained elsewhere", plan.asked, began,
         mend=f"Put what is missing into {_SYNTHETIC}/, and repeat the command.",
     )  # fmt: skip
 

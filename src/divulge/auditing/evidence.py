@@ -152,8 +152,8 @@ def _linear(case: Case, columns: tuple[str, ...], secret: tuple[str, ...]) -> Fl
         known = Known(people, synthetic, sizes, there)
         mean = float(np.concatenate([own, other]).mean())
         solved = np.full(n, mean)
-        for group in (np.arange(n)[part::parts] for part in range(parts)):
-            a, b = equations(known, group, sets)
+        groups = [np.arange(n)[part::parts] for part in range(parts)]
+        for group, (a, b) in zip(groups, equations(known, groups, sets), strict=True):
             solved[group] = box_least_squares(a, b, mean, _PENALTY)
         out += solved * (own.astype(np.float64) - other)
     return np.asarray(out.round(_DIGITS // 2))

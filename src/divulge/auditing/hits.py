@@ -28,7 +28,7 @@ _FEWEST_RUNS = 5
 
 
 def counted(
-    trainings: Sequence[PerTraining], level: float, tests: int = 1, acceptable: float = ACCEPTABLE
+    trainings: Sequence[PerTraining], level: float, tests: int = 1, acceptable: float | None = None
 ) -> dict[str, Any]:
     """Return the fields of a result that follow from hits of fair coins: rate, risk, p-value, e-value, power.
 
@@ -41,7 +41,7 @@ def counted(
     tests
         Number of results that are looked at together; simultaneous limits allow for them.
     acceptable
-        Largest upper limit of the risk that counts as none found.
+        Largest upper limit of the risk that counts as none found; None where the test never says so.
     """
     n, hits = sum(t.n for t in trainings), int(sum(t.hits for t in trainings))
     if not n:
@@ -49,6 +49,7 @@ def counted(
     own = clopper_pearson(hits, n, level)
     wide = clopper_pearson(hits, n, 1 - (1 - level) / tests)
     half = clopper_pearson(n // 2, n, level)
+    needed = None if acceptable is None else needed_for_none(acceptable, level)
     return {
         "n": n,
         "hits": float(hits),
@@ -61,7 +62,7 @@ def counted(
         ),
         "p_value": luck(hits, n),
         "e_value": mixture_e_value(hits, n),
-        "findable": Findable(rate=smallest_rate(n, level=level), needed=needed_for_none(acceptable, level)),
+        "findable": Findable(rate=smallest_rate(n, level=level), needed=needed),
         "trainings": tuple(trainings),
     }  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -20,11 +20,12 @@ FORMAT = "divulge-audit/1"
 class AuditedTable(msgspec.Struct, frozen=True, kw_only=True):
     """The people of an audit."""
 
-    rows: int
+    rows: int | None
+    """A multiple of 5 in an external edition; None where that withholds it."""
     columns: tuple[str, ...]
     unit: str | None
-    sha256: str
-    """Of the values, without regard to the order of rows and columns."""
+    sha256: str | None
+    """Of the values, without regard to the order of rows and columns; None in an external edition."""
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,15 +44,22 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
     format: str = FORMAT
     version: str
+    edition: Literal["custodian", "external"] = "custodian"
+    """"external" is made for the recipient of a synthetic table; `divulge.auditing.external` says what it lacks."""
+    revealed: tuple[str, ...] = ()
+    """What an external edition shows on request: "columns"."""
     started: str
     seconds: float
     """From the start to the report, without what an earlier audit did before it was resumed."""
     design: str
     settings: dict[str, Any]
-    seed: int
+    seed: int | None
+    """None in an external edition: whoever knows it and the people knows every coin."""
     level: float
+    acceptable: float = 0.05
+    """Largest upper limit of risk that counts as none found."""
     generator: str
-    """The command, or the kind of Python object."""
+    """The command, or the kind of Python object; "" in an external edition."""
     table: AuditedTable
     trainings: Trained
     verdict: Verdict
@@ -63,6 +71,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
     notes: tuple[str, ...]
     policy: Policy | None = None
+    """None without rules, and in an external edition."""
 
 
 def audit_schema_text() -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from divulge.report.notebook import framed
 from divulge.report.schema import fault_of
 from divulge.tables.parquet import write_parquet
 
-__all__ = ["FILES", "AuditReport", "read_audit"]
+__all__ = ["FILES", "AuditReport", "other_edition", "read_audit"]
 
 FILES = ("audit.html", "audit.json", "audit.md", "people.parquet")
 """Documents of an audit, in the folder that it is written to."""
@@ -53,6 +55,23 @@ class AuditReport:
     def replaced(self, **parts: Any) -> AuditReport:
         """Return a copy with parts of its audit replaced, such as the rules."""
         return dataclasses.replace(self, audit=replace(self.audit, **parts))
+
+    def external(self, reveal: Sequence[str] = ()) -> AuditReport:
+        """Return the audit for the recipient of a synthetic table (see `divulge.auditing.external`).
+
+        Parameters
+        ----------
+        reveal
+            "columns" keeps the names of columns; without it they are numbered.
+
+        Raises
+        ------
+        SettingError
+            `reveal` names something else, or this audit is an external edition that shows other names.
+        """
+        from divulge.auditing.external import external_audit
+
+        return AuditReport(external_audit(self.audit, reveal))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of audit.json."""
@@ -98,6 +117,20 @@ class AuditReport:
 
     def _repr_html_(self) -> str:
         return framed(self.to_html(), "divulge audit")
+
+
+def other_edition(folder: Path, edition: str) -> str:
+    """Return which document of the other edition a folder holds, "" if none: editions must not share a folder."""
+    if edition == "external" and (folder / FILES[3]).exists():
+        return f"{FILES[3]} of a custodian's audit"
+    try:
+        data = json.loads(read_at_most(folder / FILES[1], _LARGEST, FILES[1]))
+    except (OSError, ValueError, RecursionError, SettingError):
+        return ""
+    has = data.get("edition", "custodian") if isinstance(data, dict) else edition
+    if has == edition:
+        return ""
+    return f"the {FILES[1]} of " + ("an external edition" if has == "external" else "a custodian's audit")
 
 
 def read_audit(path: str | Path) -> Audit | None:

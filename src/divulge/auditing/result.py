@@ -66,8 +66,9 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
 class Epsilon(msgspec.Struct, frozen=True, kw_only=True):
     """A lower bound of epsilon, with the largest that this audit could have shown."""
 
-    low: float
-    ceiling: float
+    low: float | None
+    """None where an external edition withholds it; so with the next."""
+    ceiling: float | None
     delta: float
     level: float
     neighbour: str
@@ -101,7 +102,8 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The column that the test is about, if it is about one; columns of a block are joined by " + "."""
     counts: Counted = "pairs"
     """What `n` and `hits` count."""
-    n: int
+    n: int | None
+    """None where an external edition withholds it."""
     hits: float | None = None
     rate: float | None = None
     """hits / n, or the AUC of random halves."""

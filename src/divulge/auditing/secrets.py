@@ -23,6 +23,7 @@ from divulge.auditing.pairs import Secret, exchanged, neighbours, pair_up, secre
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.predicted import STRATA, Odds, out_of_bag, strata_of
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
+from divulge.auditing.sentences import about_pairs
 from divulge.auditing.worlds import Encoded, case_of, encoded
 from divulge.case.features import features_of
 from divulge.core.errors import SettingError
@@ -45,6 +46,8 @@ SHARE = 1 / 3
 _TOP = 0.1
 _LISTED = 30  # columns that an error names
 _KEPT = 64
+_NOTHING = "no training gave a table"
+_STALE, _TIMES = 20, 19  # real records of people who had exchanged; how many to one that was trained on
 _NAMING = 8  # trainings in which a person must take part before a name is possible
 
 
@@ -209,6 +212,7 @@ class SwapTrial:
             by_row = row_evidence(case, one.secret.columns)
             found = {k: np.bincount(pair, weights=v).astype(np.float64) for k, v in by_row.items()}
             out[f"guess {which}"] = guessing(found, odds)
+            out[f"real records {which}"] = found["copies"]
             out |= {f"{kind} {which}": guessing({kind: found[kind]}, odds) for kind in KINDS}
         return out
 
@@ -245,7 +249,7 @@ class SwapTrial:
     def _counted(self, which: int, evidence: Mapping[int, Evidence]) -> _Counted:
         n_units = self.people.n_units
         hits, n = np.zeros(n_units, dtype=np.int64), np.zeros(n_units, dtype=np.int64)
-        trainings, top = [], [0, 0]
+        trainings, top, copied = [], [0, 0], [0, 0]
         kinds = dict.fromkeys(KINDS, 0)
         for run in sorted(evidence):
             found = np.asarray(evidence[run][f"guess {which}"], dtype=np.float64)
@@ -256,16 +260,23 @@ class SwapTrial:
             trainings.append(PerTraining(run=run, n=len(right), hits=float(right.sum())))
             surest = np.argsort(-np.abs(found), kind="stable")[: int(_TOP * len(found))]
             top[0], top[1] = top[0] + int(right[surest].sum()), top[1] + len(surest)
+            real = np.asarray(evidence[run].get(f"real records {which}", ()), dtype=np.float64)
+            moved = real[self.coins(run, which)[: len(real)]]
+            copied = [copied[0] + int((moved > 0).sum()), copied[1] + int((moved < 0).sum())]
             for kind in KINDS:
                 own = np.asarray(evidence[run][f"{kind} {which}"], dtype=np.float64)
                 kinds[kind] += int(self._right(run, which, own, kind).sum())
         return _Counted(
-            counted(trainings, self.level, len(self.about), self.acceptable), kinds, (top[0], top[1]), hits, n
-        )
+            counted(trainings, self.level, len(self.about), self.acceptable), kinds, (top[0], top[1]), hits, n,
+            (copied[0], copied[1]),
+        )  # fmt: skip
 
     def _result(self, which: int, found: _Counted, adjusted: float) -> AuditResult:
         one, fields = self.about[which], found.fields
         verdict, notes = verdict_on(fields, adjusted, self.level, self.acceptable)
+        stale = "" if verdict == "excess found" else _stale(*found.copied)
+        if stale:
+            verdict, notes, fields = "cannot tell", [], {**fields, "findable": None}
         named, p = named_people(found.hits, found.n)
         top_hits, top_n = found.top
         n = fields["n"]
@@ -284,7 +295,7 @@ class SwapTrial:
             epsilon=self._epsilon(fields),
             people=named,
             verdict=verdict,
-            sentence=_sentence(one.name, fields, len(fields["trainings"])),
+            sentence=stale or (about_pairs(one.name, n, fields["hits"], len(fields["trainings"])) if n else _NOTHING),
             context=context | between_trainings(fields["trainings"], self.level),
             notes=(*one.notes, *notes),
             persons={"hits": found.hits[units], "n": found.n[units], "p_value": p[units]},
@@ -314,14 +325,16 @@ class _Counted:
     top: tuple[int, int]
     hits: Ints
     n: Ints
+    copied: tuple[int, int]
+    """Of pairs who had exchanged: those with real records in the synthetic table, those with trained-on ones."""
 
 
-def _sentence(name: str, fields: Mapping[str, Any], n_runs: int) -> str:
-    n, hits = fields["n"], fields["hits"]
-    if not n:
-        return "no training gave a table"
-    where = "one training" if n_runs == 1 else f"{n_runs:,} trainings"
+def _stale(real: int, trained: int) -> str:
+    """Return a note where the generator seems to have read the real table in place of the training table, else ""."""
+    if real < _STALE or real <= _TIMES * trained:
+        return ""
     return (
-        f"of {n:,} pairs of people who exchanged {tidy(name)!r} or not by a coin ({where}), the synthetic table tells "
-        f"for {100 * hits / n:.0f}% which it was; 50% would be nothing"
+        f"of pairs who had exchanged the secret, the synthetic tables hold the real records in {real:,} cases and "
+        f"those of the training table in {trained:,}: does the generator read {{train}}, or the real table? Nothing is "
+        "concluded"
     )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from divulge.auditing.model import Trained
-from divulge.auditing.result import AuditResult, Epsilon, Run
+from divulge.auditing.result import AuditRecord, AuditResult, Epsilon, Run
 from divulge.core.result import Verdict
 from divulge.report.formatting import several
 
-__all__ = ["MOST_FAILED", "counted", "judged", "verdict_of"]
+__all__ = ["MOST_FAILED", "counted", "judged", "too_many_failed", "verdict_of"]
 
 MOST_FAILED = 0.1
 """Share of failed trainings above which nothing is concluded: failing may depend on whose secret is where."""
@@ -32,20 +32,24 @@ def counted(runs: Sequence[Run], seconds: float) -> Trained:
     )  # fmt: skip
 
 
+def too_many_failed(trained: Trained) -> bool:
+    """Return whether so many trainings failed that nothing is concluded."""
+    return trained.failed > MOST_FAILED * (trained.done + trained.failed)
+
+
 def judged(results: Sequence[AuditResult], trained: Trained) -> tuple[AuditResult, ...]:
     """Return the results, "cannot tell" where too many trainings failed."""
-    made = trained.done + trained.failed
-    if not made or trained.failed <= MOST_FAILED * made:
+    if not too_many_failed(trained):
         return tuple(results)
     note = (
-        f"{trained.failed} of {made} trainings failed: whether a training fails may depend on what it was trained on, "
-        "and the numbers are of those that did not"
+        f"{trained.failed} of {trained.done + trained.failed} trainings failed: whether a training fails may depend on "
+        "what it was trained on, and the numbers are of those that did not"
     )
     return tuple(r if r.verdict is None else replace(r, verdict="cannot tell", notes=(note, *r.notes)) for r in results)
 
 
 def verdict_of(
-    results: Sequence[AuditResult], trained: Trained, mend: str = "Mend what fails, and continue with --resume."
+    results: Sequence[AuditRecord], trained: Trained, mend: str = "Mend what fails, and continue with --resume."
 ) -> tuple[Verdict, str]:
     """Return the verdict of an audit and its sentence; `mend` is what to do where too many trainings failed.
 
@@ -60,7 +64,7 @@ def verdict_of(
     claimed = next((r.epsilon for r in results if r.epsilon is not None and r.epsilon.claim is not None), None)
     sentence = _WORDS.get(verdict, _WORDS["cannot tell"]) if claimed is None else _about_claim(claimed)
     made = trained.done + trained.failed
-    if trained.failed > MOST_FAILED * made:
+    if too_many_failed(trained):
         sentence = (
             f"Nothing is concluded: {trained.failed} of {several(made, 'training')} failed, and whether one fails may "
             f"depend on what it was trained on. {mend}"
@@ -71,10 +75,12 @@ def verdict_of(
 def _about_claim(found: Epsilon) -> str:
     """Return what a bound says of the claim that it was made for."""
     claim = f"the claim that epsilon is at most {found.claim:g}"
-    if found.rejected:
+    if found.rejected and found.low is not None:
         return (
             f"{claim.capitalize()} is contradicted: it is at least {found.low:.2f} ({100 * found.level:g}% confidence)."
         )
+    if found.low is None or found.ceiling is None:
+        return f"{claim.capitalize()} is not contradicted, which does not confirm it."
     if not found.power:
         return f"This audit cannot contradict {claim}: no epsilon above {found.ceiling:.2f} can be shown by it."
     shown = f"epsilon is at least {found.low:.2f}" if found.low > 0 else "no epsilon above 0 was shown"

@@ -11,19 +11,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from divulge.case.cells import Cells, Gathered, cells_of, gathered_of
 from divulge.case.encoded import ROLES, EncodedTables
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Facts, Schema, check_columns, column_names, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
-from divulge.tables.frames import PooledColumn, Table, check_missing, collect, profiles
+from divulge.tables.frames import PooledColumn, Table, check_missing, collect
 from divulge.tables.readers import opened
 
 __all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "columns that not all tables have are left out"
+_GATHERED = "gathered rows"
+"""Where a case keeps the distinct rows that an engine gave it."""
 _KEPT_BYTES = 2**28  # contingency tables kept: hundreds for a survey of usual size, two or three for millions of rows
 
 
@@ -89,8 +92,34 @@ class Case:
         left_out = {*self.schema.names("identifier"), *self.schema.with_role("unit"), *self.schema.with_role("ignore")}
         return tuple(c for c in self.columns if c not in left_out)
 
+    @property
+    def engine(self) -> str | None:
+        """The engine that was asked to count the tables where they are; None where none was."""
+        return next((t.counting.engine for t in self.tables if t.counting is not None), None)
+
+    def gather(self, counted: Sequence[str], compared: Sequence[str] = ()) -> None:
+        """Get the distinct rows of some columns, with the unit, from the engines that hold the tables.
+
+        Counts of these columns are then made from them, and people keep their scores: comparisons of several key sets
+        and targets are corrected together, and the rows of one unit are one person.
+
+        Parameters
+        ----------
+        counted
+            Columns that are counted by their bins.
+        compared
+            Columns of which every value is compared.
+        """
+        self.cache[_GATHERED] = gathered_of(self.encoded, counted, compared, self.unit)
+
     def collected(self, why: str) -> Case:
-        """Return the case with all rows in memory; a note gives the reason `why`."""
+        """Return the case with all rows in memory; a note gives the reason `why`.
+
+        Raises
+        ------
+        SettingError
+            An engine was asked to count the tables.
+        """
         if self.in_memory:
             return self
         tables = tuple(collect(t) for t in self.tables)
@@ -190,7 +219,8 @@ class Case:
             rows = [[self.codes(n, binned=binned)[i] for n in names] for i in range(len(self.tables))]
             weights = [None] * len(rows)
         else:
-            rows, weights = self._count_elsewhere(names, binned)
+            cells = [self._cells(i, names, binned) for i in range(len(self.tables))]
+            rows, weights = [c.codes for c in cells], [c.times for c in cells]
         while len(rows) < 3:
             rows.append([np.zeros(0, dtype=np.int32) for _ in names])
             weights.append(None)
@@ -200,24 +230,20 @@ class Case:
             target, n_targets = joint([r[n:] for r in rows], sizes[n:])
         else:
             target, n_targets = [np.zeros(len(r[0]), dtype=np.int32) for r in rows], 1
-        return count([r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout)
+        return count(
+            [r[:n] for r in rows], sizes[:n], target, n_targets, weights=weights, has_holdout=self.has_holdout,
+            with_rows=self.in_memory or self._has(names, binned),
+        )  # fmt: skip
 
-    def _count_elsewhere(
-        self, names: tuple[str, ...], binned: bool
-    ) -> tuple[list[list[NDArray[np.int32]]], list[NDArray[np.int64] | None]]:
-        rows: list[list[NDArray[np.int32]]] = []
-        weights: list[NDArray[np.int64] | None] = []
-        for i, table in enumerate(self.tables):
-            codes: list[NDArray[np.int32]] = []
-            if table.frame is None:
-                raw, weight = profiles(table, names)
-                codes = [self.pooled(n).encode(s, i) for n, s in zip(names, raw, strict=True)]
-            else:
-                codes = [c for n in names if (c := self.pooled(n).codes[i]) is not None]
-                weight = np.ones(table.n_rows, dtype=np.int64)
-            rows.append([self.binning(n).map[c] if binned else c for n, c in zip(names, codes, strict=True)])
-            weights.append(weight)
-        return rows, weights
+    def _has(self, names: Sequence[str], binned: bool) -> bool:
+        """Return whether the distinct rows of these columns are here."""
+        return _GATHERED in self.cache and self.cache[_GATHERED].has(names, binned=binned)
+
+    def _cells(self, which: int, names: Sequence[str], binned: bool) -> Cells:
+        if self._has(names, binned):
+            gathered: Gathered = self.cache[_GATHERED]
+            return gathered.cells(which, names, binned=binned)
+        return cells_of(self.encoded, which, names, [binned] * len(names))
 
     def units(self, role: str) -> NDArray[np.int64] | None:
         """Return the person or household of each row of a table; None when each row is its own.
@@ -226,7 +252,9 @@ class Case:
         """
         if self.unit is None or role not in ROLES[: len(self.tables)]:
             return None
-        codes = self.codes(self.unit, binned=False)[ROLES.index(role)].astype(np.int64)
+        which = ROLES.index(role)
+        known = self.cache[_GATHERED].units[which] if _GATHERED in self.cache else None
+        codes = (self.codes(self.unit, binned=False)[which] if known is None else known).astype(np.int64)
         alone = codes == 0
         codes[alone] = -1 - np.arange(int(alone.sum()))
         return codes
@@ -237,12 +265,15 @@ class Case:
 
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
         """Return the value, or the range of values, that a code stands for. The text is data."""
+        return self.values_in_words(column, np.flatnonzero(self.binning(column).map == code) if binned else [code])
+
+    def values_in_words(self, column: str, codes: Sequence[int] | NDArray[Any]) -> str:
+        """Return the value of some codes without bins, the first and the last, or "missing". The text is data."""
         pooled = self.pooled(column)
-        inside = np.flatnonzero(self.binning(column).map == code) if binned else np.array([code])
-        inside = inside[inside > 0]
-        if not len(inside):
+        inside = [int(code) for code in codes if code > 0]
+        if not inside:
             return "missing"
-        first, last = (str(pooled.levels[int(i) - 1]) for i in (inside[0], inside[-1]))
+        first, last = (str(pooled.levels[i - 1]) for i in (inside[0], inside[-1]))
         return first if first == last else f"{first} to {last}"
 
     def repeat_values(self, codes: dict[str, int], n_rows: int) -> pl.DataFrame:
@@ -306,6 +337,7 @@ def build_case(
     missing: Sequence[str] = (),
     seed: int = 0,
     level: float = 0.95,
+    engine: str = "auto",
     asked: Sequence[str] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Case:
@@ -316,6 +348,8 @@ def build_case(
     asked
         The only columns that will be asked for. The values of others are not read, and the schema lacks them, but for
         the unit; all columns are read where the tables do not have one of these. None reads all columns.
+    engine
+        Where the rows are counted, see `divulge.tables.engines`.
 
     Raises
     ------
@@ -336,7 +370,7 @@ def build_case(
         raise SettingError(f"seed: {seed} is negative. hint: use a whole number from 0 on.")
     missing = check_missing(missing)
     given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
-    tables = tuple(opened(native, role, missing) for native, role in given)
+    tables = tuple(opened(native, role, missing, engine) for native, role in given)
     shared = set.intersection(*(set(t.columns) for t in tables))
     columns = tuple(c for c in tables[0].columns if c in shared)
     if not columns:

@@ -160,7 +160,7 @@ def _duplicates(case: Case) -> Check | None:
 def table_facts(case: Case) -> list[dict[str, Any]]:
     """Return for each table the share of missing cells, the number of repeated rows and the number of units.
 
-    Both numbers are None where rows are not in memory; the number of units also where no unit column is named.
+    The number of repeated rows is None where rows are not in memory, that of units where no unit column is named.
     """
     ids = _row_ids(case)
     cells = [sum(int(case.pooled(c).counts[i][0]) for c in case.columns) for i in range(len(case.tables))]
@@ -168,9 +168,9 @@ def table_facts(case: Case) -> list[dict[str, Any]]:
     for i, table in enumerate(case.tables):
         size = table.n_rows * len(case.columns)
         units = None
-        if case.unit is not None and case.in_memory:
-            codes = case.codes(case.unit, binned=False)[i]
-            units = len(np.unique(codes[codes > 0])) + int((codes == 0).sum())
+        if case.unit is not None:
+            counts = case.pooled(case.unit).counts[i]
+            units = int(np.count_nonzero(counts[1:])) + int(counts[0])  # a row without one is its own
         out.append(
             {
                 "missing": cells[i] / size if size else None,
@@ -200,22 +200,22 @@ def _sizes(case: Case) -> Check | None:
 
 
 def _shared_units(case: Case) -> Check | None:
-    if case.unit is None or not case.has_holdout or not case.in_memory:
+    if case.unit is None or not case.has_holdout:
         return None
-    codes = case.codes(case.unit, binned=False)
-    if not (codes[0] > 0).any() or not (codes[2] > 0).any():
+    known = [case.pooled(case.unit).counts[i][1:] > 0 for i in (0, 2)]
+    if not all(own.any() for own in known):
         return Check(
             check="units apart",
             ok=False,
             detail=f"{case.unit!r} has no value in real or in holdout: nothing says who is one person",
         )
-    both = np.intersect1d(codes[0][codes[0] > 0], codes[2][codes[2] > 0])
-    if not len(both):
+    both = int(np.count_nonzero(known[0] & known[1]))
+    if not both:
         return Check(check="units apart", ok=True, detail=f"no {case.unit!r} is in both real and holdout")
     return Check(
         check="units apart",
         ok=False,
-        detail=f"{len(both):,} units of {case.unit!r} are in both real and holdout: split by unit",
+        detail=f"{both:,} units of {case.unit!r} are in both real and holdout: split by unit",
     )
 
 

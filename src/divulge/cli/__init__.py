@@ -18,6 +18,7 @@ from divulge.cli import (
     fidelity,
     gate,
     membership,
+    plan,
     policy,
     quality,
     render,
@@ -29,7 +30,7 @@ from divulge.core.errors import DivulgeError, shortened
 
 __all__ = [
     "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership",
-    "policy", "quality", "render", "split", "tables",
+    "plan", "policy", "quality", "render", "split", "tables",
 ]  # fmt: skip
 
 
@@ -54,10 +55,9 @@ def main() -> None:
     except OSError as error:
         _unwritten(error)
     except MemoryError:
-        click.echo(
-            "divulge: not enough memory. hint: name --keys and --targets, or assess a sample of the rows.", err=True
-        )
-        sys.exit(3)
+        hint = "leave columns out, or take fewer rows; `divulge plan` tells what a run needs."
+        click.echo(f"divulge: there was not enough memory. hint: {hint}", err=True)
+        sys.exit(2)
     except Exception as error:
         _unforeseen(error)
 

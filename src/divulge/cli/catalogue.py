@@ -37,8 +37,9 @@ def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
     """Return the attacks and measures whose name begins with the given text, for completion in a shell."""
     from divulge.attacks import CATALOGUE
     from divulge.measures.catalogue import all_measures
+    from divulge.measures.linked.catalogue import linked_measures
 
-    known = sorted({*CATALOGUE, *(m.name for m in all_measures())})
+    known = sorted({*CATALOGUE, *(m.name for m in (*all_measures(), *linked_measures()))})
     return [name for name in known if name.startswith(incomplete)]
 
 
@@ -52,6 +53,7 @@ def explain(attack: str | None) -> None:
     """
     from divulge.attacks import CATALOGUE
     from divulge.measures.catalogue import all_measures
+    from divulge.measures.linked.catalogue import linked_measures
     from divulge.report import explain as words
     from divulge.report.explain_measure import explain_measure, measure_of
 
@@ -64,10 +66,14 @@ def explain(attack: str | None) -> None:
             entry = words.attack_of(attack).name
             click.echo(f"divulge: this explains {entry} with all its variants.", err=True)
         return
-    measures = {m.name: m.question for m in all_measures()}
-    width = max(map(len, [*CATALOGUE, *measures]))
-    for name in sorted(CATALOGUE):
-        click.echo(f"{name:{width}}  {CATALOGUE[name].question}")
-    click.echo("\nMeasures of fidelity:")
-    for name, question in measures.items():
-        click.echo(f"{name:{width}}  {question}")
+    groups = {
+        "": {name: CATALOGUE[name].question for name in sorted(CATALOGUE)},
+        "\nMeasures of fidelity:": {m.name: m.question for m in all_measures()},
+        "\nMeasures of relations and sequences:": {m.name: m.question for m in linked_measures()},
+    }
+    width = max(len(name) for named in groups.values() for name in named)
+    for heading, named in groups.items():
+        if heading:
+            click.echo(heading)
+        for name, question in named.items():
+            click.echo(f"{name:{width}}  {question}")

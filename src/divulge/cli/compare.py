@@ -86,6 +86,7 @@ __all__ = ["compare"]
     metavar="N",
     help="Number of threads; the results do not depend on it.  [default: all cores]",
 )
+@click.option("--beyond-memory", is_flag=True, help="Begin although the comparison is not expected to fit into memory.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **options: Any) -> None:  # fmt: skip
     """Attack the people of REAL through each CANDIDATE, and rank the candidates by risk, beside their utility.
@@ -108,6 +109,8 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
     check_names([real] if holdout is None else [real, holdout], options)
     missing = options["missing"]
+    if not options["beyond_memory"]:
+        _check_memory(real, [path for _, path in given], holdout, options)
     people = [None if path is None else read(path, role=role, missing=missing)
               for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
     tables: dict[str, list[Any]] = {}
@@ -128,13 +131,28 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
             acceptable=options["acceptable"], utility=options["utility"],
             membership=options["membership"], fidelity=options["fidelity"],
             seed=options["seed"], level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1,
-            progress=progress, before=say_nothing if options["quiet"] else say,
+            beyond_memory=True, progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip
     unread = tuple(Failed(label=f["label"], why=f["why"]) for f in failed)
     report = report.replaced(failed=unread + report.comparison.failed, command=command_line())
     _deliver(report, folder, quiet=options["quiet"])
     if report.failed:
         sys.exit(3)
+
+
+def _check_memory(real: str, candidates: list[str], holdout: str | None, options: dict[str, Any]) -> None:
+    """Raise an error where the comparison does not fit into memory, before a table is read."""
+    from divulge.run.fitting import check_comparison
+    from divulge.run.options import Attacker, Reading, RunOptions
+    from divulge.tables.readers import read_schema
+
+    schema = read_schema(options["schema_file"]) if options["schema_file"] else None
+    names = ("membership", "fidelity", "acceptable", "seed", "level")
+    check_comparison(
+        real, candidates, holdout, Attacker(options["keys"] or None, options["targets"] or None),
+        Reading(schema, options["unit"], options["ignore"], options["missing"]),
+        RunOptions(models=False, **{name: options[name] for name in names}),
+    )  # fmt: skip
 
 
 def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:

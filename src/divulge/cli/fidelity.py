@@ -74,6 +74,7 @@ __all__ = ["fidelity"]
 @click.option("--html", "html_file", type=FILE, metavar="FILE", help="File for the results as one offline page.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@click.option("--beyond-memory", is_flag=True, help="Begin although the measures are not expected to fit into memory.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no results.")
 def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> None:
     """Measure how much of REAL the table SYNTHETIC keeps, beside what a fresh sample of the same people would keep.
@@ -105,7 +106,7 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
             tolerance=options["tolerance"], measures=options["measures"] or None, models=options["models"],
             sequence_key=options["sequence_key"] or None, sequence_index=options["sequence_index"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=options["missing"],
-            seed=options["seed"], level=options["level"], progress=progress,
+            seed=options["seed"], level=options["level"], beyond_memory=options["beyond_memory"], progress=progress,
         )  # fmt: skip
     for option, write in (("json", found.to_json), ("html", found.to_html)):
         path = options[f"{option}_file"]
@@ -125,10 +126,14 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
 def _tables(
     paths: Mapping[str, str | None], chosen: Sequence[str], missing: Sequence[str]
 ) -> tuple[dict[str, Any], bool]:
-    """Return the tables of each role: one each, or dictionaries of them; and whether these are dictionaries."""
-    from divulge.cli.quality_inputs import tables_of
+    """Return the tables of each role, and whether these are dictionaries of tables; of one table each the path."""
+    from divulge.cli.quality_inputs import is_one_file, tables_of
 
-    found = {role: tables_of(path, chosen, missing, role) for role, path in paths.items() if path is not None}
+    found: dict[str, Mapping[str | None, Any]] = {
+        role: {None: path} if is_one_file(path) and not chosen else tables_of(path, chosen, missing, role)
+        for role, path in paths.items()
+        if path is not None
+    }
     alone = {role for role, tables in found.items() if None in tables}
     if alone and len(alone) < len(found):
         told = ", ".join(role.upper() if role != "holdout" else "--holdout" for role in sorted(alone))

@@ -50,6 +50,7 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
     from divulge.release.conditions import judge_policy
     from divulge.release.policy import read_policy
+    from divulge.report.prose.sampled import sampled_in_words
     from divulge.report.report import Report as Assessed
 
     if not policy_file and not fail_on:
@@ -64,6 +65,8 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
     judged = judge_policy(data, policy, fail_on)
     if junit:
         write_junit(junit, replace(data, policy=judged))
+    if not quiet and (asked := sampled_in_words(data)):
+        click.echo(asked)
     sys.exit(_told(judged, quiet))
 
 

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from divulge.core.errors import SettingError
 
-__all__ = ["FILE", "FOLDER", "check_path", "names", "run_options", "table_options"]
+__all__ = ["FILE", "FOLDER", "PEOPLE", "check_path", "names", "run_options", "table_options"]
 
 
 class _PathName(click.types.StringParamType):
@@ -48,6 +48,17 @@ def check_path(option: str, path: str) -> None:
 
 FILE = _PathName("file")
 FOLDER = _PathName("dir")
+
+
+class _People(click.IntRange):
+    """A number of people, or "all"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a number from 100 on, or "all"."""
+        return value if value == "all" else super().convert(value, param, ctx)
+
+
+PEOPLE = _People(min=100)
 
 
 def names(_: Any, option: click.Parameter, values: Sequence[str]) -> list[str]:
@@ -133,9 +144,11 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="File for policy, attacks and preconditions as JUnit XML."),
         click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
                      help="Start no test after this many seconds; the report lists the tests left out."),
-        click.option("--people", type=click.IntRange(min=100), metavar="N",
+        click.option("--people", type=PEOPLE, metavar="N",
                      help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; "
-                     "the report lists them.  [default: everybody]"),
+                     "'all' asks everybody.  [default: everybody, or a sample where all do not fit into memory]"),
+        click.option("--beyond-memory", is_flag=True,
+                     help="Begin although the run is not expected to fit into memory."),
         click.option("--resume", is_flag=True, help="Continue a run that was interrupted."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),

@@ -82,6 +82,11 @@ def read_inputs(
     return Inputs(*frames, metadata, source, notes)
 
 
+def is_one_file(given: str) -> bool:
+    """Return whether a text names one file, and neither a folder nor a list of tables."""
+    return not os.path.isdir(given) and ("=" not in given or os.path.exists(given))
+
+
 def tables_of(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
     """Return the tables by name; one file has the name None."""
     option = side.upper()
@@ -90,7 +95,7 @@ def tables_of(given: str, chosen: Sequence[str], missing: Sequence[str], side: s
         return dict(read_tables(listed, missing=missing, option="--tables" if chosen else option, side=side).items())
     if chosen:
         raise SettingError(f"--tables: {option} is no folder. hint: name the folder that has these files.")
-    if "=" in given and not os.path.exists(given):
+    if not is_one_file(given):
         parts = [part for part in given.split(",") if part.strip()]
         return dict(read_tables(parts, missing=missing, option=option, side=side).items())
     return {None: read(given, role=side, missing=missing)}

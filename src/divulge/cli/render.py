@@ -10,15 +10,16 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, check_file, written
+from divulge.cli.show import as_text, cannot_write, check_file, written
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from divulge.report.report import Report
+    from divulge.auditing.report import AuditReport
 
 __all__ = ["render"]
 
 _DOCUMENTS = {"html": "report.html", "md": "report.md", "json": "assessment.json", "junit": "junit.xml"}
+_OF_AUDITS = {"html": "audit.html", "md": "audit.md", "json": "audit.json", "junit": "junit.xml"}
 
 
 def _formats(_: Any, __: Any, value: str | None) -> list[str] | None:
@@ -64,29 +65,28 @@ def render(
     """Write the documents of a report again from its assessment.json (ASSESSMENT), without the data.
 
     If records.parquet lies beside ASSESSMENT, a custodian's HTML page lists the most exposed people. --edition external
-    writes the report for the recipient of the synthetic table.
+    writes the report for the recipient of the synthetic table. ASSESSMENT may be an audit.json of `divulge audit`, too.
 
     Exit status: 0 done, 2 unusable input.
     """
+    from divulge.auditing.report import AuditReport, read_audit
     from divulge.report.report import Report, other_edition
 
     if annex and not pdf:
         raise SettingError("--annex: only a printed report leaves the annex out. hint: add --pdf FILE.")
+    if audit := read_audit(assessment):
+        if annex:
+            raise SettingError("--annex: an audit has none. hint: leave --annex out.")
+        _render_audit(AuditReport(audit), Path(assessment), out, edition, reveal, formats, pdf)
+        return
     report = Report.from_json(assessment)
     has = report.assessment.edition
-    wanted = edition or has
-    if has == "external" and wanted == "custodian":
-        raise SettingError(
-            "--edition: an external assessment.json lacks what the custodian's edition shows. hint: render the "
-            "custodian's assessment.json."
-        )
-    if reveal and wanted == "custodian":
-        raise SettingError("--reveal: a custodian's edition shows everything. hint: add --edition external.")
+    wanted = _edition(has, edition, reveal, "assessment.json")
     if wanted == "external" and (has == "custodian" or tuple(reveal) != report.assessment.revealed):
         report = report.external(reveal)
     if pdf:
         check_file("--pdf", pdf, [assessment], Path(assessment).parent)
-        _printed(report, pdf, annex)
+        _printed(report.to_html(annex=annex), pdf)
     if pdf and formats is None:
         return
     source = Path(assessment)
@@ -100,10 +100,59 @@ def render(
         click.echo(as_text(folder / document))
 
 
-def _printed(report: Report, pdf: str, annex: bool) -> None:
+def _edition(has: str, asked: str | None, reveal: Sequence[str], name: str) -> str:
+    """Return the edition to write."""
+    wanted = asked or has
+    if has == "external" and wanted == "custodian":
+        raise SettingError(
+            f"--edition: an external {name} lacks what the custodian's edition shows. hint: render the custodian's "
+            f"{name}."
+        )
+    if reveal and wanted == "custodian":
+        raise SettingError("--reveal: a custodian's edition shows everything. hint: add --edition external.")
+    return wanted
+
+
+def _render_audit(
+    report: AuditReport,
+    source: Path,
+    out: str | None,
+    edition: str | None,
+    reveal: Sequence[str],
+    formats: list[str] | None,
+    pdf: str | None,
+) -> None:
+    """Write the documents of an audit again."""
+    from divulge.auditing.report import other_edition
+
+    has = report.audit.edition
+    wanted = _edition(has, edition, reveal, "audit.json")
+    if wanted == "external" and (has == "custodian" or reveal):
+        report = report.external(reveal)
+    if pdf:
+        check_file("--pdf", pdf, [str(source)], source.parent)
+        _printed(report.to_html(), pdf)
+    if pdf and formats is None:
+        return
+    folder = Path(out) if out else source.parent / "external" if wanted != has else source.parent
+    if why := other_edition(folder, wanted):
+        raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
+    made = {"html": report.to_html, "md": report.to_markdown, "json": report.to_json, "junit": report.to_junit}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in formats or _OF_AUDITS:
+            path = folder / _OF_AUDITS[name]
+            if not _is(path, source):  # the file that was read stays unchanged
+                made[name](path)
+            click.echo(as_text(path))
+    except OSError as error:
+        raise cannot_write("--out", error, "folder") from None
+
+
+def _printed(page: str, pdf: str) -> None:
     from divulge.report.documents.pdf import printed
 
-    click.echo(as_text(printed(report.to_html(annex=annex), pdf)))
+    click.echo(as_text(printed(page, pdf)))
 
 
 def _is(path: Path, source: Path) -> bool:

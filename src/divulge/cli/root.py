@@ -20,6 +20,7 @@ def cli() -> None:
     divulge split data.csv --holdout 0.5 --unit household     set a holdout aside before training
     divulge assess real.csv synthetic.csv --holdout holdout.csv --keys age,sex,zip --targets income
     divulge assess real.csv a.csv b.csv c.csv --together --holdout holdout.csv     several tables of one training set
+    divulge plan real.csv synthetic.csv --holdout holdout.csv     what assess will need and can find; no attack
     divulge compare real.csv a.csv b.csv --holdout holdout.csv     rank candidate releases
     divulge membership real.csv a.csv b.csv --holdout holdout.csv     is somebody in the training data?
     divulge changes real1.csv syn1.csv real2.csv syn2.csv --unit id     do two releases tell who left?

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from divulge.attacks.membership.changes import Changes
+from divulge.attacks.registry import is_about_tables
 from divulge.core.result import Result
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.terminal import clean
 
 __all__ = ["changes_text", "membership_text"]
 
+_COUNT = re.compile(r"\d[\d,.]*(?![\d,.]*%)")
+"""A number that is no percentage: rates at different false positive rates are different notes."""
 _VERDICTS = ("excess found", "deficit found", "cannot tell", "none found", "no holdout")
 _TOLD_BY_NUMBER = "synthetic tables"
 
@@ -118,17 +122,22 @@ def _range(three: Sequence[float], form: str = "{:.3f}") -> str:
 
 
 def _notes(results: Sequence[Result]) -> Iterator[Any]:
-    """Yield each note once, whatever its numbers; one that not all scores have, with the number of those that do."""
+    """Yield each note once, whatever its counts; one that not all scores have, with the number of those that do.
+
+    Notes about the tables stand with the first score and are of all.
+    """
     from rich.text import Text
 
-    notes = [(re.sub(r"\d[\d,.]*", "#", note), note) for r in results for note in r.notes]
-    plain = [p for p, _ in notes]
     first: dict[str, str] = {}
-    for p, note in notes:
-        first.setdefault(p, note)
+    having: Counter[str] = Counter()
+    for result in results:
+        plain = [_COUNT.sub("#", note) for note in result.notes]
+        having.update(set(plain))
+        for p, note in zip(plain, result.notes, strict=True):
+            first.setdefault(p, note)
     for p, note in first.items():
-        n = plain.count(p)
-        which = "" if n == len(results) else f" ({n} of {len(results)} scores)"
+        all_scores = having[p] == len(results) or is_about_tables(note)
+        which = "" if all_scores else f" ({having[p]} of {len(results)} scores)"
         yield Text(f"! {clean(note)}{which}", style="dim")
 
 

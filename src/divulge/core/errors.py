@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["MOST", "ColumnError", "DivulgeError", "FrameError", "SettingError", "TableError", "shortened"]
+__all__ = ["MOST", "ColumnError", "DivulgeError", "FrameError", "SettingError", "SizeError", "TableError", "shortened"]
 
 MOST = 500
 """Characters of a message at most."""
@@ -96,3 +96,7 @@ class ColumnError(DivulgeError, ValueError):
 
 class SettingError(DivulgeError, ValueError):
     """An option outside its range, or options that contradict each other."""
+
+
+class SizeError(DivulgeError, MemoryError):
+    """A run that does not fit into the memory that there is."""

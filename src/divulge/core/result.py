@@ -103,6 +103,9 @@ class Individual(msgspec.Struct, frozen=True, kw_only=True):
     """Shape (n_real,); nan if the attack skips the record."""
     holdout: NDArray[np.float64] | None = None
     """Shape (n_holdout,)."""
+    real_times: NDArray[np.int64] | None = None
+    """How many records each score of `real` stands for, where an engine merged equal records; None is one."""
+    holdout_times: NDArray[np.int64] | None = None
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):

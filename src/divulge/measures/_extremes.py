@@ -13,6 +13,7 @@ from divulge.core.limits import NO_LIMITS, Limits
 from divulge.measures._counted import Found, Unit
 from divulge.measures.blocks import Dealt, compared_columns
 from divulge.measures.noise_floor import Family, leave_one_out, on_grid
+from divulge.measures.shared_extremes import OUT_OF_RANGE
 
 __all__ = ["broken"]
 
@@ -33,7 +34,7 @@ def broken(case: Case, rows: Dealt) -> Found | None:
         if case.encoded.is_number(name):
             family.add_distances(*_beyond(case, rows, name))
             outside = round(2 / (rows.n + 1), 12)
-            units.append(Unit((name,), "out of range", context={"expected of continuous numbers": outside}))
+            units.append(Unit((name,), OUT_OF_RANGE, context={"expected of continuous numbers": outside}))
         else:
             family.add_distances(*_new_values(case, rows, name))
             units.append(Unit((name,), "new values"))

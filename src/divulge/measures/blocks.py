@@ -15,7 +15,18 @@ from divulge.kernels.counts.binning import quantile_edges
 from divulge.kernels.counts.histograms import Histograms, column_histograms
 from divulge.measures.noise_floor import Labels, block_numbers, draw_labels
 
-__all__ = ["FEWEST", "Coded", "Dealt", "coded", "compared_columns", "dealt", "in_blocks", "said_by_rows", "smallest"]
+__all__ = [
+    "FEWEST",
+    "Coded",
+    "Dealt",
+    "coded",
+    "column_counts",
+    "compared_columns",
+    "dealt",
+    "in_blocks",
+    "said_by_rows",
+    "smallest",
+]
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -42,7 +53,7 @@ class Dealt:
     which: tuple[int, int]
     """The tables: 0 real, 1 synthetic, 2 holdout."""
     rows: tuple[Ints | None, Ints | None]
-    """The rows of each table that are compared; None is all."""
+    """The rows of each table that are compared, in the order in which they are; None is all."""
     block: NDArray[np.int32]
     """Block of each row that is compared, of the first table and then of the second."""
     labels: Labels
@@ -52,7 +63,7 @@ class Dealt:
 
     def both(self, codes: tuple[NDArray[Any], ...]) -> NDArray[Any]:
         """Return the codes of the rows that are compared, of the first table and then of the second."""
-        parts = [codes[t] if r is None else codes[t][r] for t, r in zip(self.which, self.rows, strict=True)]
+        parts = [codes[t] if r is None else codes[t].take(r) for t, r in zip(self.which, self.rows, strict=True)]
         return np.concatenate(parts)
 
     def histograms(self, columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Histograms:
@@ -139,23 +150,38 @@ def _dealt(case: Case, other: int) -> Dealt | None:
     if min(n, m) < FEWEST:
         return None
     blocks, dealt_units = block_numbers(n, m)
-    numbers: list[Ints] = []
-    rows: list[Ints | None] = []
-    notes = []
+    rows: list[Ints] = []
+    sizes, notes = [], []
     for i, (unit, n_units) in enumerate(zip(found, (n, m), strict=True)):
         block = in_blocks(unit, n_units, blocks[i], dealt_units[i], rng)
-        kept = None
+        own = np.bincount(block + 1, minlength=blocks[i] + 1)  # of rows that are not dealt first
+        # in order of blocks, whose counts then stay in the processor's cache; there are at most 512
+        rows.append(np.argsort((block + 1).astype(np.uint16), kind="stable")[own[0] :])
+        sizes.append(own[1:])
         if dealt_units[i] < n_units:
-            kept = np.flatnonzero(block >= 0)
             role = case.tables[which[i]].role
-            notes.append(f"{len(kept):,} of {len(unit):,} {role} rows were drawn: the other table is far smaller")
-            block = block[kept]
-        rows.append(kept)
-        numbers.append(block + (blocks[0] if i else 0))
-    every = np.concatenate(numbers).astype(np.int32)
-    sizes = np.bincount(every, minlength=sum(blocks))
-    labels = draw_labels(sizes, blocks[0], rng)
-    return Dealt(which, (rows[0], rows[1]), every, labels, len(numbers[0]), len(numbers[1]), tuple(notes))
+            notes.append(f"{len(rows[i]):,} of {len(unit):,} {role} rows were drawn: the other table is far smaller")
+    of_blocks = np.concatenate(sizes)
+    labels = draw_labels(of_blocks, blocks[0], rng)
+    every = np.repeat(np.arange(len(of_blocks), dtype=np.int32), of_blocks)
+    return Dealt(which, (rows[0], rows[1]), every, labels, len(rows[0]), len(rows[1]), tuple(notes))
+
+
+def column_counts(case: Case, rows: Dealt, n_bins: int) -> Histograms:
+    """Return the counts of each compared column in each block, its numbers in bins, as `coded` says.
+
+    Parameters
+    ----------
+    case, rows
+        Of `dealt`.
+    n_bins
+        Most bins of a column of numbers.
+    """
+    key = ("column counts", rows.which, n_bins)
+    if key not in case.cache:
+        columns = [coded(case, name, n_bins) for name in compared_columns(case)]
+        case.cache[key] = rows.histograms([rows.both(c.codes) for c in columns], [c.n_codes for c in columns])
+    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
 
 
 def in_blocks(unit: Ints, n_units: int, n_blocks: int, n_dealt: int, rng: np.random.Generator) -> Ints:
@@ -184,7 +210,7 @@ def _units(case: Case, table: int) -> Ints:
     said, ties = said_by_rows(case)
     units = case.units(case.tables[table].role)
     if units is None:
-        order = np.lexsort((ties[table], said[table]))
+        order = _by_hashes(said[table], ties[table])
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return place
@@ -196,6 +222,18 @@ def _units(case: Case, table: int) -> Ints:
     place = np.empty(n_units, dtype=np.int64)
     place[np.lexsort((of_unit[1], np.bincount(number, minlength=n_units), of_unit[0]))] = np.arange(n_units)
     return np.asarray(place[number])
+
+
+def _by_hashes(said: Hashes, ties: Hashes) -> NDArray[np.intp]:
+    """Return np.lexsort((ties, said)), in which only rows that say the same are sorted by both."""
+    order = np.argsort(said)
+    ordered = said[order]
+    same = ordered[1:] == ordered[:-1]
+    if same.any():
+        place = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+        rows = np.sort(order[place])
+        order[place] = rows[np.lexsort((ties[rows], said[rows]))]
+    return order
 
 
 def said_by_rows(case: Case) -> tuple[list[Hashes], list[Hashes]]:

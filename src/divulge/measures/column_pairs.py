@@ -321,7 +321,7 @@ def _pairs(case: Case, rows: Dealt) -> Found | None:
         )  # fmt: skip
         there = counts.counts.any(axis=0)
         start = np.concatenate([[0], np.cumsum(np.add.reduceat(there, counts.start[:-1], dtype=np.int64))])
-        family.add(counts.counts[:, there], start)
+        family.add(counts.counts.compress(there, axis=1), start)
     units = []
     for pair, share in chosen:
         rarer = f"values rarer than {share:.1%} were counted together, as the pair has more cells than half the rows"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.measures._counted import Found, Unit, counted_results
-from divulge.measures.blocks import Dealt, coded, compared_columns
+from divulge.measures.blocks import Dealt, coded, column_counts, compared_columns
 from divulge.measures.entry import MeasureWords
 from divulge.measures.noise_floor import Family, ks_distance, tv_distance
 from divulge.measures.registry import measure
@@ -275,11 +275,12 @@ def _shapes(case: Case, rows: Dealt) -> Found | None:
     names = compared_columns(case)
     if not names:
         return None
-    columns = [coded(case, name, BINS) for name in names]
-    counts = rows.histograms([rows.both(c.codes) for c in columns], [c.n_codes for c in columns])
+    counts = column_counts(case, rows, BINS)
     family = Family(rows.labels, case.level)
-    for i, column in enumerate(columns):
+    for i, name in enumerate(names):
         cells = counts.counts[:, counts.start[i] : counts.start[i + 1]]
         cells = cells[:, cells.any(axis=0)]
-        family.add(cells, np.array([0, cells.shape[1]]), ks_distance if column.ordered else tv_distance)
+        family.add(
+            cells, np.array([0, cells.shape[1]]), ks_distance if coded(case, name, BINS).ordered else tv_distance
+        )
     return Found([Unit((name,)) for name in names], family.floors())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +72,9 @@ def _correlations(case: Case, rows: Dealt) -> Found | None:
     pairs = list(combinations(range(len(names)), 2))
     family = Family(rows.labels, case.level)
     units = []
+    codes = [rows.both(case.codes(name, binned=False)) for name in names]
     for kind in _KINDS:
-        sums = _sums_of_pairs(_standard_numbers(case, rows, names, kind), rows, pairs)
+        sums = _sums_of_pairs(_standard_numbers(case, codes, names, kind), rows, pairs)
         family.add_distances(*smooth_distances(sums, rows.labels, correlation_z))
         found = [np.tanh(correlation_z(own @ sums)) for own in (rows.labels.first[:1], 1 - rows.labels.first[:1])]
         for (a, b), real, other in zip(pairs, found[0][0], found[1][0], strict=True):
@@ -86,29 +88,24 @@ def _role(rows: Dealt) -> str:
     return "synthetic" if rows.which[1] == 1 else "holdout"
 
 
-def _standard_numbers(case: Case, rows: Dealt, names: Sequence[str], kind: str) -> Floats:
-    """Return numbers or ranks on one scale, shape (n_rows, n_names); nan where there is none."""
-    out = np.empty((rows.n + rows.m, len(names)))
-    for j, name in enumerate(names):
-        out[:, j] = standard_numbers(
-            rows.both(case.codes(name, binned=False)), case.numbers(name), ranks=kind == "Spearman"
-        )
-    return out
+def _standard_numbers(case: Case, codes: Sequence[NDArray[Any]], names: Sequence[str], kind: str) -> Floats:
+    """Return numbers or ranks on one scale, shape (n_names, n_rows); nan where there is none."""
+    ranks = kind == "Spearman"
+    return np.stack([standard_numbers(own, case.numbers(n), ranks=ranks) for own, n in zip(codes, names, strict=True)])
 
 
 def _sums_of_pairs(x: Floats, rows: Dealt, pairs: Sequence[tuple[int, int]]) -> Floats:
     """Return the sums of `correlation_z` of each pair in each block, shape (n_blocks, 6 * n_pairs)."""
-    n_blocks = len(rows.labels.sizes)
-    order = np.argsort(rows.block, kind="stable")
-    ends = np.cumsum(np.bincount(rows.block, minlength=n_blocks))
-    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
-    out = np.zeros((n_blocks, 6, len(pairs)))
-    for block, part in enumerate(np.split(order, ends[:-1])):
-        there = ~np.isnan(x[part])
-        own = np.where(there, x[part], 0.0)
-        mask = there.astype(np.float64)
-        n, sums, squares, products = mask.T @ mask, own.T @ mask, (own**2).T @ mask, own.T @ own
-        parts = (n[first, second], sums[first, second], sums[second, first], squares[first, second])
-        for i, found in enumerate((*parts, squares[second, first], products[first, second])):
-            out[block, i] = found
-    return out.reshape(n_blocks, -1)
+    ends = np.cumsum(rows.labels.sizes).astype(np.int64)
+    of_blocks = np.empty((len(ends), 4, len(x), len(x)))
+    for found, first, last in zip(of_blocks, np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+        part = x[:, first:last]  # rows are in order of blocks
+        there = ~np.isnan(part)
+        own, mask = np.where(there, part, 0.0), there.astype(np.float64)
+        for place, side in enumerate((mask, own, own**2)):
+            np.matmul(side, mask.T, out=found[place])
+        np.matmul(own, own.T, out=found[3])
+    n, sums, squares, products = np.moveaxis(of_blocks, 1, 0)
+    i, j = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
+    parts = (n[:, i, j], sums[:, i, j], sums[:, j, i], squares[:, i, j], squares[:, j, i], products[:, i, j])
+    return np.stack(parts, axis=1).reshape(len(ends), -1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.measures._counted import Found, Unit, counted_results
-from divulge.measures.blocks import Dealt, coded, compared_columns
+from divulge.measures.blocks import Dealt, column_counts, compared_columns
 from divulge.measures.entry import MeasureWords
 from divulge.measures.noise_floor import Family, Labels, leave_one_out, on_grid
 from divulge.measures.registry import measure
@@ -129,8 +129,7 @@ def _lost(case: Case, rows: Dealt) -> Found | None:
     names = compared_columns(case)
     if not names:
         return None
-    columns = [coded(case, name, _BINS) for name in names]
-    counts = rows.histograms([rows.both(c.codes) for c in columns], [c.n_codes for c in columns])
+    counts = column_counts(case, rows, _BINS)
     family, units = Family(rows.labels, case.level), []
     for i, name in enumerate(names):
         cells = counts.counts[:, counts.start[i] : counts.start[i + 1]]

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.kernels.counts.relabelled import relabelled_sums, subsets_of
+
 __all__ = [
     "RELABELLINGS",
     "Family",
@@ -219,6 +221,7 @@ class Family:
         self._sums.append({"null": np.zeros(len(labels.first)), "fresh": np.zeros(len(labels.first))})
         self._without.append((np.zeros(len(labels.sizes)), labels.n_first))
         self._single, self._factor = labels.first.astype(np.float32), labels.factor
+        self._subsets = subsets_of(labels.first)
 
     def add(
         self,
@@ -247,42 +250,51 @@ class Family:
             last = max(u + 1, int(np.searchsorted(start, start[u] + most, side="right")) - 1)
             a, b = int(start[u]), int(start[last])
             first = np.asarray(start[u:last] - a, dtype=np.int64)
-            self._add(counts[:, a:b], first, _weighted(statistic, factors[u:last]))
+            self._add(counts[:, a:b], first, statistic, factors[u:last])
             u = last
 
-    def _add(self, counts: NDArray[Any], start: Ints, statistic: Statistic) -> None:
+    def _add(self, counts: NDArray[Any], start: Ints, statistic: Statistic, weights: Floats) -> None:
         labels = self._labels
         sizes, n_first = labels.sizes[:, None], labels.n_first
         h = counts.astype(np.float64)
         every = labels.sizes.sum()
         single = every >= _SINGLE and h.shape[1] >= _MANY_CELLS * len(start)
-        centred = h - sizes * (h.sum(axis=0) / every)
-        value = self._distances(centred, start, statistic, labels.first[:1])[0] if single else None
-        null = self._distances(centred, start, statistic, labels.first, single=single)
-        sides = (h[:n_first], h[n_first:])
-        own = [side.sum(axis=0) / labels.sizes[part].sum() for side, part in zip(sides, self._halves(), strict=True)]
-        residual = h.copy()
-        for part, share in zip(self._halves(), own, strict=True):
-            residual[part] -= sizes[part] * share
-        fresh = self._distances(residual, start, statistic, labels.first, single=single)[1:] * labels.correction
-        self.add_distances(null, fresh, _without_each_block(h, labels, start, statistic), value)
+        totals = [h[part].sum(axis=0) for part in self._halves()]
+        centred = sizes * ((totals[0] + totals[1]) / every)
+        np.subtract(h, centred, out=centred)
+        of = (start, statistic, weights)
+        value = self._distances(centred[:n_first], *of, labels.first[:1, :n_first])[0] if single else None
+        null = self._distances(centred, *of, labels.first, single=single)
+        residual = centred  # its memory
+        for part, total in zip(self._halves(), totals, strict=True):
+            own = residual[part]
+            np.multiply(sizes[part], total / labels.sizes[part].sum(), out=own)
+            np.subtract(h[part], own, out=own)
+        fresh = self._distances(residual, *of, labels.first, single=single)[1:] * labels.correction
+        self.add_distances(null, fresh, _without_each_block(h, totals, labels, *of), value)
 
     def _halves(self) -> tuple[slice, slice]:
         return slice(0, self._labels.n_first), slice(self._labels.n_first, None)
 
     def _distances(
-        self, centred: Floats, start: Ints, statistic: Statistic, first: Floats, *, single: bool = False
-    ) -> Floats:
+        self, centred: Floats, start: Ints, statistic: Statistic, weights: Floats, first: Floats, *,
+        single: bool = False,
+    ) -> Floats:  # fmt: skip
         """Return the distances of each unit under some labels. Sums are exact, in any order and on any machine.
 
         For this the counts are rounded, in single precision to a part of a count that depends on the rows.
         """
         every = float(self._labels.sizes.sum())
         scale = 2.0 ** ((23 if single else 51) - math.ceil(math.log2(max(2.0, every))))
-        whole = np.rint(centred * scale)
-        sums: NDArray[Any] = self._single @ whole.astype(np.float32) if single else first @ whole
-        found = statistic(sums, start)
-        return on_grid(found * (self._factor[: len(first)] / scale)[:, None])
+        whole = centred * scale
+        np.rint(whole, out=whole)
+        if statistic is tv_distance and len(first) > 1:
+            cells = whole.astype(np.int32 if single else np.int64)
+            found = relabelled_sums(cells, start, first, self._subsets) / 2
+        else:
+            sums: NDArray[Any] = self._single @ whole.astype(np.float32) if single else first @ whole
+            found = statistic(sums, start)
+        return on_grid(found * weights * (self._factor[: len(first)] / scale)[:, None])
 
     def add_distances(self, null: Floats, fresh: Floats, without: Floats, value: Floats | None = None) -> None:
         """Add units by distances that were computed elsewhere.
@@ -298,7 +310,7 @@ class Family:
         value
             Shape (n_units,): the distances, where the first row of `null` is rounded.
         """
-        z, _, _ = _standardised(null)
+        z = _standardised(null)
         np.maximum(self._largest, z.max(axis=1), out=self._largest)
         np.minimum(self._smallest, z.min(axis=1), out=self._smallest)
         self._sums[-1]["null"] += null.sum(axis=1)
@@ -307,16 +319,15 @@ class Family:
         self._n_units += null.shape[1]
         self._sum += float(np.sum(null[0] if value is None else value))
         se = _jackknife(without, self._labels.n_first)
-        self._parts.append(self._part(null, fresh, se, null[0] if value is None else value))
+        self._parts.append(self._part(null, z[0], fresh, se, null[0] if value is None else value))
 
-    def _part(self, null: Floats, fresh: Floats, se: Floats, value: Floats) -> dict[str, Floats]:
+    def _part(self, null: Floats, z: Floats, fresh: Floats, se: Floats, value: Floats) -> dict[str, Floats]:
         ordered = np.sort(fresh, axis=0)
         outside = (1 - self._level) / 2
         low, high = (_quantile(ordered, share) for share in (outside, 1 - outside))
-        z, _, _ = _standardised(null)
         return {
             "value": value, "mean": fresh.mean(axis=0), "sd": fresh.std(axis=0), "fresh_low": low,
-            "fresh_high": high, "z": z[0], "se": se, "p": _share(null[1:] >= null[0] - _ALIKE),
+            "fresh_high": high, "z": z, "se": se, "p": _share(null[1:] >= null[0] - _ALIKE),
             "p_low_tail": _share(null[1:] <= null[0] + _ALIKE),
         }  # fmt: skip
 
@@ -339,11 +350,11 @@ class Family:
         fresh = fresh[1:]
         errors = [_jackknife(without[:, None] / n, n_first) for without, n_first in self._without]
         se = np.sqrt(np.sum(np.square(errors), axis=0))
-        parts = [*self._parts, self._part(null, fresh, se, np.array([self._sum / n]))]
+        z = _standardised(null)
+        parts = [*self._parts, self._part(null, z[0], fresh, se, np.array([self._sum / n]))]
         largest, smallest = self._largest, self._smallest
         if len(self._sums) == 1:
-            z_of_mean = _standardised(null)[0][:, 0]
-            largest, smallest = np.maximum(largest, z_of_mean), np.minimum(smallest, z_of_mean)
+            largest, smallest = np.maximum(largest, z[:, 0]), np.minimum(smallest, z[:, 0])
         of = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         critical = _quantile(np.sort(largest[1:]), self._level)
         quantile = _normal_quantile(self._level)
@@ -366,10 +377,6 @@ class Family:
         )
 
 
-def _weighted(statistic: Statistic, weights: Floats) -> Statistic:
-    return lambda differences, start: statistic(differences, start) * weights
-
-
 def on_grid(distances: Floats) -> Floats:
     """Return distances as multiples of 2^-34, so that their sums are the same in any order."""
     return np.asarray(np.rint(distances * _GRID) / _GRID, dtype=np.float64)
@@ -383,12 +390,12 @@ def leave_one_out(counts: Floats, n_first: int) -> tuple[Floats, Floats]:
     return both[0], both[1]
 
 
-def _standardised(null: Floats) -> tuple[Floats, Floats, Floats]:
+def _standardised(null: Floats) -> Floats:
     """Return distances less their mean over the relabellings, in standard deviations; 0 where they do not vary."""
     mean = null.mean(axis=0)
     sd = null.std(axis=0)
     varies = sd > _ALIKE
-    return np.where(varies, (null - mean) / np.where(varies, sd, 1.0), 0.0), mean, sd
+    return np.where(varies, (null - mean) / np.where(varies, sd, 1.0), 0.0)
 
 
 def _tidy(numbers: Floats) -> Floats:
@@ -411,16 +418,21 @@ def _normal_quantile(level: float) -> float:
     return _HALF_LEVEL if level == 0.95 else float(ndtri((1 + level) / 2))
 
 
-def _without_each_block(h: Floats, labels: Labels, start: Ints, statistic: Statistic) -> Floats:
+def _without_each_block(
+    h: Floats, totals: Sequence[Floats], labels: Labels, start: Ints, statistic: Statistic, weights: Floats
+) -> Floats:
     """Return the distances where one block is left out, shape (n_blocks, n_units)."""
     n_first, sizes = labels.n_first, labels.sizes
     halves = (slice(0, n_first), slice(n_first, None))
-    shares = [h[part].sum(axis=0) / sizes[part].sum() for part in halves]
+    shares = [total / sizes[part].sum() for part, total in zip(halves, totals, strict=True)]
     left = np.empty_like(h)
-    for sign, part, other in ((1, halves[0], shares[1]), (-1, halves[1], shares[0])):
+    for sign, part, total, other in ((1, halves[0], totals[0], shares[1]), (-1, halves[1], totals[1], shares[0])):
         rest = np.maximum(sizes[part].sum() - sizes[part], 1)[:, None]
-        left[part] = sign * ((h[part].sum(axis=0) - h[part]) / rest - other)
-    return on_grid(statistic(left, start))
+        own = left[part]
+        np.subtract(total, h[part], out=own)
+        own /= rest
+        np.subtract(own, other, out=own) if sign > 0 else np.subtract(other, own, out=own)
+    return on_grid(statistic(left, start) * weights)
 
 
 def _jackknife(without: Floats, n_first: int) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.kernels.counts.histograms import pair_histograms
 from divulge.measures._counted import Found, Unit, counted_results
-from divulge.measures.blocks import Dealt, coded, compared_columns
+from divulge.measures.blocks import Coded, Dealt, coded, compared_columns
 from divulge.measures.entry import MeasureWords
 from divulge.measures.noise_floor import Family, Statistic, tv_distance
 from divulge.measures.registry import measure
@@ -70,7 +70,8 @@ def subgroups(
     -------
     tuple of FidelityResult
         The mean over all, which differs where any of them does, then at most 50 columns and pairs of a group that
-        differ, or are closer than a fresh sample. Groups are numbered by size, because their values are data.
+        differ, or are closer than a fresh sample. Groups are numbered by size, because their values are data; an
+        assessment that is asked to reveal values adds them.
 
     Examples
     --------
@@ -115,12 +116,12 @@ def _found(case: Case, rows: Dealt, wanted: Sequence[str], names: Sequence[str])
     waiting: list[Ints] = []
     for group in wanted:
         others = [n for n in names if n != group]
-        number, kept = _groups_of(case, rows, group)
+        number, kept, names_of = _groups_of(case, rows, group)
         for columns in [(n,) for n in others] + list(combinations(others, 2)):
             counts = _counts(rows, number, len(kept), [coarse[c] for c in columns])
-            for g in np.flatnonzero(kept):
+            for g in np.flatnonzero(kept).tolist():
                 waiting.append(counts[:, g][:, counts[:, g].any(axis=0)])
-                parts.append(Unit(columns, f"{group!r} group {g + 1}"))
+                parts.append(Unit(columns, names_of[g]))
             if sum(w.shape[1] for w in waiting) > _CELLS:
                 _add(family, rows, waiting)
                 waiting = []
@@ -129,8 +130,8 @@ def _found(case: Case, rows: Dealt, wanted: Sequence[str], names: Sequence[str])
     return Found(parts, family.floors()) if parts else None
 
 
-def _groups_of(case: Case, rows: Dealt, group: str) -> tuple[Codes, NDArray[np.bool_]]:
-    """Return the group of each row, the largest first, and which groups have enough rows in both tables."""
+def _groups_of(case: Case, rows: Dealt, group: str) -> tuple[Codes, NDArray[np.bool_], dict[int, str]]:
+    """Return the group of each row, the largest first, which groups have enough rows in both tables, their names."""
     level = coded(case, group, _SMALL)
     # the order of the groups is that of all people and synthetic rows together, the same for each comparison
     every = np.bincount(np.concatenate(level.codes), minlength=level.n_codes)
@@ -138,7 +139,21 @@ def _groups_of(case: Case, rows: Dealt, group: str) -> tuple[Codes, NDArray[np.b
     place[np.argsort(-every, kind="stable")] = np.arange(level.n_codes)
     enough = np.min([np.bincount(place[c], minlength=level.n_codes) for c in level.codes[:2]], axis=0) >= _FEWEST
     enough[_GROUPS:] = False
-    return np.minimum(place[rows.both(level.codes)], _GROUPS), enough[: _GROUPS + 1]
+    kept = enough[: _GROUPS + 1]
+    named = np.flatnonzero(kept).tolist()
+    names = {g: f"{group!r} group {g + 1}{_values(case, group, level, place, g)}" for g in named}
+    return np.minimum(place[rows.both(level.codes)], _GROUPS), kept, names
+
+
+def _values(case: Case, group: str, level: Coded, place: Codes, number: int) -> str:
+    """Return the text after the number of a group in its name: nothing, or its value or range of values."""
+    if not case.reveal_values:
+        return ""
+    own = [c[place[of] == number] for c, of in zip(case.codes(group, binned=False), level.codes, strict=True)]
+    codes = np.unique(np.concatenate(own))
+    if case.encoded.is_number(group):
+        codes = codes[np.argsort(case.numbers(group)[codes], kind="stable")]
+    return f": {case.values_in_words(group, codes)}"
 
 
 def _coarse(case: Case, rows: Dealt, name: str) -> tuple[Codes, int]:

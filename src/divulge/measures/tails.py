@@ -17,13 +17,13 @@ from divulge.measures.result import FidelityResult
 
 __all__ = ["tails"]
 
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _SHARES = (0.005, 0.01, 0.05)
 """Shares of the rows of all tables that an end of a column has."""
 _RARE = 0.05
 _FEWEST_ROWS = 8  # of an end: with fewer no relabelling would be rare enough
-_TOGETHER = 8  # ends that are counted at once, for the memory
 
 
 @measure(
@@ -73,32 +73,38 @@ def tails(case: Case, *, relative_tolerance: float = 0.2) -> tuple[FidelityResul
 
 
 def _tails(case: Case, rows: Dealt) -> Found | None:
-    found = [
-        (Unit((name,), variant), there)
-        for name in compared_columns(case)
-        for variant, there in (_ends(case, name) if case.encoded.is_number(name) else _rare(case, name))
-    ]
-    if not found:
+    units, parts = [], []
+    for name in compared_columns(case):
+        ends = list(_ends(case, name) if case.encoded.is_number(name) else _rare(case, name))
+        if ends:
+            units += [Unit((name,), variant) for variant, _ in ends]
+            parts.append(_counts(case, rows, name, np.array([there for _, there in ends])))
+    if not units:
         return None
-    n, m = rows.n, rows.m
-    parts = []
-    for first in range(0, len(found), _TOGETHER):
-        own = [_inside(case, rows, unit.columns[0], there) for unit, there in found[first : first + _TOGETHER]]
-        parts.append(rows.histograms(own, [2] * len(own)).counts)
     counts = np.concatenate(parts, axis=1)
+    n, m = rows.n, rows.m
     inside = counts[:, 1::2]
     n_first = rows.labels.n_first
     sums = inside[:n_first].sum(axis=0) / n + inside[n_first:].sum(axis=0) / m
     family = Family(rows.labels, case.level)
-    start = 2 * np.arange(len(found) + 1)
+    start = 2 * np.arange(len(units) + 1)
     family.add(counts, start, weights=1 / np.where(sums > 0, sums, 1.0))
-    return Found([unit for unit, _ in found], family.floors())
+    return Found(units, family.floors())
 
 
-def _inside(case: Case, rows: Dealt, name: str, there: Mask) -> NDArray[np.uint8]:
-    """Return for each row that is compared whether its code is one of a mask, in one byte."""
-    marks = there.astype(np.uint8)
-    return np.asarray(rows.both(tuple(marks[c] for c in case.codes(name, binned=False))))
+def _counts(case: Case, rows: Dealt, name: str, ends: Mask) -> Ints:
+    """Return the rows of each block outside and inside each end, shape (n_blocks, 2 * n_ends); ends are masks of codes.
+
+    Codes that belong to the same ends are counted together, so that each row is looked at once.
+    """
+    bit = 1 << np.arange(len(ends))
+    together, region = np.unique(bit @ ends, return_inverse=True)
+    place = region.astype(np.uint8)
+    own = rows.both(tuple(place[c] for c in case.codes(name, binned=False)))
+    counts = rows.histograms([own], [len(together)]).counts
+    inside = counts @ (together[:, None] & bit > 0).astype(np.int64)
+    outside = counts.sum(axis=1, keepdims=True) - inside
+    return np.stack([outside, inside], axis=2).reshape(len(counts), -1)
 
 
 def _ends(case: Case, name: str) -> Iterator[tuple[str, Mask]]:

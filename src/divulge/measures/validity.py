@@ -13,6 +13,7 @@ from divulge.measures._extremes import broken
 from divulge.measures.entry import MeasureWords
 from divulge.measures.registry import measure
 from divulge.measures.result import TOLERANCE, FidelityResult
+from divulge.measures.shared_extremes import with_extremes
 from divulge.measures.verdicts import judged
 
 __all__ = ["cardinality_boundary_adherence", "key_uniqueness", "missing_value_similarity", "share", "validity"]
@@ -111,7 +112,8 @@ def cardinality_boundary_adherence(real: NDArray[np.int64], synthetic: NDArray[n
         ),
         reading=(
             "A fresh sample is not at 0: about 2 / (n + 1) of its rows are outside the range of n real numbers. A "
-            "table that never is has copied extremes, which belong to single people."
+            "table that never is may have copied extremes, which belong to single people: with a holdout, those that "
+            "one real person alone has are looked for among synthetic rows and among strangers."
         ),
         silent=("Rules between columns: column_pairs and detection see combinations that do not occur.",),
     ),
@@ -136,7 +138,7 @@ def validity(case: Case, *, tolerance: float = TOLERANCE) -> tuple[FidelityResul
     ('out of range', 0.144, 'differs')
     """
     found = counted_results(case, "validity", tolerance, broken, "no column can be compared")
-    return (*found, *_keys(case, tolerance))
+    return (*with_extremes(case, found), *_keys(case, tolerance))
 
 
 def _keys(case: Case, tolerance: float) -> list[FidelityResult]:

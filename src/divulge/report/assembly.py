@@ -49,6 +49,7 @@ def assembled(
     utility: Sequence[Mapping[str, Any]] = (),
     fidelity: Sequence[FidelityResult] = (),
     fidelity_scope: FidelityScope | None = None,
+    sampling: model.Sampling | None = None,
     revealed: Sequence[str] = (),
 ) -> Assessment:
     """Return the content of a run's assessment.json, as custodians see it."""
@@ -59,6 +60,7 @@ def assembled(
         edition="custodian",
         revealed=tuple(revealed),
         settings=_typed(settings, model.Settings),
+        sampling=sampling,
         started=started,
         seconds=seconds,
         verdict=verdict,

@@ -6,10 +6,18 @@ import re
 
 from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import Measure
+from divulge.measures.linked.catalogue import linked_measures
 from divulge.report.documents.terminal import clean
 from divulge.report.explain import filled
 
 __all__ = ["explain_measure", "measure_of"]
+
+_EACH_RUN = "Each run makes it."
+_MODELS = "A run makes it on request: --fidelity-models."
+_LINKED = {
+    "relations": "divulge fidelity makes it of several tables with relations.",
+    "sequences": "divulge fidelity makes it where the schema or --sequence-key says which rows form a sequence.",
+}
 
 
 def measure_of(name: str) -> Measure | None:
@@ -17,11 +25,11 @@ def measure_of(name: str) -> Measure | None:
 
     Examples
     --------
-    >>> measure_of("column pairs").name, measure_of("cap")
-    ('column_pairs', None)
+    >>> measure_of("column pairs").name, measure_of("siblings").family, measure_of("cap")
+    ('column_pairs', 'relations', None)
     """
     wanted = re.sub(r"[\s-]+", "_", re.split(r"[(\[]", name)[0].strip().lower())
-    return next((m for m in all_measures() if m.name == wanted), None)
+    return next((m for m in (*all_measures(), *linked_measures()) if m.name == wanted), None)
 
 
 def explain_measure(entry: Measure) -> str:
@@ -38,7 +46,7 @@ def explain_measure(entry: Measure) -> str:
     column_pairs  [fidelity: pairs]
     """
     words = entry.words
-    when = "A run makes it on request: --fidelity-models." if entry.models else "Each run makes it."
+    when = _LINKED.get(entry.family, _MODELS if entry.models else _EACH_RUN)
     parts = {
         "What it compares": filled(words.what),
         "What data it takes": filled(f"Needs: {entry.needs}."),

@@ -61,6 +61,8 @@ NOT_TESTED = (
 """Attacks with the field's word and the question: the report lists as not tested those that have no result."""
 
 UNTESTED = {
+    "exchangeable": "are members and strangers a random split of the same people?",
+    "no overlap": "is anybody both member and stranger?",
     "holdout unseen": "did the synthesizer see the strangers too?",
     "rows belong together": "do several rows belong to one person?",
 }
@@ -116,12 +118,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     models: bool | None
     people: Count | None = None
     """Most members, and as many strangers, who were asked by the attacks that may ask a sample; None: all."""
+    engine: Literal["auto", "memory", "duckdb", "polars"] = "auto"
+    """Where the rows were counted: "duckdb" and "polars" left them where they were."""
     keys: tuple[str, ...] | None
     targets: tuple[str, ...] | None
     subgroups: tuple[str, ...]
     unit: str | None
     ignore: tuple[str, ...]
     missing: int
+
+
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """Who was asked by the attacks that a random sample of people (or units) will do for."""
+
+    members: Count
+    of_members: Count
+    strangers: Count
+    of_strangers: Count
+    excess: Annotated[
+        float | None,
+        Meta(
+            description="Smallest excess over strangers, of whom 2% are hit, that one comparison of these people finds "
+            "with 80% power, corrected for the number of attacks; null where none would be."
+        ),
+    ]
 
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True):
@@ -437,6 +457,9 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     edition: Literal["custodian", "external"]
     revealed: Annotated[tuple[str, ...], Meta(description="Parts that --reveal made visible.")]
     settings: Settings
+    sampling: Annotated[
+        Sampling | None, Meta(description="null where everybody is asked, and in an external edition.")
+    ] = None
     started: Annotated[str, Meta(description="ISO 8601, UTC.")]
     seconds: float
     verdict: Overall

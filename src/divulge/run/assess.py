@@ -30,13 +30,16 @@ from divulge.measures.single_table import utility as utility_of
 from divulge.report.assembly import assembled
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.formatting import several
-from divulge.report.model import Facts, Overall
+from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.expected_time import duration, expected_seconds
+from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
+from divulge.run.expected_cost import expected_seconds, work_of
+from divulge.run.expected_time import duration
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
+from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
 from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, plan_of, without_models
@@ -82,9 +85,11 @@ def assess(
     progress: Progress = lambda what, done, total: None,
     reveal: Sequence[str] = (),
     budget: float | None = None,
-    people: int | None = None,
+    people: int | str | None = None,
     keep: str | Path | None = None,
     resume: bool = False,
+    beyond_memory: bool = False,
+    engine: str = "auto",
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> Report:
@@ -147,13 +152,20 @@ def assess(
         Most members, and as many strangers, whom the attacks ask whose numbers are means over people and need nobody
         else (cap, inference, linkability, membership and the like): a random sample, drawn by seed; of units where
         there are any. All other attacks ask everybody, and every attack searches the whole synthetic table. The report
-        and its intervals say how many were asked. At least 100; None asks everybody.
+        and its intervals say how many were asked. At least 100; "all" asks everybody. None asks everybody where that
+        fits into memory, else a sample, of a million at most, and the report says so.
     keep
         A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
         hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
     resume
         Whether results in that folder are used. The report equals that of a run without interruption, except for the
         times. Results of other tables or other settings are not used.
+    beyond_memory
+        Whether to begin although the run is not expected to fit into the memory that this process may use.
+    engine
+        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, for tables that
+        do not fit into memory: attribution and uniqueness with named keys, and exact copies. Attacks that need every
+        row are then listed as not made. "auto" and "memory" read all tables.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -164,12 +176,14 @@ def assess(
     ------
     DivulgeError
         The input cannot be used. An attack that fails does not raise; it is listed in `report.failed`.
+    SizeError
+        The run would not fit into memory (told before anything is read), or it did not.
     Interrupted
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, listed("reveal", reveal), budget, people, keep, resume,
+        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -204,13 +218,30 @@ class _Assessing:
     progress: Progress
     finished: Callable[[Finished], None]
     before: Callable[[str], None]
+    too_large: bool = False
+    """Whether a sample of people is asked because all do not fit into memory."""
+    n_rows: int = 0
+    """Of all tables, once they are read."""
 
     def report(self, real: Any, synthetic: Any, holdout: Any) -> Report:
         """Return the report on three tables."""
-        options, started = self.options, datetime.now(UTC)
-        clock = Clock.start(options.budget)
-        options.check()
+        started, clock = datetime.now(UTC), Clock.start(self.options.budget)
+        self.options.check()
+        check_counted(self.options)
         fixed_moment()  # a mistake there is told before the run
+        with memory_told(lambda: self.n_rows, lambda: self.options.keep is not None):
+            tables = (real, synthetic, holdout)
+            if not counts_elsewhere(self.options):
+                tables = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+                self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
+            found, results = self._assessed(*tables, clock, started)
+        return Report(found, tuple(results.results), results.records, kind_of(real))
+
+    def _assessed(
+        self, real: Any, synthetic: Any, holdout: Any, clock: Clock, started: datetime
+    ) -> tuple[Assessment, _Found]:
+        """Return the assessment, and what the attacks found."""
+        options = self.options
         watch = Watch(self.progress)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
         self.progress("checking preconditions", 0, 1)
@@ -218,10 +249,16 @@ class _Assessing:
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
+        elsewhere = counts_elsewhere(options)
+        if elsewhere:
+            keep_counted(plan, options)
+            self.progress("counting the tables where they are", 0, 1)
+            gather(case, plan)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
-        store = None if options.keep is None else CheckpointStore(options.keep, resume=options.resume)
-        runner = Runner(watch, clock, store, self.finished, options.models, options.people)
+        kept = options.keep is not None and not elsewhere
+        store = CheckpointStore(options.keep, resume=options.resume) if kept and options.keep else None
+        runner = Runner(watch, clock, store, self.finished, options.models, options.sample)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
         assessment = assembled(
@@ -248,27 +285,30 @@ class _Assessing:
             utility=found.utility,
             fidelity=found.fidelity.results,
             fidelity_scope=found.fidelity.scope,
+            sampling=people_of_run(case, options.sample).sampling(_n_compared(plan)),
             revealed=list(options.reveal),
         )
-        return Report(assessment, tuple(found.results), found.records, kind_of(real))
+        return assessment, found
 
     def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
-        missing, share = self.reading.missing, self.options.positive_control
-        real, synthetic = opened(real, "real", missing), opened(synthetic, "synthetic", missing)
-        holdout = None if holdout is None else opened(holdout, "holdout", missing)
+        missing, share, engine = self.reading.missing, self.options.positive_control, self.options.engine
+        real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
+        holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
+        self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout
 
     def _told(self, case: Case, plan: Plan) -> list[str]:
         """Tell what the run does and can find, before it begins; return what the report repeats of it."""
-        n_attacks = sum(CATALOGUE[name].compared for name in set(plan.attacks))
-        people = people_of_run(case, self.options.people)
-        reach = reach_in_words(people.fewest, n_attacks, self.options.acceptable)
+        people = people_of_run(case, self.options.sample)
+        reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
-        for told in filter(None, (self._size(case, plan), people.note, reach, slow)):
+        samples = people.notes(plan.attacks)
+        samples += [TOO_LARGE] * (self.too_large and bool(samples))
+        for told in filter(None, (self._size(case, plan), *samples, reach, slow)):
             self.before(told)
-        return [n for n in (people.note, reach, ABSENT if slow else "") if n]
+        return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
     def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""
@@ -289,8 +329,9 @@ class _Assessing:
 
     def _size(self, case: Case, plan: Plan) -> str:
         """Return how many tests are planned, and about how long they take, in words."""
-        n_rows = sum(t.n_rows for t in case.tables)
-        seconds = expected_seconds(plan.tasks, n_rows, len(case.schema.usable()), self.options.jobs)
+        people = people_of_run(case, self.options.sample)
+        asked = sum(people.fewest.n_rows(role) for role in ("real", "holdout"))
+        seconds = expected_seconds(work_of(case, plan.tasks, self.options, asked=asked), self.options.jobs)
         runs = 1 if self.options.positive_control is None else 1 + len(KINDS)
         tests = several(len(plan.tasks), "test")
         again = "" if runs == 1 else f", {runs - 1} times more with planted copies"
@@ -303,7 +344,7 @@ class _Assessing:
             real, synthetic, holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
             missing=reading.missing, seed=options.seed, level=options.level,
         )  # fmt: skip
-        if not case.in_memory:
+        if not case.in_memory and not counts_elsewhere(options):
             case = case.collected("joint tests need the scores of each person together")
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
@@ -321,7 +362,8 @@ class _Assessing:
         self.progress("gathering records", n, n)
         facts = people_facts(case)
         fidelity = self._fidelity(case, runner, run)
-        utility = _utility(case, self.attacker.targets, runner, run) if self.options.utility else []
+        wanted = self.options.utility and case.in_memory
+        utility = _utility(case, self.attacker.targets, runner, run) if wanted else []
         return _Found(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
@@ -329,14 +371,14 @@ class _Assessing:
             failed=run.failed,
             left_out=run.left_out,
             control=control,
-            records=per_record(case, results, facts, asked_of(case, self.options.people)),
+            records=per_record(case, results, facts, asked_of(case, self.options.sample)),
             exposed=exposed_strangers(case, results),
             utility=beside_fidelity(utility, fidelity.results),
         )
 
     def _fidelity(self, case: Case, runner: Runner, run: RunOutcome) -> FidelityFound:
         """Return what the synthetic table keeps; measures that fail or are left out are listed with the attacks."""
-        if not self.options.fidelity:
+        if not self.options.fidelity or not case.in_memory:
             return FidelityFound()
         found = fidelity_in_run(
             case, models=self.options.fidelity_models, groups=self.attacker.subgroups, targets=self.attacker.targets,
@@ -353,7 +395,7 @@ class _Assessing:
         return Scope(
             failing=failing,
             left_out=left_out,
-            planned=plan.attacks,
+            planned=[*plan.attacks, *plan.uncounted],
             attacker=self.attacker,
             n_members=case.n_rows("real"),
             not_compared=not_compared(case),
@@ -372,7 +414,7 @@ class _Assessing:
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options = self.options
-        people = people_of_run(case, options.people)
+        people = people_of_run(case, options.sample)
         whole = people.summarised(results)
         made = people.corrected(whole, options.acceptable, n_families(whole))
         return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
@@ -417,6 +459,11 @@ class _Found:
     records: pl.DataFrame | None
     exposed: float | None
     utility: list[dict[str, Any]]
+
+
+def _n_compared(plan: Plan) -> int:
+    """Return the number of attacks that compare members with strangers."""
+    return sum(CATALOGUE[name].compared for name in set(plan.attacks))
 
 
 def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:

@@ -232,7 +232,10 @@ def _in_words(made: Sequence[Key]) -> str:
     variants = ", ".join(dict.fromkeys(variant for _, variant, _, _ in made))
     n = len({target for *_, target in made if target})
     if any(CATALOGUE[attack].placed for attack, *_ in made):
-        return f"{variants}, as the share of strangers who score lower"
+        return (
+            f"{variants}, as the share of strangers who score lower; the risk is then 2 AUC - 1, and not the one at a "
+            "false positive rate of 10% that the report on a candidate has"
+        )
     return variants + (f", mean over {n} targets" if n > 1 else "")
 
 

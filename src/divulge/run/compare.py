@@ -15,7 +15,7 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
-from divulge.core.errors import DivulgeError, SettingError, TableError
+from divulge.core.errors import DivulgeError, SettingError, SizeError, TableError
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report import formatting
@@ -33,6 +33,7 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
+from divulge.run.fitting import check_comparison, here, memory_told
 from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
 from divulge.run.pareto import Standing, candidate_fidelity, front_of
 from divulge.stats.rank_intervals import Ranking
@@ -45,6 +46,7 @@ Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 
 
+@memory_told()
 def compare(
     real: Any,
     candidates: Mapping[str, Any],
@@ -63,6 +65,7 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     jobs: int = 2,
+    beyond_memory: bool = False,
     progress: Progress = lambda what, done, total: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> ComparisonReport:
@@ -92,6 +95,8 @@ def compare(
         comparison then names the front of risk and use.
     membership
         Whether it is tested, and ranked, who is taken for a member.
+    beyond_memory
+        Whether to begin although the comparison is not expected to fit into the memory that this process may use.
     progress
         Called with the current step, the number of steps done and the number of all steps.
     before
@@ -107,6 +112,8 @@ def compare(
     ------
     DivulgeError
         There are fewer than two tables, a label is no text, or no table can be attacked.
+    SizeError
+        The comparison would not fit into memory (told before any attack), or it did not.
 
     Examples
     --------
@@ -122,16 +129,20 @@ def compare(
     began, started = time.perf_counter(), datetime.now(UTC)
     fixed_moment()  # a mistake there is told before the run
     missing = listed("missing", missing)
-    real = opened(real, "real", missing)
-    holdout = None if holdout is None else opened(holdout, "holdout", missing)
     given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
-    reading = Reading(schema, unit, column_names("ignore", ignore), missing)
-    tables, failed, left_out = _same_columns(real, holdout, given, reading)
+    reading, attacker = Reading(schema, unit, column_names("ignore", ignore), missing), attacker_of(keys, targets)
+    # everybody, and no further question about memory: each person's scores are compared over all tables
     options = RunOptions(
         models=False, membership=membership, fidelity=fidelity, acceptable=acceptable, seed=seed, level=level,
-        jobs=jobs,
+        jobs=jobs, people="all", beyond_memory=True,
     )  # fmt: skip
-    run = Assessment(real, holdout, attacker_of(keys, targets), reading, options, utility, len(tables), failed)
+    real, holdout = here(real, "real"), here(holdout, "holdout")
+    if not beyond_memory:
+        check_comparison(real, [table for _, table in given], holdout, attacker, reading, options)
+    real = opened(real, "real", missing)
+    holdout = None if holdout is None else opened(holdout, "holdout", missing)
+    tables, failed, left_out = _same_columns(real, holdout, given, reading)
+    run = Assessment(real, holdout, attacker, reading, options, utility, len(tables), failed)
     run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     assessed = _each_assessed(run, tables, progress)
     progress("ranking", len(tables), len(tables))
@@ -157,6 +168,8 @@ def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]]
         progress(f"{name}: table {done + 1} of {len(tables)}", done, len(tables))
         try:
             assessed.append(assess_candidate(run, name, table, [*run.reading.ignore, *away]))
+        except SizeError:
+            raise  # the memory is that of all tables
         except DivulgeError as error:
             run.failed.append({"label": name, "why": str(error)})
             errors.append(error)

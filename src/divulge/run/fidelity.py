@@ -17,6 +17,8 @@ from divulge.measures.result import TOLERANCE, FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
 from divulge.run.fidelity_of_tables import fidelity_of_tables
+from divulge.run.fitting import check_fidelity, here, memory_told
+from divulge.run.options import Reading
 from divulge.tables.kinds import kind_of
 
 __all__ = ["fidelity", "fidelity_of", "warnings_of"]
@@ -25,6 +27,7 @@ _NOT_FRESH = 0.01  # p-value of the holdout below which it is no fresh sample; s
 Progress = Callable[[str, int, int], None]
 
 
+@memory_told()
 def fidelity(
     real: Any,
     synthetic: Any,
@@ -43,6 +46,7 @@ def fidelity(
     missing: Sequence[str] = (),
     seed: int = 0,
     level: float = 0.95,
+    beyond_memory: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> Fidelity:
     """Return how much of the real table a synthetic table keeps, beside what a fresh sample would keep.
@@ -84,6 +88,9 @@ def fidelity(
         Seed of every random step.
     level
         Of intervals; 1 less the chance of a false "differs".
+    beyond_memory
+        Whether to begin although the measures of one table are not expected to fit into the memory that this process
+        may use.
     progress
         Called with the measure that comes next, the number of those done, and of all.
 
@@ -92,6 +99,8 @@ def fidelity(
     FrameError, TableError, ColumnError, SettingError
         A table cannot be read; the tables have no column in common; a column or measure is unknown; a setting is out
         of its range.
+    SizeError
+        The measures would not fit into memory (told before any is made), or they did not.
 
     Examples
     --------
@@ -117,13 +126,18 @@ def fidelity(
     wanted = _chosen(measures, models)
     named = {name: None if given is None else list(column_names(name, given))
              for name, given in (("groups", groups), ("targets", targets))}  # fmt: skip
+    kind = kind_of(real)
+    real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+    if not beyond_memory:
+        reading = Reading(schema, unit, column_names("ignore", ignore), missing)
+        check_fidelity(real, synthetic, holdout, reading, models=models)
     case = build_case(
         real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
     ).collected("measures of fidelity need every row")
     for name, columns in named.items():
         check_columns(name, columns or (), case.columns)
     found = fidelity_of(case, wanted, tolerance=tolerance, progress=progress, **named)
-    return replace(found, kind=kind_of(real))
+    return replace(found, kind=kind)
 
 
 def fidelity_of(

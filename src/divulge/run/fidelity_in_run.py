@@ -146,7 +146,7 @@ def _made(entry: Measure, case: Case, settings: dict[str, Any]) -> tuple[Fidelit
         return run_measure(entry, case, settings)
     except DivulgeError as error:
         return str(error)
-    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
         # the message of a library may hold a data value: only the error's type is reported
         return f"{type(error).__name__} inside the measure; please report it"
 

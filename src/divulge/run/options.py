@@ -13,6 +13,7 @@ import numpy as np
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
+from divulge.tables.engines import check_engine
 
 __all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
 
@@ -62,17 +63,29 @@ class RunOptions:
     jobs: int = 2
     reveal: Sequence[str] = ()
     budget: float | None = None
-    people: int | None = None
-    """Most members, and as many strangers, whom the attacks of `sampled` entries ask; None asks all."""
+    people: int | str | None = None
+    """Most members, and as many strangers, whom the attacks of `sampled` entries ask; "all" asks everybody, and None
+    everybody where that fits into memory."""
     keep: str | Path | None = None
     resume: bool = False
+    beyond_memory: bool = False
+    """Whether to begin although the run is not expected to fit into memory."""
+    engine: str = "auto"
+    """Where the rows are counted, see `divulge.tables.engines`."""
+
+    @property
+    def sample(self) -> int | None:
+        """Most people of a sample; None asks everybody."""
+        return None if self.people is None or isinstance(self.people, str) else int(self.people)
 
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""
         for name in ("acceptable", "jobs", "budget", "people", "positive_control"):
             value = getattr(self, name)
-            if not (_is_number(value) or (value is None and name in ("budget", "people", "positive_control"))):
+            missing = value is None and name in ("budget", "people", "positive_control")
+            if not (_is_number(value) or missing or (name == "people" and value == "all")):
                 raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
+        check_engine(self.engine)
         if self.search not in ("default", "full", "off"):
             raise SettingError("search: no such search. hint: one of default, full, off.")
         if not set(self.reveal) <= {"values"}:
@@ -81,8 +94,9 @@ class RunOptions:
             raise SettingError(f"acceptable: {self.acceptable} is outside (0, 1). hint: 0.05 is the default.")
         if self.jobs < 1:
             raise SettingError(f"jobs: {self.jobs} is below 1. hint: 1 is one thread.")
-        if self.people is not None and not (_FEWEST <= self.people < inf and self.people % 1 == 0):
-            raise SettingError(f"people: {self.people:g} is no number of people to ask. hint: {_FEWEST} or more.")
+        n = self.people
+        if isinstance(n, int | float | np.number) and not (_FEWEST <= n < inf and n % 1 == 0):
+            raise SettingError(f'people: {n:g} is no number of people to ask. hint: {_FEWEST} or more, or "all".')
         if self.budget is not None and not 0 <= self.budget < inf:
             raise SettingError("budget: not a number of seconds from 0 on. hint: 600 is ten minutes.")
         if self.resume and self.keep is None:
@@ -124,7 +138,8 @@ def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str 
         "acceptable": options.acceptable,
         "search": options.search,
         "models": options.models,
-        "people": options.people,
+        "people": options.sample,
+        "engine": options.engine,
         "keys": list(attacker.keys) if attacker.keys else None,
         "targets": list(attacker.targets) if attacker.targets else None,
         "subgroups": list(attacker.subgroups),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,14 @@ from divulge.attacks.registry import worded
 from divulge.case.asked import Asked, asked_of
 from divulge.case.case import Case
 from divulge.core.result import Individual, Result
+from divulge.report.model import Sampling
+from divulge.report.prose.sampled import RATE
+from divulge.run.reach import smallest_excess
 
-__all__ = ["ASKED", "People", "people_of_run"]
+__all__ = ["ASKED", "FEWER", "People", "people_of_run"]
 
 ASKED = "cap, inference, linkability, membership and other means over people ask a random sample"
+FEWER = "{} asks a random sample, for the time that it takes"
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,7 +39,17 @@ class People:
 
     def of(self, attack: str) -> Case:
         """Return the case that an attack is made on."""
-        return self.asked.case if self.asked is not None and CATALOGUE[attack].sampled else self.case
+        asked = self._asked(attack)
+        return self.case if asked is None else asked.case
+
+    def _asked(self, attack: str) -> Asked | None:
+        """Return the people whom an attack asks; None where it asks everybody."""
+        entry = CATALOGUE[attack]
+        if entry.most is None:
+            return self.asked if entry.sampled else None
+        if self.asked is not None and max(map(self.asked.case.n_people, ("real", "holdout"))) <= entry.most:
+            return self.asked
+        return asked_of(self.case, entry.most)
 
     def summarised(self, results: Sequence[Result]) -> list[Result]:
         """Return the results, and after those of each attack those over all its calls, such as a mean over targets."""
@@ -47,31 +62,31 @@ class People:
         return out
 
     def corrected(self, results: Sequence[Result], acceptable: float, n_families: int) -> list[Result]:
-        """Return the results, corrected for the comparisons of their attack, which all ask the same people."""
-        if self.asked is None:
-            return correct(self.case, results, acceptable, n_families)
+        """Return the results, corrected for the comparisons of their attack, which all ask the same people.
+
+        Each attack is a family of its own, so that it is corrected on the case that it was made on.
+        """
         out = list(results)
-        for sampled, case in ((False, self.case), (True, self.asked.case)):
-            own = [i for i, r in enumerate(results) if CATALOGUE[r.attack].sampled == sampled]
+        cases = {r.attack: self.of(r.attack) for r in results}
+        for case in {id(case): case for case in cases.values()}.values():
+            own = [i for i, r in enumerate(results) if cases[r.attack] is case]
             for i, result in zip(own, correct(case, [results[i] for i in own], acceptable, n_families), strict=True):
                 out[i] = result
         return out
 
-    def of_everybody(self, results: Sequence[Result]) -> list[Result]:
-        """Return the results with a score for each record of the whole tables; nan for who was not asked."""
-        return [self._spread(r) if CATALOGUE[r.attack].sampled else r for r in results]
-
-    def _spread(self, result: Result) -> Result:
-        if self.asked is None or result.individual is None:
+    def of_everybody(self, result: Result) -> Result:
+        """Return a result with a score for each record of the whole tables; nan for who was not asked."""
+        asked = self._asked(result.attack)
+        if asked is None or result.individual is None:
             return result
         real, holdout = result.individual.real, result.individual.holdout
         return replace(
             result,
             individual=Individual(
-                real=_at(real, self.asked.real, self.case.n_rows("real")),
+                real=_at(real, asked.real, self.case.n_rows("real")),
                 holdout=None
-                if holdout is None or self.asked.holdout is None
-                else _at(holdout, self.asked.holdout, self.case.n_rows("holdout")),
+                if holdout is None or asked.holdout is None
+                else _at(holdout, asked.holdout, self.case.n_rows("holdout")),
             ),
         )
 
@@ -80,16 +95,34 @@ class People:
         """The case of the fewest people that an attack asks."""
         return self.case if self.asked is None else self.asked.case
 
-    @property
-    def note(self) -> str:
-        """What the report says of the sample; "" where everybody is asked."""
+    def sampling(self, n_attacks: int) -> Sampling | None:
+        """Return who is asked, of how many, and the smallest excess that they show; None where everybody is asked."""
         if self.asked is None:
-            return ""
-        asked, everybody = self.asked.case, self.case
-        told = f"{asked.n_people('real'):,} of {everybody.n_people('real'):,} members"
-        if everybody.has_holdout:
-            told += f" and {asked.n_people('holdout'):,} of {everybody.n_people('holdout'):,} strangers"
-        return f"{ASKED}: {told}; all other attacks ask everybody"
+            return None
+        asked, of = (
+            [c.n_people(role) if role == "real" or c.has_holdout else 0 for role in ("real", "holdout")]
+            for c in (self.asked.case, self.case)
+        )
+        excess = smallest_excess(asked[0], asked[1], n_attacks, self.case.level, RATE) if asked[1] else math.nan
+        return Sampling(
+            members=asked[0], of_members=of[0], strangers=asked[1], of_strangers=of[1],
+            excess=None if math.isnan(excess) else excess,
+        )  # fmt: skip
+
+    def notes(self, attacks: Iterable[str]) -> list[str]:
+        """Return what the report says of samples, given the attacks of the run; [] where everybody is asked."""
+        told = []
+        if self.asked is not None:
+            told.append(f"{ASKED}: {self._sizes(self.asked.case)}; all other attacks ask everybody")
+        limited = sorted({a for a in attacks if CATALOGUE[a].most is not None})
+        fewer = [(name, asked) for name in limited if (asked := self._asked(name)) is not None]
+        return [*told, *(f"{FEWER.format(name)}: {self._sizes(asked.case)}" for name, asked in fewer)]
+
+    def _sizes(self, asked: Case) -> str:
+        told = f"{asked.n_people('real'):,} of {self.case.n_people('real'):,} members"
+        if self.case.has_holdout:
+            told += f" and {asked.n_people('holdout'):,} of {self.case.n_people('holdout'):,} strangers"
+        return told
 
 
 def people_of_run(case: Case, people: int | None) -> People:

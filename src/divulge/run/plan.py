@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, islice
 from typing import Any
 
 from divulge.attacks import CATALOGUE
@@ -19,8 +20,12 @@ from divulge.core.schema import check_columns
 from divulge.report.external.rounding import at_least, step_of
 from divulge.run.options import Attacker, RunOptions
 from divulge.stats import LEAST_P
+from divulge.tables.counting import COUNTING
 
-__all__ = ["Plan", "Task", "plan_of", "without_models"]
+__all__ = ["Plan", "Search", "Task", "first_key_sets", "plan_of", "without_models"]
+
+Search = Callable[[Case, Sequence[str], int, int], tuple[list[KeySet], list[str]]]
+"""Takes case, targets, how many key sets to keep of each and threads; returns the key sets and notes."""
 
 _KEEP = 20  # key sets tested for each target; start value, not calibrated
 # Comparisons of key sets of a search at most: a limit on the time, and no more than there are people to tell so many
@@ -34,6 +39,7 @@ _TAUGHT = 3_000_000
 _ONE_COLUMN = "fewer columns can be attacked than it needs"
 _NO_KEYS = "no keys were given: it is made for keys and targets that are named"
 _NO_KEY_SET = "no keys were given, and no key set was searched for"
+_NOT_SEARCHED = "no key set was searched for: the search needs every synthetic row; name keys"
 _NO_TARGET = "no column is left as a target"
 _AS_ASKED = "it was left out on request (membership=False)"
 _NO_STRANGERS = "it needs a holdout"
@@ -61,6 +67,8 @@ class Plan:
     notes: list[str] = field(default_factory=list)
     not_run: list[dict[str, str]] = field(default_factory=list)
     """Attacks of the catalogue without a planned test, and why there is none."""
+    uncounted: list[str] = field(default_factory=list)
+    """Attacks that were planned and need rows, where an engine counts the tables."""
 
     @property
     def attacks(self) -> list[str]:
@@ -81,8 +89,31 @@ class _Columns:
     """Targets that are attacked with all other columns known."""
 
 
-def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
+def _best_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> tuple[list[KeySet], list[str]]:
+    return ranked_key_sets(case, targets, keep=keep, jobs=jobs)
+
+
+def first_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> tuple[list[KeySet], list[str]]:
+    """Return as many key sets as a search keeps, without looking at a table; the first of each target are all other."""
+    names = sorted(case.schema.usable())
+    out = []
+    for target in targets:
+        place = names.index(target) if target in names else 0
+        others = [n for n in names[place:] + names[:place] if n != target]
+        sets = (keys for size in range(1, 4) for keys in combinations(others, size))
+        out += [KeySet(keys, target, 0.0) for keys in islice(sets, keep)]
+    return out, []
+
+
+def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search = _best_key_sets) -> Plan:
     """Return the plan of a run. Given keys are tested as they are; without keys the best key sets of a search are.
+
+    Parameters
+    ----------
+    case, attacker, options
+        Of the run.
+    search
+        What finds key sets where none are given.
 
     Raises
     ------
@@ -100,7 +131,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions) -> Plan:
             "hint: `divulge schema` shows why; set kinds there."
         )
     if not columns.keys and columns.wanted:
-        _search(case, columns, options, plan)
+        _search(case, columns, options, plan, search)
     tasks = _tasks(case, columns, attacker, options, plan.key_sets)
     plan.tasks = [t for t in tasks if _wanted(t.attack, options)]
     if options.search == "full" and len(columns.usable) > 1 and columns.wanted:
@@ -183,16 +214,19 @@ def _taught(case: Case, columns: _Columns, options: RunOptions) -> bool:
     return people * len(columns.inferred) <= _TAUGHT
 
 
-def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan) -> None:
+def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan, search: Search) -> None:
     """Search key sets, unless the search is switched off or there are too few columns."""
     if options.search == "off":
+        return
+    if options.engine in COUNTING:
+        plan.notes.append(_NOT_SEARCHED)
         return
     if len(columns.usable) < 2:
         plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
         return
     n, people = len(columns.wanted), _fewest_people(case)
     keep = max(1, min(_KEEP, min(_TESTS, people) // n))
-    plan.key_sets, notes = ranked_key_sets(case, list(columns.wanted), keep=keep, jobs=options.jobs)
+    plan.key_sets, notes = search(case, list(columns.wanted), keep, options.jobs)
     plan.notes += notes
     if keep < _KEEP:
         many = f"{n} targets are many" + (" for so few people" if people < _TESTS else "")

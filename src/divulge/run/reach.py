@@ -6,11 +6,27 @@ from divulge.case.case import Case
 from divulge.core.result import rounded_up
 from divulge.stats.power import smallest_detectable
 
-__all__ = ["people_needed", "reach_in_words", "smallest_risk"]
+__all__ = ["RATES", "people_needed", "reach_in_words", "smallest_excess", "smallest_risk"]
 
 _STRANGERS_HIT = 0.3
 """Rate of strangers for which the reach is stated. Rarer hits are found at smaller risks, commoner ones at larger."""
+RATES = (0.02, 0.1, 0.3, 0.5)
+"""Rates of strangers for which `divulge plan` tells the smallest excess."""
 _MOST = 2**22  # people beyond which the search stops: a limit on the time
+
+
+def smallest_excess(n_members: int, n_strangers: int, n_attacks: int, level: float, strangers_hit: float) -> float:
+    """Return the smallest excess over strangers that one comparison finds with 80% power.
+
+    The power is that after correction for the number of attacks; nan where no excess would be found.
+
+    Examples
+    --------
+    >>> [round(smallest_excess(1_000_000, 250_000, 1, 0.9, rate), 4) for rate in (0.02, 0.5)]
+    [0.0008, 0.0028]
+    """
+    each = 1 - (1 - level) / max(1, n_attacks)
+    return smallest_detectable(strangers_hit, n_members, n_strangers, level=each)
 
 
 def smallest_risk(n_members: int, n_strangers: int, n_attacks: int, level: float) -> float:
@@ -23,8 +39,7 @@ def smallest_risk(n_members: int, n_strangers: int, n_attacks: int, level: float
     >>> round(smallest_risk(250, 250, 15, 0.95), 2), round(smallest_risk(10_000, 10_000, 15, 0.95), 3)
     (0.24, 0.036)
     """
-    each = 1 - (1 - level) / max(1, n_attacks)
-    return smallest_detectable(_STRANGERS_HIT, n_members, n_strangers, level=each) / (1 - _STRANGERS_HIT)
+    return smallest_excess(n_members, n_strangers, n_attacks, level, _STRANGERS_HIT) / (1 - _STRANGERS_HIT)
 
 
 def people_needed(risk: float, n_attacks: int, level: float) -> int:

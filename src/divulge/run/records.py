@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import polars as pl
@@ -65,12 +65,11 @@ def per_record(
     """
     if not case.in_memory:
         return None
-    people, of_asked, n = People(case, asked), results, case.n_rows("real")
-    results = people.of_everybody(results)
+    people, n = People(case, asked), case.n_rows("real")
     copied, unique, hits = _signs(n, results, "real")
     nobody = np.zeros(n, dtype=bool)
     n_disclosed = sum((h.astype(np.int64) for h in hits.values()), np.zeros(n, dtype=np.int64))
-    best, of = _highest_cap(n, [r for r in results if r.attack == "cap"])
+    best, of = _highest_cap(n, [r for r in results if r.attack == "cap"], people.of_everybody)
     frame = pl.DataFrame(
         {
             "row": np.arange(n),
@@ -82,7 +81,7 @@ def per_record(
             "disclosed": _names(hits, n),
             "highest_cap": best,
             "highest_cap_target": of,
-            **_recorded(n, results),
+            **_recorded(people, results),
         }
     )
     order = ["named", "repeated", "copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
@@ -102,7 +101,7 @@ def per_record(
         order = ["named", "repeated", "_score", *order[2:-1], "hit_score", "row"]
         unusual = (frame["exposure_rank"] <= _UNUSUAL).fill_null(False).to_numpy()
         told.append(_where(unusual, f"among the {_UNUSUAL:.0%} who stand furthest apart from other people"))
-    found_out = _recognised(people, of_asked)
+    found_out = _recognised(people, results)
     if found_out is not None:
         frame = pl.concat([frame, _recognised_columns(found_out)], how="horizontal")
         told.append(_recognised_reasons(found_out, frame))
@@ -154,22 +153,29 @@ _OWN = ("copied", "replicated_unique", "n_disclosed", "highest_cap")
 """Columns that are computed together with others, so that `_recorded` leaves them out."""
 
 
-def _recorded(n: int, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
+def _recorded(people: People, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
     """Return the columns of the other attacks that score people, as declared in their entries."""
     entries = [
         (name, a.record) for name, a in CATALOGUE.items() if a.record is not None and a.record.column not in _OWN
     ]
-    return {record.column: _column(n, record, [r for r in results if r.attack == name]) for name, record in entries}
+    return {
+        record.column: _column(people, record, [r for r in results if r.attack == name]) for name, record in entries
+    }
 
 
-def _column(n: int, record: Record, results: Sequence[Result]) -> NDArray[np.generic]:
-    meant = [r for r in results if r.individual is not None and record.of(r.variant)]
+def _column(people: People, record: Record, results: Sequence[Result]) -> NDArray[np.generic]:
+    n = people.case.n_rows("real")
+    # one after the other: the scores of all real records under hundreds of results would fill the memory
+    whole = (people.of_everybody(r) for r in results if r.individual is not None and record.of(r.variant))
     if record.how == "any":
-        return _any_hit(n, meant, "real")
+        return _any_hit(n, whole, "real")
     if record.how == "count":
-        return sum((_hit(n, r, "real").astype(np.int64) for r in meant), np.zeros(n, dtype=np.int64))
-    scores = [r.individual.real for r in meant if r.individual is not None]
-    return np.max(scores, axis=0) if scores else np.zeros(n)
+        return sum((_hit(n, r, "real").astype(np.int64) for r in whole), np.zeros(n, dtype=np.int64))
+    scores = (r.individual.real for r in whole if r.individual is not None)
+    highest = next(scores, np.zeros(n))
+    for other in scores:
+        highest = np.maximum(highest, other)
+    return highest
 
 
 def _exposure_columns(people: Neighbours, attraction: Floats) -> pl.DataFrame:
@@ -213,7 +219,7 @@ def _uniques(results: Sequence[Result]) -> list[Result]:
     return [r for r in found if r.variant == wanted]
 
 
-def _any_hit(n: int, results: Sequence[Result], role: str) -> Bools:
+def _any_hit(n: int, results: Iterable[Result], role: str) -> Bools:
     out = np.zeros(n, dtype=bool)
     for result in results:
         out |= _hit(n, result, role)
@@ -225,13 +231,16 @@ def _hit(n: int, result: Result, role: str) -> Bools:
     return np.zeros(n, dtype=bool) if scores is None else np.nan_to_num(scores) >= 1
 
 
-def _highest_cap(n: int, results: Sequence[Result]) -> tuple[NDArray[np.float64], pl.Series]:
+def _highest_cap(
+    n: int, results: Sequence[Result], whole: Callable[[Result], Result] = lambda r: r
+) -> tuple[NDArray[np.float64], pl.Series]:
     best, which = np.full(n, -1.0), np.full(n, -1, dtype=np.int64)
     results = sorted(results, key=lambda r: str(r.target))  # in ties the first by name, so column order does not enter
     for i, result in enumerate(results):
-        if result.individual is None:
+        individual = whole(result).individual
+        if individual is None:
             continue
-        score = np.nan_to_num(result.individual.real, nan=-1.0)
+        score = np.nan_to_num(individual.real, nan=-1.0)
         better = score > best
         best[better], which[better] = score[better], i
     names = pl.Series([str(r.target) for r in results] or [""], dtype=pl.String)

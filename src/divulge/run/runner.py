@@ -148,10 +148,11 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     answers: dict[int, Answer] = {}
     for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
         several = list(batch)
+        asked = people.of(attack)
         size = pairs if CATALOGUE[attack].plan.per == "target" else 0
         if (expect := CATALOGUE[attack].expect) is not None:
-            expect(people.of(attack), [tasks[i].settings for i in several])
-        found = one_by_one(lambda i: runner.made(people.of(tasks[i].attack), tasks[i], about), several, size)
+            expect(asked, [tasks[i].settings for i in several])
+        found = one_by_one(lambda i, case=asked: runner.made(case, tasks[i], about), several, size)
         # closed at once when the run is interrupted: tests that have not begun are cancelled
         with closing(cast(Generator[Answer], found)):
             for i in several:
@@ -218,7 +219,7 @@ def _attacked(case: Case, task: Task) -> tuple[Result, ...] | str:
         found = CATALOGUE[task.attack].run(case, **task.settings)
     except DivulgeError as error:
         return str(error)
-    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
         # the message of a library may hold a data value: only the error's type is reported
         where = " -> ".join(str(v) for v in task.settings.values() if v)
         return f"{type(error).__name__} inside the attack ({where}); please report it"

@@ -11,7 +11,7 @@ __all__ = ["not_compared"]
 
 def not_compared(case: Case) -> list[NotCompared]:
     """Return the columns that no comparison with strangers looks at, and why."""
-    compared = own_columns(case)  # by themselves, whatever their role
+    compared = own_columns(case) if case.in_memory else ()  # by themselves, whatever their role
     return [
         NotCompared(column=c.name, why=why)
         for c in case.schema.columns

@@ -72,6 +72,9 @@ def limit_of(
     strangers: Sequence[Floats],
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
+    *,
+    count_members: Ints | None = None,
+    count_strangers: Ints | None = None,
 ) -> Limit:
     """Return the observed |z| of several differences of rates and the correlation of their normal limit.
 
@@ -81,19 +84,25 @@ def limit_of(
         For each test the outcomes, shapes (n_members,) and (n_strangers,); nan where a test skips a person.
     cluster_members, cluster_strangers
         Person or household of each row; None is each row its own.
+    count_members, count_strangers
+        How many people each row stands for; None is one. Only without clusters.
 
     Returns
     -------
     Limit
-        The same bits for any order of rows. Memory beyond the outcomes is a block of them.
+        The same bits for any order of rows, and for equal rows that are merged. Memory beyond the outcomes is a block
+        of them.
 
     Raises
     ------
     SettingError
-        A cluster for another number of rows.
+        A cluster or a count for another number of rows.
     """
-    sides = [(members, _rows_of(cluster_members, members)), (strangers, _rows_of(cluster_strangers, strangers))]
-    steps = _steps(members, strangers, max(c.most for _, c in sides))
+    sides = [
+        (members, _rows_of(cluster_members, count_members, members)),
+        (strangers, _rows_of(cluster_strangers, count_strangers, strangers)),
+    ]
+    steps = _steps(members, strangers, sum(c.n_rows for _, c in sides), max(c.most for _, c in sides))
     one, two = (_sums(columns, rows, steps) for columns, rows in sides)
     n = one.n + two.n
     x, w = one.x + two.x, one.w + two.w
@@ -117,32 +126,47 @@ class _Rows:
     """The rows of each cluster, one cluster after the other; `order` is None where each row is its own."""
 
     n: int
+    """Clusters."""
+    n_rows: int
+    """Rows, equal ones counted as often as they occur."""
     order: Ints | None
     first: Ints
     most: int
     """Rows of the largest cluster."""
+    count: Floats | None = None
+    """How many people each row stands for; None is one."""
+
+    @property
+    def n_sums(self) -> int:
+        """How many rows or clusters are added up."""
+        return self.n if self.count is None else len(self.count)
 
 
-def _rows_of(cluster: Ints | None, columns: Sequence[Floats]) -> _Rows:
-    n_rows = len(columns[0])
+def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[Floats]) -> _Rows:
+    n_rows, nothing = len(columns[0]), np.empty(0, dtype=np.int64)
+    if count is not None:
+        if cluster is not None or np.shape(count) != (n_rows,):
+            raise SettingError(f"count: must hold one number per row ({n_rows} rows), and no row has a cluster.")
+        n = int(np.sum(count))
+        return _Rows(n, n, None, nothing, 1, np.asarray(count, dtype=np.float64))
     if cluster is None:
-        return _Rows(n_rows, None, np.empty(0, dtype=np.int64), 1)
+        return _Rows(n_rows, n_rows, None, nothing, 1)
     if np.shape(cluster) != (n_rows,):
         raise SettingError(f"cluster: must hold one number per row ({n_rows} rows).")
     codes = np.asarray(cluster)
     order = np.argsort(codes, kind="stable")
     first = np.flatnonzero(np.append(True, codes[order[1:]] != codes[order[:-1]]))
-    return _Rows(len(first), order, np.append(first, n_rows), int(np.diff(np.append(first, n_rows)).max()))
+    return _Rows(len(first), n_rows, order, np.append(first, n_rows), int(np.diff(np.append(first, n_rows)).max()))
 
 
-def _steps(members: Sequence[Floats], strangers: Sequence[Floats], most: int) -> _Steps:
-    """Return steps so small as whole sums over all rows allow, where a cluster has at most `most` rows.
+def _steps(members: Sequence[Floats], strangers: Sequence[Floats], n_rows: int, most: int) -> _Steps:
+    """Return steps so small as whole sums over all `n_rows` rows allow, where a cluster has at most `most` rows.
 
     The squares of the sums of clusters add up to `most` times the squares of the scores at most.
     """
     highest = np.array([_highest(a, b) for a, b in zip(members, strangers, strict=True)])
     top = np.exp2(np.ceil(np.log2(np.maximum(highest, np.finfo(np.float64).tiny))))
-    rows, cluster = (math.ceil(math.log2(n)) for n in (len(members[0]) + len(strangers[0]), most))
+    rows, cluster = (math.ceil(math.log2(n)) for n in (n_rows, most))
     bits = min(_MOST_BITS, (_DIGITS - rows - cluster) // 2)
     return _Steps(top / 2.0 ** (_DIGITS - 1 - rows), top / 2.0**bits)
 
@@ -156,20 +180,27 @@ def _sums(columns: Sequence[Floats], rows: _Rows, steps: _Steps) -> _Sums:
     x, w = np.zeros(n_tests), np.zeros(n_tests)
     xx, xw, ww = (np.zeros((n_tests, n_tests)) for _ in range(3))
     skipping = any(np.isnan(c).any() for c in columns)
-    for block in _blocks(rows.n, n_tests):
+    for block in _blocks(rows.n_sums, n_tests):
         values = _taken(columns, rows, block)
         asked = _added((~np.isnan(values)).astype(np.float64), rows, block)
         values = np.nan_to_num(values, copy=False)
-        x += _added(np.rint(values / steps.fine), rows, block).sum(axis=0)
         rounded = _added(np.rint(values / steps.coarse), rows, block)
-        w += asked.sum(axis=0)
-        xx += rounded.T @ rounded
+        fine = _added(np.rint(values / steps.fine), rows, block)
+        # of each factor of a product one counts the people, so that all stay whole numbers
+        counted, times = (rounded, asked), np.ones(len(rounded))
+        if rows.count is not None:
+            times = rows.count[block]
+            counted = rounded * times[:, None], asked * times[:, None]
+            fine *= times[:, None]
+        x += fine.sum(axis=0)
+        w += counted[1].sum(axis=0)
+        xx += rounded.T @ counted[0]
         if skipping or rows.order is not None:
-            xw += rounded.T @ asked
-            ww += asked.T @ asked
+            xw += counted[0].T @ asked
+            ww += asked.T @ counted[1]
         else:  # everybody is asked once
-            xw += rounded.sum(axis=0)[:, None]
-            ww += len(rounded)
+            xw += counted[0].sum(axis=0)[:, None]
+            ww += times.sum()
     return _Sums(rows.n, x, w, xx, xw, ww)
 
 

@@ -14,7 +14,7 @@ from divulge.stats import two_sample
 from divulge.stats.exact import fisher, two_sided
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.moments import Limit, limit_of
-from divulge.stats.outcomes import Floats, Ints, _zero_or_one
+from divulge.stats.outcomes import Floats, Ints, _exact_sum, _zero_or_one
 from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels, _one_thread
 from divulge.stats.two_sample import _NO_SPREAD, Comparison
 
@@ -22,6 +22,8 @@ __all__ = ["Family", "max_t", "resample"]
 
 _COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
 _COUNTED_VALUES = 500
+_Both = tuple[Ints | None, Ints | None]
+"""Of members and of strangers."""
 _SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
 
 
@@ -45,6 +47,8 @@ def max_t(
     *,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
+    count_members: Ints | None = None,
+    count_strangers: Ints | None = None,
     level: float = 0.95,
     rng: np.random.Generator,
     draws: int = _PERMUTATIONS,
@@ -66,6 +70,8 @@ def max_t(
         Keep the tests in a canonical order: columns are told apart by their position.
     cluster_members, cluster_strangers
         Person or household of each row, shapes (n_members,) and (n_strangers,); None is each row its own.
+    count_members, count_strangers
+        How many people each row stands for, where people with equal outcomes were merged; None is one.
     level
         Coverage of the family's intervals together.
     rng
@@ -76,8 +82,8 @@ def max_t(
     Returns
     -------
     Family
-        Unchanged by row order and cluster names. A test without spread gets p = 1 and does not
-        contribute; one with nobody on a side gets nan.
+        Unchanged by row order, cluster names and the merging of equal rows. A test without spread gets p = 1 and does
+        not contribute; one with nobody on a side gets nan.
 
     References
     ----------
@@ -103,15 +109,18 @@ def max_t(
     n_tests = len(a)
     if n_tests == 0 or min(a[0].size, b[0].size) == 0:
         return Family(z, level, np.full(n_tests, np.nan), np.full(n_tests, np.nan))
+    clusters, counts = (cluster_members, cluster_strangers), (count_members, count_strangers)
+    if _is_few(counts):
+        a, b = (_written_out(side, count) for side, count in zip((a, b), counts, strict=True))
+        counts = None, None
     varied = _varied(a, b)
-    clusters = cluster_members, cluster_strangers
     # a test in which all outcomes are alike must not even change the order of the draws
     some = [[c for c, keep in zip(side, varied, strict=True) if keep] for side in (a, b)]
     tested = np.array([not np.isnan(x).all() and not np.isnan(y).all() for x, y in zip(a, b, strict=True)])
     p_adjusted, p_value = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
     if not varied.any():
         return Family(z, level, p_adjusted, p_value)
-    family = _of_varied(some[0], some[1], clusters, level, z, rng, draws)
+    family = _of_varied(some[0], some[1], clusters, counts, level, z, rng, draws)
     p_adjusted[varied], p_value[varied] = family.p_adjusted, family.p_value
     return Family(family.critical, family.level_each, p_adjusted, p_value)
 
@@ -124,20 +133,35 @@ def _columns(table: Floats | Sequence[Floats]) -> list[Floats]:
     return [np.asarray(c, dtype=np.float64) for c in columns]
 
 
+def _is_few(counts: _Both) -> bool:
+    """Return whether people were merged who are few enough to be written out, one row each."""
+    given = [c for c in counts if c is not None]
+    return bool(given) and sum(int(c.sum()) for c in given) <= two_sample.RESAMPLE_UP_TO
+
+
+def _written_out(columns: list[Floats], count: Ints | None) -> list[Floats]:
+    """Return the outcomes of each person, from those of rows that stand for several."""
+    return columns if count is None else [np.repeat(c, count) for c in columns]
+
+
 def _of_varied(
-    members: list[Floats], strangers: list[Floats], clusters: tuple[Ints | None, Ints | None], level: float, z: float,
+    members: list[Floats], strangers: list[Floats], clusters: _Both, counts: _Both, level: float, z: float,
     rng: np.random.Generator, draws: int,
 ) -> Family:  # fmt: skip
     """Return the family of tests that have two different outcomes each."""
-    n_tests, n_rows, alone = len(members), members[0].size + strangers[0].size, clusters[0] is None
+    n_tests, alone = len(members), clusters[0] is None
+    n_rows = sum(
+        side[0].size if n is None else int(n.sum()) for side, n in zip((members, strangers), counts, strict=True)
+    )
     exact = np.full(n_tests, np.nan)
     if alone:
         few = rng if n_tests <= _COUNTED_TESTS and n_rows > two_sample.RESAMPLE_UP_TO else None
-        exact = np.array([_exact_p(a, b, few) for a, b in zip(members, strangers, strict=True)])
+        exact = np.array([_exact_p(a, b, counts, few) for a, b in zip(members, strangers, strict=True)])
     n_clusters = n_rows if clusters[0] is None else sum(np.unique(c).size for c in clusters if c is not None)
     with _one_thread():
         if n_clusters > two_sample.RESAMPLE_UP_TO:
-            return _limit_family(limit_of(members, strangers, *clusters), exact, level, z, rng)
+            limit = limit_of(members, strangers, *clusters, count_members=counts[0], count_strangers=counts[1])
+            return _limit_family(limit, exact, level, z, rng)
         scaled = _standardise(*_pool(np.stack(members, axis=1), np.stack(strangers, axis=1), *clusters))
         return _family(scaled, exact, level, z, rng, draws)
 
@@ -151,28 +175,38 @@ def _varied(members: Sequence[Floats], strangers: Sequence[Floats]) -> NDArray[n
     return np.array([bool(least < most) for least, most in ends])
 
 
-def _exact_p(members: Floats, strangers: Floats, rng: np.random.Generator | None) -> float:
+def _exact_p(members: Floats, strangers: Floats, counts: _Both, rng: np.random.Generator | None) -> float:
     """Fisher's p-value of one test of outcomes 0 and 1; of others nan or, with a generator, that of permuted counts."""
-    a, b = members[~np.isnan(members)], strangers[~np.isnan(strangers)]
-    if not (a.size and b.size):
+    (a, times_a), (b, times_b) = (_asked(x, n) for x, n in zip((members, strangers), counts, strict=True))
+    n_a, n_b = int(times_a.sum()), int(times_b.sum())
+    if not (n_a and n_b):
         return np.nan
     if _zero_or_one(a) and _zero_or_one(b):
-        return fisher(int(a.sum()), a.size, int(b.sum()), b.size)
-    return np.nan if rng is None else _permuted_counts(a, b, rng)
+        return fisher(int(times_a[a == 1].sum()), n_a, int(times_b[b == 1].sum()), n_b)
+    return np.nan if rng is None else _permuted_counts((a, times_a), (b, times_b), rng)
 
 
-def _permuted_counts(a: Floats, b: Floats, rng: np.random.Generator) -> float:
+def _asked(values: Floats, count: Ints | None) -> tuple[Floats, Ints]:
+    """Return the outcomes that are defined, and how many people have each."""
+    asked = ~np.isnan(values)
+    return values[asked], np.ones(int(asked.sum()), dtype=np.int64) if count is None else count[asked]
+
+
+def _permuted_counts(members: tuple[Floats, Ints], strangers: tuple[Floats, Ints], rng: np.random.Generator) -> float:
     """P-value of a permutation of labels that draws how many people of each outcome are members; nan for many values.
 
     For people who are many and outcomes that are few: credits of a few synthetic rows are far from normal.
     """
+    (a, times_a), (b, times_b) = members, strangers
     values, which = np.unique(np.concatenate([a, b]), return_inverse=True)
     if values.size > _COUNTED_VALUES:
         return np.nan
-    drawn = rng.multivariate_hypergeometric(np.bincount(which), a.size, size=_PERMUTATIONS, method="marginals") @ values
-    expected = values[which].sum() * a.size / which.size
+    people = np.bincount(which, weights=np.concatenate([times_a, times_b])).astype(np.int64)
+    n = int(times_a.sum())
+    drawn = rng.multivariate_hypergeometric(people, n, size=_PERMUTATIONS, method="marginals") @ values
+    expected = float(people @ values) * n / int(people.sum())
     slack = 1e-9 * max(1.0, abs(expected))
-    beyond = np.count_nonzero(np.abs(drawn - expected) >= abs(math.fsum(a.tolist()) - expected) - slack)
+    beyond = np.count_nonzero(np.abs(drawn - expected) >= abs(_exact_sum(a, times_a) - expected) - slack)
     return (1 + int(beyond)) / (_PERMUTATIONS + 1)
 
 
@@ -183,6 +217,8 @@ def resample(
     *,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
+    count_members: Ints | None = None,
+    count_strangers: Ints | None = None,
     rng: np.random.Generator,
     draws: int = 2000,
 ) -> list[Comparison]:
@@ -194,7 +230,7 @@ def resample(
     Parameters
     ----------
     members, strangers
-        Outcomes as in `max_t`.
+        Outcomes as in `max_t`, and so are clusters and counts.
     comparisons
         One for each test, made with `draws=0`.
 
@@ -207,7 +243,8 @@ def resample(
     if not waiting:
         return out
     with _one_thread():
-        a, b = (np.stack([_columns(side)[j] for j in waiting], axis=1) for side in (members, strangers))
+        sides = (_written_out(_columns(members), count_members), _written_out(_columns(strangers), count_strangers))
+        a, b = (np.stack([side[j] for j in waiting], axis=1) for side in sides)
         logs = _log_failures(a, cluster_members, rng, draws)
         others = _log_failures(b, cluster_strangers, rng, draws)
         with np.errstate(invalid="ignore"):  # everybody hit on both sides: undefined

@@ -10,7 +10,7 @@ from typing import Any
 from divulge.core.errors import FrameError, TableError
 from divulge.core.result import tidy
 
-__all__ = ["in_database", "relation_in"]
+__all__ = ["engine_of", "in_database", "relation_in", "table_in_base"]
 
 _PART = re.compile(r'"(?:[^"]|"")*"|[^."]+')
 _NAMED = re.compile(r"(?P<file>.+\.(?:duckdb|ddb|db))::(?P<table>.+)", re.I | re.S)
@@ -39,15 +39,23 @@ def relation_in(path: str | PathLike[str], role: str) -> tuple[Any, Any]:
     TableError
         No such file, no database, or no such table in it.
     """
+    base, table = table_in_base(path, role)
+    return base.sql(f"from {table}"), base
+
+
+def table_in_base(path: str | PathLike[str], role: str) -> tuple[Any, str]:
+    """Return a connection to the file of FILE.duckdb::TABLE, and the name of the table as SQL writes it.
+
+    Raises
+    ------
+    FrameError, TableError
+        As `relation_in`.
+    """
     named = _NAMED.fullmatch(str(path))
     assert named is not None
     file, table = Path(named["file"]), named["table"]
     where = f"{role}: {tidy(file.name)}"
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401 # DuckDB answers in Arrow
-    except ImportError:
-        raise FrameError(f"{where}: DuckDB files need an extra. hint: pip install 'divulge[duckdb]' pyarrow.") from None
+    duckdb = engine_of(where)
     if not file.is_file():
         raise TableError(f"{where}: no such file in {str(file.parent)!r}. hint: check the path.")
     try:
@@ -55,16 +63,27 @@ def relation_in(path: str | PathLike[str], role: str) -> tuple[Any, Any]:
     except duckdb.Error:
         raise TableError(
             f"{where}: DuckDB cannot open it. hint: is it a DuckDB file, of a version that the installed DuckDB reads, "
-            "that no other program holds open for writing?"
+            "that you may read and no other program holds open for writing?"
         ) from None
     try:
-        return base.sql(f"from {_quoted(table)}"), base
+        base.execute(f"from {_quoted(table)} limit 0")
     except duckdb.Error:
         names = [str(name) for (name,) in base.sql("select table_name from information_schema.tables").fetchall()]
         there = ", ".join(map(tidy, sorted(names)[:10])) or "no table"
         raise TableError(
             f"{where}: there is no table {tidy(table)!r} that can be read. hint: it has {there}."
         ) from None
+    return base, _quoted(table)
+
+
+def engine_of(where: str) -> Any:
+    """Return the module of DuckDB; a FrameError where it is not installed, or not pyarrow, in which it answers."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise FrameError(f"{where}: DuckDB needs an extra. hint: pip install 'divulge[duckdb]' pyarrow.") from None
+    return duckdb
 
 
 def _quoted(name: str) -> str:

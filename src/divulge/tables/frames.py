@@ -31,6 +31,7 @@ from divulge.tables.canonical_values import (
     without_codes,
 )
 from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
+from divulge.tables.counting import Counting
 from divulge.tables.levels import codes_of, levels_of
 from divulge.tables.written_forms import form_of, undecided
 
@@ -39,7 +40,9 @@ __all__ = [
     "Table",
     "check_missing",
     "collect",
+    "distinct_values",
     "fingerprint",
+    "head_of",
     "plain",
     "pool",
     "profiles",
@@ -78,6 +81,8 @@ class Table:
     """Rows of each of the tables that were stacked; empty where this is one table."""
     holds: Any = None
     """What must exist as long as an engine is asked for the rows, such as the connection to a database."""
+    counting: Counting | None = None
+    """The engine that counts the rows, where it was asked to; there is neither `frame` nor `lazy` then."""
 
     def series(self, column: str) -> pl.Series:
         """Return one raw column of a table in memory."""
@@ -142,10 +147,28 @@ def table_of(native: Any, role: str) -> Table:
 
 
 def collect(table: Table) -> Table:
-    """Return the table with its rows in memory."""
+    """Return the table with its rows in memory.
+
+    Raises
+    ------
+    SettingError
+        An engine was asked to count it.
+    """
+    if table.counting is not None:
+        raise SettingError(
+            f"engine: every row of {table.role} is needed, and {table.counting.engine} counts rows where they are. "
+            "hint: engine='memory' reads them."
+        )
     if table.lazy is None:
         return table
     return replace(table, frame=_run(table.lazy, table.role), lazy=None)
+
+
+def head_of(table: Table, n: int) -> Table:
+    """Return the first rows of a table that an engine holds, in memory."""
+    assert table.lazy is not None
+    frame = _run(table.lazy.head(n), table.role)
+    return replace(table, frame=frame, lazy=None, n_rows=frame.height)
 
 
 _BROKEN = "has half a character (a lone surrogate), which no file can hold."
@@ -298,6 +321,8 @@ class PooledColumn:
     """How it is read from each table."""
     read_alike: bool = True
     """False where the difference that `note` names makes the tables hard to compare."""
+    of_values: tuple[NDArray[np.int32] | None, ...] = ()
+    """Per table that an engine counts the code of each of its distinct values, in its order; else None."""
 
     def encode(self, raw: pl.Series, which: int = 0) -> NDArray[np.int32]:
         """Return the codes of raw values of one table, all of which must be among its values."""
@@ -346,8 +371,8 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
             raw.append(table.series(column))
             weights.append(None)
         else:
-            values, count = profiles(table, [column])
-            raw.append(values[0])
+            values, count = distinct_values(table, column)
+            raw.append(values)
             weights.append(count)
     coded = [distinct(s) for s in raw]
     # texts that the reader of a file took out are not looked for again
@@ -373,7 +398,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> P
     unlike = _note_on_lost(tables, settled, unread, lost) or settled.note or _note_on_zones(raw)
     return PooledColumn(
         column, family, bool(whole), levels, counts, kept, missing, unlike or _note_on_forms(tables, settled), settled,
-        not unlike,
+        not unlike, tuple(c if t.counting is not None else None for c, t in zip(codes, tables, strict=True)),
     )  # fmt: skip
 
 
@@ -395,8 +420,7 @@ def _rows(marked: NDArray[np.bool_], place: NDArray[Any] | None, weight: NDArray
     """Return how many rows have a marked value."""
     if not marked.any():
         return 0
-    if place is not None:
-        marked = marked[place]
+    marked = marked if place is None else marked[place]
     return int(marked.sum() if weight is None else weight[marked].sum())
 
 
@@ -444,6 +468,14 @@ def profiles(table: Table, columns: Sequence[str]) -> tuple[list[pl.Series], NDA
     names = [table.names[c] for c in columns]
     counted = _run(table.lazy.group_by(*names).agg(nw.len().alias(_COUNT)), table.role)
     return [counted[n] for n in names], counted[_COUNT].cast(pl.Int64).to_numpy()
+
+
+def distinct_values(table: Table, column: str) -> tuple[pl.Series, NDArray[np.int64]]:
+    """Return the distinct raw values of a column of a table that an engine holds, and the count of each."""
+    if table.counting is not None:
+        return table.counting.values(table.names[column])
+    values, count = profiles(table, [column])
+    return values[0], count
 
 
 def fingerprint(columns: Sequence[PooledColumn], which: int) -> str:

@@ -1,4 +1,4 @@
-"""Write a frame as Parquet."""
+"""Parquet files: how they are called, and how a frame is written as one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import BinaryIO
 
 import polars as pl
 
-__all__ = ["write_parquet"]
+__all__ = ["PARQUET", "write_parquet"]
+
+PARQUET = (".parquet", ".pq")
 
 
 def write_parquet(frame: pl.DataFrame, file: BinaryIO) -> None:

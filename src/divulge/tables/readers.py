@@ -23,17 +23,22 @@ from divulge.core.errors import DivulgeError, FrameError, SettingError, TableErr
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.counting import COUNTING
 from divulge.tables.csv_files import check_names, header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
-from divulge.tables.frames import Table, check_missing, plain, table_of, without_codes
+from divulge.tables.engines import check_engine, counted, counted_path
+from divulge.tables.frames import Table, check_missing, collect, plain, table_of, without_codes
 from divulge.tables.many_files import in_files, in_names, is_several, joined
+from divulge.tables.parquet import PARQUET
 from divulge.tables.stacking import stacked
 
 __all__ = [
+    "ARROW",
     "EXCEL",
     "PARQUET",
     "TEXT",
     "Content",
+    "checked_file",
     "columns_in",
     "content_of",
     "is_table_file",
@@ -48,7 +53,6 @@ _T = TypeVar("_T")
 _TABLES = re.compile(r"^\s*\[+\s*(table\.|relation)", re.M)
 """What the schema of several tables has and that of one table does not."""
 TEXT = (".csv", ".tsv", ".txt")
-PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx", ".xls")
 _READ = "CSV (.csv .tsv .txt, also .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
@@ -56,7 +60,7 @@ _READ = "CSV (.csv .tsv .txt, also .gz), Parquet (.parquet .pq), Arrow (.arrow .
 _HEADER = 1 << 20  # bytes of a file in which its header is looked for
 
 
-def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = ()) -> Table:
+def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str] = (), engine: str = "auto") -> Table:
     """Return the table in a file, in the files of a folder, or in a database, with notes on how it was read.
 
     Parameters
@@ -72,6 +76,9 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         "real", "synthetic" or "holdout", for messages.
     missing
         Texts that stand for missing besides empty cells: a column of numbers and such codes is numbers.
+    engine
+        "duckdb" or "polars" leave the rows of Parquet files, and "duckdb" those of a DuckDB file, where they are, for
+        attacks that count; "auto" and "memory" read files.
 
     Raises
     ------
@@ -84,6 +91,9 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         Excel or DuckDB without the extra.
     """
     missing = check_missing(missing)
+    check_engine(engine)
+    if engine in COUNTING:
+        return counted_path(path, role, engine, is_table_file)
     if in_database(path):
         relation, connection = relation_in(path, role)
         return replace(table_of(relation, role), holds=connection)
@@ -138,23 +148,37 @@ def content_of(path: str | PathLike[str], role: str) -> Content:
         return Content(sys.stdin.buffer.read(), ".csv", f"{role}: standard input", zipped=False)
     path = Path(path)
     where = f"{role}: {tidy(path.name or path)}"
-    _check_file(path, where)
-    zipped = path.name.lower().endswith(".gz")
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix not in TEXT and (zipped or suffix not in PARQUET + ARROW + EXCEL):
-        raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
+    suffix = checked_file(path, role)
     try:
-        return Content(path.read_bytes(), suffix, where, zipped)
+        return Content(path.read_bytes(), suffix, where, path.name.lower().endswith(".gz"))
     except OSError as error:
         raise TableError(
             f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
         ) from None
 
 
-def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
+def checked_file(path: Path, role: str) -> str:
+    """Return the suffix of a table's file, without .gz.
+
+    Raises
+    ------
+    TableError
+        No such file, empty, or of an unknown kind.
+    """
+    where = f"{role}: {tidy(path.name or path)}"
+    _check_file(path, where)
+    zipped = path.name.lower().endswith(".gz")
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in TEXT and (zipped or suffix not in PARQUET + ARROW + EXCEL):
+        raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
+    return suffix
+
+
+def opened(table: Any, role: str, missing: Sequence[str] = (), engine: str = "auto") -> Table:
     """Return a table that was passed as a frame of any kind, or as the path of a file.
 
     As the synthetic table several tables of one training set can be passed, in a list; their rows become one table.
+    `engine` says where the rows are counted, as in `read`.
 
     Raises
     ------
@@ -166,11 +190,21 @@ def opened(table: Any, role: str, missing: Sequence[str] = ()) -> Table:
     >>> opened(pl.DataFrame({"age": [30, 41]}), "real").n_rows
     2
     """
+    check_engine(engine)
     if role == "synthetic" and isinstance(table, list | tuple):
+        if engine in COUNTING and len(table) > 1:
+            raise SettingError(
+                f"engine: {engine} counts one synthetic table, and there are {len(table)}. hint: put their Parquet "
+                "files into one folder."
+            )
+        if engine in COUNTING and table:
+            return opened(table[0], role, missing, engine)
         return stacked([opened(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
-    if isinstance(table, str | PathLike):
-        return read(table, role=role, missing=missing)
-    return table_of(table, role)
+    found = table if not isinstance(table, str | PathLike) else read(table, role=role, missing=missing, engine=engine)
+    if engine in COUNTING:
+        return counted(found, role, engine)
+    read_in = table_of(found, role)
+    return collect(read_in) if engine == "memory" else read_in
 
 
 def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:

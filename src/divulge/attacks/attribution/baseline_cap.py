@@ -55,7 +55,7 @@ _BASELINE_CAP_WORDS = Words(
     reference="Taub, Elliot, Pampaka and Smith 2018 (baseline CAP); Francis and Wagner 2024 (non-member model).",
     words=_BASELINE_CAP_WORDS,
     compared=False,
-    plan=per_pair(),
+    plan=per_pair(counted=False),
 )
 def baseline_cap(case: Case, *, keys: Sequence[str], target: str) -> tuple[Result, ...]:
     """Return the success rates of four ways to guess without the synthetic table.

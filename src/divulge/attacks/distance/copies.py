@@ -93,7 +93,7 @@ _COPIES_WORDS = Words(
     needs="nothing; a holdout says how many matches chance gives",
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
     words=_COPIES_WORDS,
-    plan=per_table(columns=0, in_memory=False),
+    plan=per_table(columns=0, in_memory=False, counted={"variants": ("exact",)}),
     weight=7,
     primary=Primary("copies", lambda variant: variant in ("exact", "near")),
     record=Record("copied", "any", lambda variant: variant == "exact"),

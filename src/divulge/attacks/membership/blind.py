@@ -94,5 +94,7 @@ def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None)
 
 def _summed(values: Floats, which: Ints) -> Floats:
     order = np.argsort(which, kind="stable")
+    if int(which.max(initial=-1)) + 1 == len(which):  # each unit has one row
+        return values[order]
     first = np.flatnonzero(np.diff(which[order], prepend=-1))
     return np.asarray(np.add.reduceat(values[order], first, axis=0))

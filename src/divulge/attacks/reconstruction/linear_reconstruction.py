@@ -38,6 +38,7 @@ _PENALTY = 0.5
 _MOST = 20_000  # people solved together at most: a limit on the time
 _DIGITS = 6
 _TARGETS = 3  # targets of a run that are attacked: a limit on the time
+_ASKED = 5_000  # members, and strangers, of a run that are attacked at most: a limit on the time
 _PEOPLE = 200_000  # people of a run in which none is: a limit on the time
 _NONE = "no target has two values, or people are too many for the time it takes"
 
@@ -63,7 +64,8 @@ _WORDS = Words(
     ),
     data=(
         f"Two columns or more, every row in memory; a holdout for risk and verdict. {CODED} A run attacks the "
-        f"{_TARGETS} targets of two values that divide people most evenly, where people are at most {_PEOPLE:,}."
+        f"{_TARGETS} targets of two values that divide people most evenly, where people are at most {_PEOPLE:,}, and "
+        f"draws {_ASKED:,} members and strangers at most."
     ),
     formula=(
         "query = values on 1, 2 or 3 keys that 2 to 199 people have, and a synthetic row\n"
@@ -117,6 +119,7 @@ def _secrets(case: Case, targets: Sequence[str]) -> Sequence[str]:
         "queries": Withheld(),
     },
     notes=(_TWO, _COMMONEST, _ABOVE, _BLOCKS.format("#", "#", "#")),
+    most=_ASKED,
 )
 def linear_reconstruction(case: Case, *, target: str, keys: Sequence[str] | None = None) -> Result:
     """Return how often the counts of the synthetic table, solved together, give a person's secret away.
@@ -155,17 +158,18 @@ def linear_reconstruction(case: Case, *, target: str, keys: Sequence[str] | None
     orders = _orders(case, (*known, target), n)
     groups = _groups(orders, rng)
     mean = float(rows.mean())
-    solved, n_queries = np.full(len(secret), mean), 0
-    for group in (g for side in groups for g in side):
-        a, b = equations(tables, group, sets)
-        solved[group] = box_least_squares(a, b, mean, _PENALTY).round(_DIGITS)
-        n_queries += a.shape[0]
+    apart = [g for side in groups for g in side]
+    whole = [orders[0]] if len(groups[0]) > 1 and n <= _MOST else []
+    solved, n_queries, context = np.full(len(secret), mean), 0, {}
+    for number, (a, b) in enumerate(equations(tables, [*apart, *whole], sets)):
+        found = box_least_squares(a, b, mean, _PENALTY).round(_DIGITS)
+        if number < len(apart):
+            solved[apart[number]] = found
+            n_queries += a.shape[0]
+        else:
+            context[_TOGETHER] = _mean(_right(found, secret[orders[0]]))
     right = _right(solved, secret)
-    context = _about_solution(solved, secret, n) | {"queries": float(n_queries)}
-    if len(groups[0]) > 1 and n <= _MOST:
-        a, b = equations(tables, orders[0], sets)
-        together = box_least_squares(a, b, mean, _PENALTY).round(_DIGITS)
-        context[_TOGETHER] = _mean(_right(together, secret[orders[0]]))
+    context |= _about_solution(solved, secret, n) | {"queries": float(n_queries)}
     if len(groups) == 2 and max(map(len, groups)) > 1:
         size = round(len(secret) / sum(map(len, groups)))
         notes = [*notes, _BLOCKS.format(len(groups[0]), len(groups[1]), size)]

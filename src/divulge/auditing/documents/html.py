@@ -29,12 +29,13 @@ def page(audit: Audit) -> str:
     drawn = [r for r in audit.results if r.rate is not None]
     context: dict[str, Any] = {
         "data": audit,
+        "outside": audit.edition == "external",
         "script": Markup(script),  # our own files
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
         "outlook": [words.said(o) for o in audit.outlook],
         "banner": f"b-{_CLASS.get(audit.verdict, 'unsure')}",
-        "results": [{"r": r, "cells": words.cells(r), "epsilon": words.epsilon_in_words(r),
+        "results": [{"r": r, "cells": words.cells(audit, r), "epsilon": words.epsilon_in_words(r),
                      "findable": words.found_in_words(r),
              "said": words.sentence_of(audit, r)} for r in audit.results],
         "heads": words.HEADS,
@@ -46,7 +47,7 @@ def page(audit: Audit) -> str:
         "knows": [(t.replace("_", " "), words.KNOWS[t]) for t in dict.fromkeys(r.test for r in audit.results)
                   if t in words.KNOWS],
         "runs": audit.runs[:_RUNS],
-        "settings": sorted(audit.settings.items()),
+        "settings": sorted((k, ", ".join(v) if isinstance(v, list | tuple) else v) for k, v in audit.settings.items()),
     }  # fmt: skip
     source = files("divulge.auditing.documents").joinpath("audit.html.j2").read_text(encoding="utf-8")
     return str(template().environment.from_string(source).render(context))

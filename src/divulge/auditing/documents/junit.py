@@ -20,8 +20,9 @@ def junit(audit: Audit) -> str:
     Failures are rules that are not kept; without rules, tests with the verdict "excess found". Skipped are tests that
     cannot tell and trainings that the budget left out. Errors are trainings that failed.
     """
-    suites = [("tests", [_test(r, judging=audit.policy is None) for r in audit.results]),
-              ("trainings", [_training(r.number, r.status, r.reason) for r in audit.runs])]  # fmt: skip
+    suites = [("tests", [_test(r, judging=audit.policy is None) for r in audit.results])]
+    if audit.runs:
+        suites.append(("trainings", [_training(r.number, r.status, r.reason) for r in audit.runs]))
     if audit.policy is not None:
         rules = []
         for c in audit.policy.conditions:

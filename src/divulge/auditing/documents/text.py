@@ -19,7 +19,7 @@ _SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "
 def markdown(audit: Audit) -> str:
     """Return an audit as Markdown: verdict, results, what could have been found, trainings, notes."""
     said = [f"- {escaped(line)}" for r in audit.results for line in _lines(audit, r)]
-    rows = [[escaped(c) for c in words.cells(r)] for r in audit.results]
+    rows = [[escaped(c) for c in words.cells(audit, r)] for r in audit.results]
     trained = [f"- {n} × {escaped(why)}" for why, n in words.reasons(audit)]
     notes = [f"- {escaped(n)}" for n in (*audit.notes, *words.notes_of(audit.results))]
     parts = [
@@ -28,7 +28,8 @@ def markdown(audit: Audit) -> str:
         "\n".join(said),
         _rules(audit),
         section_of("Results", table_of(words.HEADS, rows, right=(2, 3, 4, 5, 6))),
-        section_of("What this audit can find", "\n".join(f"- {escaped(words.said(o))}" for o in audit.outlook)),
+        section_of("What this audit can find", "\n".join(f"- {escaped(words.said(o))}" for o in audit.outlook))
+        if audit.outlook else "",
         section_of("Trainings", escaped(f"{words.trainings_in_words(audit)}."), "\n".join(trained)),
         section_of("Notes", "\n".join(notes)) if notes else "",
         section_of("How", *(escaped(words.KNOWS[t]) for t in dict.fromkeys(r.test for r in audit.results)
@@ -47,10 +48,12 @@ def _rules(audit: Audit) -> str:
 
 def _how(audit: Audit) -> str:
     t = audit.table
-    return (
-        f"divulge {escaped(audit.version)}, design {escaped(audit.design)}, seed {audit.seed}, {t.rows:,} rows, "
-        f"{len(t.columns)} columns, generator: {escaped(audit.generator)}."
-    )
+    parts = [f"divulge {escaped(audit.version)}", f"design {escaped(audit.design)}"]
+    parts += [] if audit.seed is None else [f"seed {audit.seed}"]
+    parts += [] if t.rows is None else [f"{t.rows:,} rows"]
+    parts.append(f"{len(t.columns)} columns")
+    parts.append("external edition" if audit.edition == "external" else f"generator: {escaped(audit.generator)}")
+    return f"{', '.join(parts)}."
 
 
 def _lines(audit: Audit, result: AuditRecord) -> list[str]:

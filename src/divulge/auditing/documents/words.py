@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from divulge.auditing.model import Audit
-from divulge.auditing.result import AuditRecord
+from divulge.auditing.result import AuditRecord, Epsilon
 from divulge.core.result import percent
 from divulge.report.formatting import capitalized, compact, name, p_text, several
 from divulge.run.expected_time import duration
@@ -54,14 +54,15 @@ def label(result: AuditRecord) -> str:
     return result.test.replace("_", " ") + (f" ({result.variant})" if result.variant else "")
 
 
-def cells(result: AuditRecord) -> tuple[str, ...]:
+def cells(audit: Audit, result: AuditRecord) -> tuple[str, ...]:
     """Return the cells of a row of the table of results, in the order of `HEADS`."""
     interval = result.interval
+    trainings = audit.trainings.done if audit.edition == "external" else len(result.trainings)
     counted = "" if result.hits is None else f" ({compact(result.hits)} of {result.n:,} {result.counts})"
     return (
         label(result),
         name(result.target) if result.target else "-",
-        str(len(result.trainings)) if result.trainings else "-",
+        str(trainings) if trainings else "-",
         "-" if result.rate is None else f"{percent(result.rate)}{counted}",
         "-" if result.chance is None else percent(result.chance),
         "-" if interval is None else f"{percent(interval.low)} to {percent(interval.high)}",
@@ -97,18 +98,25 @@ def epsilon_in_words(result: AuditRecord) -> str:
     e = result.epsilon
     if e is None:
         return ""
-    told = (
-        f"no epsilon above 0 is shown ({100 * e.level:g}% confidence, delta {e.delta:g}); this audit could not have "
-        f"shown more than {e.ceiling:.2f}"
-        if e.low <= 0
-        else f"epsilon is at least {e.low:.2f} ({100 * e.level:g}% confidence, delta {e.delta:g}, neighbours: "
-        f"{e.neighbour}; {e.method}); this audit could not have shown more than {e.ceiling:.2f}"
-    )
+    if e.low is None or e.ceiling is None:
+        told = "the bound of epsilon is withheld"
+    else:
+        told = _bound_in_words(e, e.low, e.ceiling)
     if e.claim is None:
         return told
     against = "contradicted" if e.rejected else "not contradicted"
     power = "" if e.power is None else f" (with a probability of {e.power:.2f} to contradict it if all were disclosed)"
     return f"{told}; the claimed epsilon of {e.claim:g} is {against}{power}"
+
+
+def _bound_in_words(e: Epsilon, low: float, ceiling: float) -> str:
+    return (
+        f"no epsilon above 0 is shown ({100 * e.level:g}% confidence, delta {e.delta:g}); this audit could not have "
+        f"shown more than {ceiling:.2f}"
+        if low <= 0
+        else f"epsilon is at least {low:.2f} ({100 * e.level:g}% confidence, delta {e.delta:g}, neighbours: "
+        f"{e.neighbour}; {e.method}); this audit could not have shown more than {ceiling:.2f}"
+    )
 
 
 def trainings_in_words(audit: Audit) -> str:

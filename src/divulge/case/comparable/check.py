@@ -10,7 +10,11 @@ import numpy as np
 
 from divulge.case.case import Case
 
-__all__ = ["Check", "data_hash", "record_columns"]
+__all__ = ["NOT_IN_MEMORY", "Check", "data_hash", "record_columns"]
+
+
+NOT_IN_MEMORY = "not tested: not all rows are in memory"
+"""Why a check is not tested that looks at rows."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

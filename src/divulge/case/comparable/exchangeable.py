@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import Check, data_hash
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash
 from divulge.core.hashing import row_hashes
 
 __all__ = ["exchangeability", "exchangeable"]
@@ -17,8 +17,10 @@ __all__ = ["exchangeability", "exchangeable"]
 
 def exchangeable(case: Case) -> Check | None:
     """Return whether a classifier tells real from holdout; None without a holdout, or with too few people."""
-    if not case.has_holdout or not case.in_memory:
+    if not case.has_holdout:
         return None
+    if not case.in_memory:
+        return Check(check="exchangeable", ok=True, tested=False, detail=NOT_IN_MEMORY)
     z, auc = exchangeability(case)
     if np.isnan(z):
         return None

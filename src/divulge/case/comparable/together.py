@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import Check
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check
 from divulge.case.comparable.labels import labels_of
 
 __all__ = ["rows_together"]
@@ -23,7 +23,7 @@ def rows_together(case: Case) -> Check | None:
         return None
     name = "rows belong together"
     if not case.in_memory:
-        return Check(check=name, ok=True, tested=False, detail="not tested: not all rows are in memory")
+        return Check(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
     found = labels_of(case)
     if found is None:
         return Check(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import Check, data_hash, record_columns
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, record_columns
 from divulge.case.distances import distances_of
 from divulge.case.invariant_order import canonical_of
 from divulge.kernels.neighbours.index import Index
@@ -80,7 +80,7 @@ def holdout_unseen(case: Case) -> Check | None:
         return None
     name = "holdout unseen"
     if not case.in_memory:
-        return Check(check=name, ok=True, tested=False, detail="not tested: not all rows are in memory")
+        return Check(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
     found = matches(case)
     worst = min(found, key=lambda m: m.p)
     equal, near = found[0], found[-1]

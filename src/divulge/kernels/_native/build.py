@@ -20,18 +20,25 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["FILE_NAME", "HERE", "build", "compilers", "digest", "is_current", "levels", "working_compiler"]
+__all__ = ["FILE_NAME", "HERE", "build", "compilers", "digest", "file_name", "is_current", "levels", "working_compiler"]
 
 HERE = Path(__file__).parent
 
-FILE_NAME = "divulge_kernels" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+def file_name(platform: str) -> str:
+    """Return how the library is called on a platform, be it one of `sys.platform` or one of a wheel."""
+    ends = {"win": ".dll", "darwin": ".dylib", "macosx": ".dylib"}
+    return "divulge_kernels" + next((end for start, end in ends.items() if platform.startswith(start)), ".so")
+
+
+FILE_NAME = file_name(sys.platform)
 
 _FLAGS = (
     "-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",
     "-fno-sanitize=undefined", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-psabi", "-Wno-unknown-pragmas",
 )  # fmt: skip
 """-fno-trapping-math only says that nobody reads the floating-point exception flags; no value changes."""
-_SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+_SANITIZED = ("-O1", "-g", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
 
 _V2 = ("-mssse3", "-msse4.1", "-msse4.2", "-mpopcnt")
 _V3 = (*_V2, "-mavx", "-mavx2", "-mbmi", "-mbmi2", "-mfma", "-mf16c", "-mlzcnt", "-mmovbe")
@@ -59,7 +66,7 @@ def digest(folder: Path = HERE) -> str:
     return out.hexdigest()
 
 
-def _made_from(folder: Path, sanitize: bool = False) -> str:
+def _made_from(folder: Path, sanitize: str = "") -> str:
     """Return what the library says of itself: the digest, its levels, and whether it is sanitized."""
     return " ".join([digest(folder), *levels(), *(["sanitized"] if sanitize else [])])
 
@@ -100,7 +107,7 @@ def working_compiler() -> list[str] | None:
     return None
 
 
-def build(target: Path, compiler: list[str], sanitize: bool = False) -> Path:
+def build(target: Path, compiler: list[str], sanitize: str = "") -> Path:
     """Compile the C files for each level of processor and link them to one library.
 
     Parameters
@@ -110,14 +117,15 @@ def build(target: Path, compiler: list[str], sanitize: bool = False) -> Path:
     compiler
         The command, as `working_compiler` gives it.
     sanitize
-        With AddressSanitizer and UndefinedBehaviorSanitizer: slow, and needs gcc or clang.
+        With the compiler's checks of this name, "address,undefined" or "thread": slow, and needs gcc or clang.
 
     Raises
     ------
     RuntimeError
         The compiler refused a file; its words are in the message.
     """
-    flags = [*(f for f in _FLAGS if not (sanitize and "sanitize" in f)), *(_SANITIZED if sanitize else ())]
+    checks = [f"-fsanitize={sanitize}"] if sanitize else []
+    flags = [*(f for f in _FLAGS if not (sanitize and "sanitize" in f)), *(_SANITIZED if sanitize else ()), *checks]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         tasks, lowest = [], next(iter(levels().values()))
@@ -135,10 +143,8 @@ def build(target: Path, compiler: list[str], sanitize: bool = False) -> Path:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             list(pool.map(one, tasks))
         library = place / FILE_NAME
-        linked = ["-fsanitize=address,undefined"] if sanitize else []
-        _checked(
-            [*compiler, *_shared(), *linked, "-o", str(library), *(str(t[1]) for t in tasks), *_libraries()], place
-        )
+        objects = [str(made) for _, made, _ in tasks]
+        _checked([*compiler, *_shared(), *checks, "-o", str(library), *objects, *_libraries()], place)
         moved = target / (FILE_NAME + f".{os.getpid()}")
         shutil.copyfile(library, moved)
         os.replace(moved, target / FILE_NAME)  # a process that has the old one loaded keeps it
@@ -183,7 +189,7 @@ def _checked(command: list[str], place: Path) -> None:
 def main() -> None:
     """Build the library in place."""
     parser = argparse.ArgumentParser(description="Build the library of compiled loops in place.")
-    parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UndefinedBehaviorSanitizer")
+    parser.add_argument("--sanitize", default="", metavar="CHECKS", help="with address,undefined or thread")
     given = parser.parse_args()
     compiler = working_compiler()
     if compiler is None:

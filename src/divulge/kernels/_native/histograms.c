@@ -8,8 +8,9 @@ typedef struct {
     const int64_t *first, *second; /* (n_units,): columns of each unit; the second is -1 where there is none */
     const int64_t *width;          /* (n_units,): codes of the second column */
     const int64_t *start;          /* (n_units + 1,): first cell of each unit */
-    const int32_t *block;          /* (n,), or NULL for one block */
-    int64_t n_cells;
+    const int32_t *block;          /* (n,), or NULL where `ends` says it or there is one block */
+    const int64_t *ends;           /* (n_blocks,): where rows are in order of blocks, the row after each; or NULL */
+    int64_t n_blocks, n_cells;
     int64_t *counts; /* (n_blocks, n_cells) */
 } histograms_t;
 
@@ -45,6 +46,22 @@ static void add_parts(uint32_t *parts, int64_t cells, int64_t *counts) {
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
+    static void NAME##_rows(                                                                                           \
+        const CODE *a, const CODE *b, int64_t width, int64_t cells, int64_t n, int64_t *counts, uint32_t *parts) {     \
+        if (!b)                                                                                                        \
+            for (int64_t r = 0; r < n; r++)                                                                            \
+                counts[a[r]]++;                                                                                        \
+        else if (cells > CELLS_OF_PARTS || 4 * cells > n)                                                              \
+            for (int64_t r = 0; r < n; r++)                                                                            \
+                counts[a[r] * width + b[r]]++;                                                                         \
+        else                                                                                                           \
+            for (int64_t from = 0; from < n; from += PART_ROWS) {                                                      \
+                int64_t size = n - from < PART_ROWS ? n - from : PART_ROWS;                                            \
+                NAME##_in_parts(a + from, b + from, (uint32_t)width, size, parts);                                     \
+                add_parts(parts, cells, counts);                                                                       \
+            }                                                                                                          \
+    }                                                                                                                  \
+                                                                                                                       \
     static void NAME(const histograms_t *task, int64_t first, int64_t last, uint32_t *parts) {                         \
         int64_t n = task->n;                                                                                           \
         for (int64_t u = first; u < last; u++) {                                                                       \
@@ -52,24 +69,19 @@ static void add_parts(uint32_t *parts, int64_t cells, int64_t *counts) {
             const CODE *b = task->second[u] < 0 ? NULL : (const CODE *)task->rows + task->second[u] * n;               \
             int64_t *counts = task->counts + task->start[u], width = task->width[u];                                   \
             int64_t cells = task->start[u + 1] - task->start[u];                                                       \
-            if (task->block && b)                                                                                      \
+            if (task->ends)                                                                                            \
+                for (int64_t k = 0, from = 0; k < task->n_blocks; from = task->ends[k++])                              \
+                    NAME##_rows(                                                                                       \
+                        a + from, b ? b + from : NULL, width, cells, task->ends[k] - from,                             \
+                        counts + k * task->n_cells, parts);                                                            \
+            else if (task->block && b)                                                                                 \
                 for (int64_t r = 0; r < n; r++)                                                                        \
                     counts[task->block[r] * task->n_cells + a[r] * width + b[r]]++;                                    \
             else if (task->block)                                                                                      \
                 for (int64_t r = 0; r < n; r++)                                                                        \
                     counts[task->block[r] * task->n_cells + a[r]]++;                                                   \
-            else if (!b)                                                                                               \
-                for (int64_t r = 0; r < n; r++)                                                                        \
-                    counts[a[r]]++;                                                                                    \
-            else if (cells > CELLS_OF_PARTS || 4 * cells > n)                                                          \
-                for (int64_t r = 0; r < n; r++)                                                                        \
-                    counts[a[r] * width + b[r]]++;                                                                     \
             else                                                                                                       \
-                for (int64_t from = 0; from < n; from += PART_ROWS) {                                                  \
-                    int64_t size = n - from < PART_ROWS ? n - from : PART_ROWS;                                        \
-                    NAME##_in_parts(a + from, b + from, (uint32_t)width, size, parts);                                 \
-                    add_parts(parts, cells, counts);                                                                   \
-                }                                                                                                      \
+                NAME##_rows(a, b, width, cells, n, counts, parts);                                                     \
         }                                                                                                              \
     }
 

@@ -24,7 +24,7 @@ from divulge.kernels.runtime import in_threads
 __all__ = ["ContingencyTable", "combine", "count", "joint"]
 
 Ints = NDArray[np.int64]
-_NO_ARRAYS = ("n_targets", "has_holdout", "cells", "make_key_codes")
+_NO_ARRAYS = ("n_targets", "has_holdout", "cells", "times", "make_key_codes")
 _CODES_MAX = 2**62
 
 
@@ -52,6 +52,8 @@ class ContingencyTable:
     has_holdout: bool
     cells: tuple[Ints | None, Ints | None, Ints | None]
     """Cell of each row of real, synthetic and holdout, shape (n_rows,); None when rows were counted elsewhere."""
+    times: tuple[Ints | None, Ints | None, Ints | None] = (None, None, None)
+    """How many records each of these rows stands for, where equal rows were merged; None is one."""
 
     @property
     def nbytes(self) -> int:
@@ -264,6 +266,7 @@ def count(
     *,
     weights: Sequence[Ints | None] = (None, None, None),
     has_holdout: bool = True,
+    with_rows: bool = True,
 ) -> ContingencyTable:
     """Return the contingency table of three coded tables.
 
@@ -278,6 +281,8 @@ def count(
         For real, synthetic and holdout: codes of the target, shape (n_rows,).
     weights
         Multiplicity of each row, where equal rows were merged before; None is 1.
+    with_rows
+        Whether the table has the cell of each row; without, rows of two tables of counts may not be the same.
     """
     columns = [[*k, t] for k, t in zip(key_codes, targets, strict=True)]
     sizes = [*key_sizes, n_targets]
@@ -299,7 +304,6 @@ def count(
     present = [n for n, r in zip((o, s, c), rows, strict=True) if len(r)]
     sums = iter(in_threads(lambda x: _per_key(x, start), present, n_rows))
     o_key, s_key, c_key = (next(sums) if len(r) else np.zeros(len(start), dtype=np.int64) for r in rows)
-    merged = any(w is not None for w in weights)
     # in place: at a million cells each array that is not allocated saves milliseconds
     key = np.cumsum(first)
     key -= 1
@@ -323,7 +327,8 @@ def count(
         s_key=s_key,
         make_key_codes=make_key_codes,
         has_holdout=has_holdout,
-        cells=(None, None, None) if merged else (rows[0], rows[1], rows[2]),
+        cells=(rows[0], rows[1], rows[2]) if with_rows else (None, None, None),
+        times=(weights[0], weights[1], weights[2]) if with_rows else (None, None, None),
     )
 
 

@@ -165,10 +165,14 @@ def _count_compiled(
     second = np.array([unit[1] if len(unit) > 1 else -1 for unit in units], dtype=np.int64)
     width = np.array([sizes[unit[1]] if len(unit) > 1 else 1 for unit in units], dtype=np.int64)
     block = None if blocks is None else np.ascontiguousarray(blocks, dtype=np.int32)
+    ends = None
+    if block is not None and (block[1:] >= block[:-1]).all():  # a block at a time stays in the processor's cache
+        ends = np.cumsum(np.bincount(block, minlength=len(counts)), dtype=np.int64)
+        block = None
     struct, loop = _LOOPS[rows.dtype.itemsize]
     task = struct(
         rows=rows, n=rows.shape[1], code_bytes=rows.dtype.itemsize, first=first, second=second, width=width,
-        start=start, block=block, n_cells=counts.shape[1], counts=counts,
+        start=start, block=block, ends=ends, n_blocks=len(counts), n_cells=counts.shape[1], counts=counts,
     )  # fmt: skip
     n = max(1, rows.shape[1])
     each = min(max(-(-len(units) // (4 * threads)), _FEW // n), max(1, _COUNTED // n))
@@ -179,7 +183,7 @@ def _loop(codes: str) -> tuple[Struct, Kernel]:
     """Return the arguments and the compiled loop for codes of one width."""
     task = Struct(
         rows=f"{codes}*", n="i8", code_bytes="i8", first="i8*", second="i8*", width="i8*", start="i8*", block="i4*",
-        n_cells="i8", counts="i8!",
+        ends="i8*", n_blocks="i8", n_cells="i8", counts="i8!",
     )  # fmt: skip
     return task, Kernel("histograms", task, "i8", "i8")
 

@@ -10,6 +10,10 @@ from divulge.report.formatting import several
 
 __all__ = ["Placed", "apart_in_words", "findings", "findings_in_words", "order_in_words", "some"]
 
+_NEAREST = {
+    "excess found": "rows lie nearer to members than to strangers",
+    "deficit found": "rows near to members are missing, which tells who is a member",
+}
 _NAMED = 5  # candidates that a sentence names at most
 
 
@@ -53,6 +57,8 @@ def findings_in_words(found: Sequence[Result]) -> str:
 
 def _in_words(result: Result) -> str:
     members, strangers = result.real, result.holdout
+    if result.attack == "dcr" and result.verdict in _NEAREST:
+        return _NEAREST[result.verdict]
     if members is None or strangers is None or result.counts != "people" or counts_rows(result):
         return f"{label(result)}: risk {number(result.risk.value if result.risk else None)}"
     theirs = f"{percent(strangers.rate)} of strangers"

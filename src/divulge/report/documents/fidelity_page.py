@@ -67,5 +67,6 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
 
 
 def _label(result: FidelityResult) -> str:
-    told = " + ".join(result.columns) or result.group or result.table or "all columns"
+    of = [" + ".join(result.columns), result.group]
+    told = ", ".join(filter(None, of)) or result.table or "all columns"
     return told + (f" ({result.variant})" if result.variant else "")

@@ -24,7 +24,6 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
-from divulge.report.prose.compared import plain_share
 from divulge.report.prose.decision import decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
@@ -103,7 +102,6 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "d": told,
         "banner": _banner(data),
         "tiles": html_front.front(told),
-        "tiles_end": plain_share(html_front.end_of_bars(told)),
         "drawn": html_front.questions_drawn(data, told.tiles),
         "primaries": html_front.primaries(data, scale),
         "scale_axis": html_figures.axis("px", scale, data),
@@ -279,7 +277,9 @@ def _level(data: Assessment) -> str:
 
 def _banner(data: Assessment) -> dict[str, Any]:
     verdict = data.verdict.verdict
+    exact = any((r.attack, r.variant) == ("copies", "exact") and r.real and r.real.hits for r in data.results)
     return {
+        "css": "unsure" if verdict == "no holdout" and exact else _CLASS.get(verdict, "unsure"),
         "icon": html_charts.icon(verdict),
         "sentence": formatting.sentence(data),
         "meaning": formatting.meaning(data),

@@ -24,9 +24,9 @@ def top(shares: Sequence[float | None]) -> float:
     return next((t for t in _TOPS if largest <= t), 1.0)
 
 
-def single(uid: str, bar: Bar, end: float) -> Markup:
-    """Return one bar on a pale track."""
-    share = 0.0 if bar.share is None else min(bar.share / end, 1.0)
+def single(uid: str, bar: Bar) -> Markup:
+    """Return one bar on a pale track, whose end is 100%."""
+    share = 0.0 if bar.share is None else min(bar.share, 1.0)
     body = f'<rect class="track" x="0" y="0" width="{_TILE}" height="{_TILE_HEIGHT}"/>'
     if share > 0:
         body += _filled(bar.who, 0, 0, max(2.0, share * _TILE), _TILE_HEIGHT)

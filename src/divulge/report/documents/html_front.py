@@ -15,7 +15,7 @@ from divulge.report.prose.compared import Bar, bars
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.tiles import Tile
 
-__all__ = ["bound_words", "end_of_bars", "front", "mapped", "primaries", "questions_drawn", "risky_sets"]
+__all__ = ["bound_words", "front", "mapped", "primaries", "questions_drawn", "risky_sets"]
 
 _ROWS = 8  # rows of one chart of bars
 _COLUMNS = 12  # columns of the map that are drawn
@@ -24,18 +24,12 @@ _LONG = 260  # width of the labels of key sets
 
 
 def front(d: Decision) -> list[dict[str, Any]]:
-    """Return the tiles, each with the drawing of its bars; those of people share one scale."""
-    end = end_of_bars(d)
-    return [{"t": t, "bars": _tile_bars(t, end if t.r is not None else 1.0)} for t in d.tiles]
+    """Return the tiles, each with the drawing of its bars."""
+    return [{"t": t, "bars": _tile_bars(t)} for t in d.tiles]
 
 
-def end_of_bars(d: Decision) -> float:
-    """Return the share at which the bars of people end, in all tiles."""
-    return html_bars.top([b.share for t in d.tiles if t.r is not None for b in t.bars])
-
-
-def _tile_bars(t: Tile, end: float) -> list[dict[str, Any]]:
-    return [{"b": b, "svg": html_bars.single(f"t-{t.id}-{i}", b, end)} for i, b in enumerate(t.bars)]
+def _tile_bars(t: Tile) -> list[dict[str, Any]]:
+    return [{"b": b, "svg": html_bars.single(f"t-{t.id}-{i}", b)} for i, b in enumerate(t.bars)]
 
 
 # ---------------------------------------------------------------- one chart of bars for each question
@@ -49,7 +43,8 @@ def questions_drawn(data: Assessment, tiles: Sequence[Tile]) -> list[dict[str, A
         if t.id == "use":
             continue
         rows = [(label, b) for label, r in _compared(t, data) if (b := bars(r)) and b[0].share is not None]
-        drawn = html_bars.paired(f"b-{t.id}", f"{t.name}: members beside strangers", rows) if rows else None
+        wide = {"labels": _WIDE} if any(len(label) > _SHORT for label, _ in rows) else {}
+        drawn = html_bars.paired(f"b-{t.id}", f"{t.name}: members beside strangers", rows, **wide) if rows else None
         out.append({"t": t, "definition": definitions.get(t.id, ""), "chart": drawn, "rows": rows})
     return out
 
@@ -103,10 +98,10 @@ def _label(r: ResultRecord) -> str:
 def _set(keys: Sequence[str]) -> str:
     """Return a set of columns in a few letters: all names where they fit, else the first and how many more."""
     whole = " + ".join(map(formatting.name, keys))
-    return whole if len(whole) <= _SHORT else f"{formatting.name(keys[0])} + {len(keys) - 1} more"
+    return whole if len(whole) <= _LETTERS else f"{formatting.name(keys[0])} + {len(keys) - 1} more"
 
 
-_SHORT = 17
+_SHORT, _LETTERS, _WIDE = 17, 27, 196  # letters of a label of the usual width, of a wide one, and its width
 
 # ---------------------------------------------------------------- forest of the primary comparisons
 

@@ -120,7 +120,8 @@ def _tiles(told: Decision) -> str:
 def _scope(told: Decision) -> str:
     lines = [("Preconditions", told.preconditions)]
     lines += [] if told.reach else [("Ruled out", told.unbounded)]
-    lines += [("Further tests", told.screened), ("Not tested", told.not_tested), ("Several tables", told.together)]
+    lines += [("Further tests", told.screened), ("Not tested", told.not_tested)]
+    lines += [("Several tables", told.together), ("Asked", told.asked)]
     text = "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines if text)
     heads = ("main test without a finding", "state", "a leak could still reach")
     rows = [(escaped(x.test), _state(x.state), x.limit) for x in told.reach]
@@ -209,7 +210,10 @@ def _fidelity(data: Assessment) -> str:
     heads = ["measure", "verdict", "value", "a fresh sample", "ruler", "holdout"]
     differ = [r for r in data.fidelity if r.columns and r.verdict == "differs"]
     worst = sorted(differ, key=lambda r: (-(r.ruler or 0.0), r.measure, r.columns))[:_WORST]
-    told = [f"- {escaped(r.measure.replace('_', ' '))}: {_names(r.columns)}, ruler {number(r.ruler)}" for r in worst]
+    told = [
+        f"- {escaped(r.measure.replace('_', ' '))}: {_names(r.columns)}{escaped(_of_group(r))}, ruler {number(r.ruler)}"
+        for r in worst
+    ]
     if len(differ) > len(told):
         told.append(f"- {len(differ) - len(told):,} more are in assessment.json.")
     warned = [f"- {escaped(w)}" for w in scope.warnings]
@@ -218,6 +222,10 @@ def _fidelity(data: Assessment) -> str:
         table_of(heads, rows, (2, 4, 5)) if rows else "",
         "\n".join(["These differ most:\n", *told]) if told else "", escaped(use.silent_line(data)),
     )  # fmt: skip
+
+
+def _of_group(r: FidelityResult) -> str:
+    return f" of {r.group}" if r.group else ""
 
 
 def _kept_row(r: FidelityResult) -> list[str]:

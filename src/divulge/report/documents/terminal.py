@@ -74,7 +74,7 @@ def _head(data: Assessment) -> list[Any]:
         Text(f"divulge: {data.verdict.verdict}", style="bold"),
         Text(clean(told.headline)),
         Text(clean(f"{told.release} {told.at_risk}".strip())),
-        *(Text(clean(fact)) for fact in (*_facts(data, told), told.together) if fact),
+        *(Text(clean(fact)) for fact in (*_facts(data, told), told.together, told.asked) if fact),
         Text(""),
     ]
     bad = [f"! {c.check}: {c.detail}" for c in data.preconditions if not c.ok]

@@ -170,17 +170,29 @@ _ASKED = tuple(
     f"# of # members{strangers}; all other attacks ask everybody"
     for strangers in ("", " and # of # strangers")
 )
+_FEWER = tuple(
+    f"linear_reconstruction asks a random sample, for the time that it takes: # of # members{strangers}"
+    for strangers in ("", " and # of # strangers")
+)
 _WHOLE = (
     *_ASKED,
+    *_FEWER,
     *_REACH,
     *_SEARCHED,
     "No attack could be compared with strangers.",
     "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
     "people whom the synthesizer never saw with --holdout.",
     "inference: # targets are many, and the first # by name were attacked; name others as targets",
+    "all people do not fit into memory, so that a sample is asked (--people all asks everybody)",
     "inference: no model was trained, as that takes long on tables of this size; models=True asks for it",
     "key sets of # columns: the # that extend the best smaller ones were looked at",
     "no column is left as a target: attribution was not tested",
+    "no key set was searched for: the search needs every synthetic row; name keys",
+    "the tables were counted where they are: attacks that need every row were not made",
+    "copies: exact copies alone were counted; near copies and copies of parts of a row need every row",
+    "fidelity was not measured: it needs every row",
+    "utility was not measured: it needs every row",
+    "it needs every row, and the tables are counted where they are",
     "only one column can be attacked, and a key set needs another: no key set was tested",
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
     "is linear in the share; with #% power, corrected for the number of comparisons and of attacks; singling "

@@ -14,7 +14,7 @@ from divulge.report.prose.compared import quoted
 
 __all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
 
-AGAIN = "No step clears this table. A new table needs a measurement of its own."
+AGAIN = "This table stays withheld: only a new table can be cleared, by a measurement of its own."
 """What every change asks for."""
 UNTIL = "Until a new measurement clears it, this table is not cleared."
 """What holds where nothing was found, and nothing was excluded either."""
@@ -149,7 +149,12 @@ def _columns(data: Assessment) -> Iterator[Advice]:
     copied, guessed = carriers(data), leaking_targets(data)
     which = [f"those that carry the copies ({quoted(copied)})"] * bool(copied)
     which += [f"those that can be guessed ({quoted(guessed)})"] * bool(guessed)
-    if which:
+    if len(copied) + 1 >= len(data.schema) > 2:
+        yield Advice(
+            "Do not expect much of leaving columns out.",
+            "Copies run through all columns or all but one, so that hardly any table would be left.",
+        )
+    elif which:
         yield Advice(
             f"Leave out or coarsen columns: {' and '.join(which)}.",
             "A column that is left out is neither copied nor guessed; the others still can be. Coarsening does less.",
@@ -182,10 +187,10 @@ def _close(data: Assessment) -> Iterator[Advice]:
 def _holes(data: Assessment) -> Iterator[Advice]:
     if _found(data, "deficit found"):
         yield Advice(
-            "Undo what took the rows near people away, such as a filter after training, and make such rows less likely "
-            "in training instead.",
+            "Take away what removed the rows near people, such as a filter after training; train with less capacity or "
+            "with differential privacy in its place.",
             "A filter hides copies from a count, and tells by the gaps who is in the real table.",
-            _HOLE,
+            "Copies may show without it: look at the copies first in the next report.",
         )
 
 
@@ -204,8 +209,10 @@ def _people(data: Assessment) -> Iterator[Advice]:
     elif wide and least:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
-            f"Test with more people: about {least:,} in the real table{now}, and a holdout as large in proportion.",
-            "The intervals shrink, and if nothing leaks, the main comparisons can then say so.",
+            f"Train and test with more people: about {least:,} in the real table{now}, and a holdout as large in "
+            "proportion.",
+            "The intervals shrink, and if nothing leaks, the main tests can then say so. With these people alone they "
+            "cannot.",
         )
     elif wide:
         yield Advice(

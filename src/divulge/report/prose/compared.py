@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import floor, log10, sqrt
+from typing import Literal
 
 from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
@@ -180,6 +181,11 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     same = round(100 * real.rate) == round(100 * holdout.rate)
     of = 1000 if same and r.verdict in FOUND else 100
     right, wrong = round(of * real.rate), round(of * holdout.rate)
+    if r.verdict == "deficit found":
+        return (
+            f"Members are avoided: an attacker takes {right:,} of {of:,} {members} for members, and {wrong:,} of "
+            f"{of:,} {strangers}. Whoever is not taken for one is more likely a member."
+        )
     told = (
         f"With false alarms set to {wrong:,} in {of:,} {strangers}, an attacker recognises {right:,} of {of:,} "
         f"{members}; chance gives {wrong:,}."
@@ -234,7 +240,10 @@ def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
     )
     if holdout is None or holdout.rate is None:
         return f"{told}."
-    return f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger and nobody else."
+    return (
+        f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger. Several can fit the "
+        "same person."
+    )
 
 
 def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
@@ -267,7 +276,8 @@ def bars(r: ResultRecord) -> tuple[Bar, ...]:
             "members", "members", members / n, f"{members:,.0f} of {n:,.0f} rows ({plain_share(members / n, n)})"
         )
         return (first,) if holdout is None else (first, Bar("chance", "no leak", free, plain_share(free, n)))
-    sides = [(side, name) for side, name in ((real, "members"), (holdout, "strangers")) if side is not None]
+    sides: list[tuple[Rate, Literal["members", "strangers"]]] = [(real, "members")] if real is not None else []
+    sides += [(holdout, "strangers")] if holdout is not None else []
     most = max((side.n or 0 for side, _ in sides), default=0)
     out = [_bar(side, name, r, most) for side, name in sides]
     if holdout is None and r.baseline is not None and r.baseline.rate is not None:
@@ -277,8 +287,13 @@ def bars(r: ResultRecord) -> tuple[Bar, ...]:
     return tuple(out)
 
 
-def _bar(side: Rate, name: str, r: ResultRecord, n: int) -> Bar:
+_FITTING = {"members": "one member", "strangers": "one stranger"}
+
+
+def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: int) -> Bar:
     """Return the bar of one side; its share has the digits that n people carry."""
+    if formatting.of_guesses(r.attack) and side.rate is not None and side.hits is not None:
+        return Bar(name, _FITTING[name], side.rate, f"{_people(side.hits)} of {side.n:,} guesses")
     if side.rate is None or side.hits is None:
         return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
     if is_mean(r):
@@ -293,7 +308,7 @@ def _bar(side: Rate, name: str, r: ResultRecord, n: int) -> Bar:
 
 
 def _people(hits: float) -> str:
-    """Return a number of people beside a bar; sums of chances below ten are called so, larger ones are rounded."""
+    """Return a number of people beside a bar; a sum of chances has a decimal below ten."""
     if hits >= 10 or float(hits).is_integer():
         return f"{hits:,.0f}"
-    return "under 1" if hits < _SOMEBODY else f"about {hits:,.0f}"
+    return f"{max(hits, 0.1):.1f}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from divulge.core.result import FOUND
+from divulge.measures.shared_extremes import copied_extremes
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose import use
 from divulge.report.prose.tiles import repeated_person, tiles
 
 __all__ = ["contradictions"]
+
+_NAMED = 3
 
 
 def contradictions(data: Assessment) -> list[str]:
@@ -144,6 +147,22 @@ def _rows_of_both(data: Assessment) -> str:
     )
 
 
+def _ends_of_the_range(data: Assessment) -> str:
+    """Numbers that never leave the real range, as its ends were copied."""
+    found = copied_extremes(data.fidelity)
+    if found is None or order.in_doubt(data):
+        return ""
+    more = len(found.columns) - _NAMED
+    columns = [formatting.name(c) for c in found.columns[:_NAMED]]
+    columns += [formatting.several(more, "more column")] if more > 0 else []
+    return (
+        f"No synthetic number of {formatting.enumerated(columns)} is outside the real range, and that is no merit: "
+        f"{found.shared:,} of {found.of_one:,} smallest or largest values that one person alone has there occur in the "
+        f"synthetic table. Over all columns, {formatting.several(found.synthetic, 'synthetic row')} and "
+        f"{formatting.several(found.strangers, 'stranger')} have such a value: extremes were copied."
+    )
+
+
 def _kept_and_found(data: Assessment) -> str:
     if data.policy is None:
         return ""
@@ -168,5 +187,5 @@ def _unseen_plant(data: Assessment) -> str:
 _RULES: Sequence[Callable[[Assessment], str]] = (
     _excess_and_nobody_flagged, _flagged_and_no_excess, _copied_and_none_found, _few_questions_find, _one_person,
     _found_and_does_not_hold, _right_and_no_leak, _signs_and_no_excess, _kept_and_found, _unseen_plant,
-    _close_and_nothing_found, _rows_of_both,
+    _close_and_nothing_found, _rows_of_both, _ends_of_the_range,
 )  # fmt: skip

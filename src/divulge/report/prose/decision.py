@@ -13,6 +13,7 @@ from divulge.report.prose.bounds import UNFAIR, undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
+from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
 
@@ -34,11 +35,15 @@ class Decision:
     at_risk: str
     """Who is at risk; "" where nobody was found to be."""
     tiles: tuple[Tile, ...]
+    asked: str
+    """Who was asked, where that is a sample of people; "" otherwise."""
     together: str
     """That several synthetic tables were taken together; "" of one table."""
     preconditions: str
     reach: tuple[Reach, ...]
     """The main tests that found nothing, with how far a leak could still reach."""
+    found: bool
+    """Whether a test found something, so that these limits stand beside it."""
     unbounded: str
     """What is said where there is none."""
     screened: str
@@ -55,13 +60,22 @@ def decision(data: Assessment) -> Decision:
     """Return what the first page says about an assessment."""
     do = tuple(advice(data))
     return Decision(
-        title=_TITLES.get(data.verdict.verdict, formatting.capitalized(data.verdict.verdict)),
+        title=_title(data),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
-        together=together_in_words(data), preconditions=_preconditions(data), reach=reaches(data),
+        together=together_in_words(data), asked=sampled_in_words(data), preconditions=_preconditions(data),
+        reach=reaches(data), found=any(r.verdict in FOUND for r in data.results),
         unbounded=_unbounded(data), screened=_screened(data), not_tested=_not_tested(data),
         first=_FIRST.get(data.verdict.verdict, ""), advice=do, again=_again(data),
         contradictions=tuple(contradictions(data)),
     )  # fmt: skip
+
+
+def _title(data: Assessment) -> str:
+    """Return the verdict and what it means for a release; without strangers also that people are copied."""
+    verdict, exact = data.verdict.verdict, _exact_copies(data)
+    if verdict == "no holdout" and exact is not None and exact.real is not None and exact.real.hits:
+        return "No holdout, and people are copied: not cleared for release"
+    return _TITLES.get(verdict, formatting.capitalized(verdict))
 
 
 _TITLES = {
@@ -103,7 +117,7 @@ def headline(data: Assessment) -> str:
         return f"{told} The two groups of people cannot be compared, so nothing follows from it.".strip()
     if verdict == "none found":
         return f"{told} No test found that the table says more about its own people than about others.".strip()
-    return f"{told} No test found a leak, and this run cannot exclude one{_why(data)}.".strip()
+    return f"{told} This run cannot exclude a leak, though no test found one{_why(data)}.".strip()
 
 
 def _found(data: Assessment) -> str:
@@ -133,10 +147,12 @@ def _word_for_word(data: Assessment) -> str:
 
 
 def _by_chance(data: Assessment) -> str:
-    """Return that chance explains the copies that are told; "" where none is told, or a difference was found."""
+    """Return whether chance explains the copies that are told; "" where none is told, or a difference was found."""
     exact = _exact_copies(data)
-    copied = exact is not None and exact.real is not None and exact.holdout is not None and exact.real.hits
-    return " Chance explains that." if copied and exact is not None and exact.verdict not in FOUND else ""
+    if exact is None or exact.real is None or exact.holdout is None or not exact.real.hits or exact.verdict in FOUND:
+        return ""
+    more = (exact.real.rate or 0.0) > (exact.holdout.rate or 0.0)
+    return " Chance can explain the difference." if more else " That is no more than chance gives."
 
 
 def _why(data: Assessment) -> str:
@@ -151,13 +167,19 @@ def _why(data: Assessment) -> str:
         return ": the values are so coarse that even a full copy would hardly show"
     unfair = {test_name(b.attack) for b in wide if b.why}
     tests = [t for t in reaches(data) if t.required]
-    few = sum(t.state == "cannot tell" and t.test not in unfair for t in tests)
-    why = [f"in {few} of {len(tests)} main tests there are too few people for that"] * bool(few)
+    few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
+    have = "has" if len(few) == 1 else "have"
+    why = [f"{len(few)} of {len(tests)} required main tests {have} too few people for that ({quoted(few)})"] * bool(few)
     why += [f"{UNFAIR} ({', '.join(sorted(unfair)).lower()})"] * bool(unfair)
     return f": {', and '.join(why)}" if why else ""
 
 
 # ---------------------------------------------------------------- release, who is at risk
+
+
+_COPIED = (
+    "Treat whoever is copied as exposed, and do not delete these rows: the gaps would tell who is in the real table."
+)
 
 
 def _release(data: Assessment) -> str:
@@ -173,7 +195,7 @@ def _release(data: Assessment) -> str:
     if verdict == "no holdout":
         exact = _exact_copies(data)
         copied = exact is not None and exact.real is not None and exact.real.hits
-        who = "Treat whoever is copied as exposed until strangers show otherwise." if copied else ""
+        who = _COPIED if copied else ""
         return f"{who} This evidence clears nothing: it lacks people to compare with.".strip()
     return "The evidence is too thin to decide either way."
 
@@ -184,8 +206,15 @@ def _at_risk(data: Assessment) -> str:
     told = []
     if found:
         told.append(_more_than_chance(clearest(found, data)))
+    elif any(r.attack == "dcr" and r.verdict == "deficit found" for r in data.results):
+        told.append(_EVERYBODY)
     told.append(_named(data))
     return " ".join(t for t in told if t)
+
+
+_EVERYBODY = (
+    "Every person in the real table is concerned: somebody whom no synthetic row is near is more likely to be in it."
+)
 
 
 def _named(data: Assessment) -> str:
@@ -211,8 +240,8 @@ def _more_than_chance(r: ResultRecord) -> str:
     more = (members - strangers) * n
     share = plain_share(more / n, n)
     return (
-        f"This one test finds about {more:,.0f} more people at risk than chance gives ({share} of all). The findings "
-        "below may add people: how many are at risk in all is not known."
+        f"This test alone finds about {more:,.0f} more people at risk than chance gives ({share} of all). The total is "
+        "not known and can be larger, since other tests reach in part other people."
     )
 
 
@@ -265,8 +294,11 @@ def _screened(data: Assessment) -> str:
     hits = sum(r.verdict in FOUND and identity(r) not in primary for r in data.results)
     if not hits:
         return f"{n:,} more. None found a leak. That rules nothing out: only the main tests can."
-    count = "it counts" if hits == 1 else "they count"
-    return f"{n:,} more. Of these, {hits:,} found a leak, and {count} in full. The others rule nothing out."
+    each = "which is" if hits == 1 else "each of them"
+    return (
+        f"{n:,} more. Of these, {hits:,} found an excess or a deficit, {each} evidence against release. The others "
+        "rule nothing out."
+    )
 
 
 def untested(data: Assessment) -> list[str]:
@@ -281,4 +313,4 @@ def _not_tested(data: Assessment) -> str:
     late = [f"{how_many(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
     failed = [f"{f.attack.replace('_', ' ')} (it failed)" for f in data.failed[:_FEW]]
     told = [*names, *failed, *late]
-    return f"{formatting.capitalized(', '.join(told))}." if told else "Nothing that is on the list."
+    return f"{formatting.capitalized(', '.join(told))}." if told else "No question that this report asks."

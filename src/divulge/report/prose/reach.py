@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from divulge.core.result import FOUND, Verdict
-from divulge.report import order
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, Bound
 from divulge.report.prose.bounds import SEES_A_COPY
 from divulge.report.prose.compared import plain_share
@@ -19,10 +19,13 @@ NOT_BOUNDED = "not bounded"
 class Reach:
     """One main test that found nothing, and the share of people that a leak could still reach."""
 
+    attack: str
     test: str
     state: Verdict
     limit: str
-    """The share in percent."""
+    """The share in percent, of people or of what else the test counts."""
+    share: float
+    """The same as a number; infinite where nothing bounds it."""
     required: bool
     """Whether "none found" asks this test for a bound."""
 
@@ -63,10 +66,12 @@ def _height(bound: Bound) -> float:
 
 def _reach(bound: Bound, data: Assessment) -> Reach:
     name = test_name(bound.attack) + ("" if bound.primary else " (not required)")
-    return Reach(name, "none found" if bound.bounded else "cannot tell", _limit(bound, data), bound.primary)
+    state: Verdict = "none found" if bound.bounded else "cannot tell"
+    return Reach(bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary)
 
 
 def _limit(bound: Bound, data: Assessment) -> str:
     if bound.limit is None:
         return plain_share(data.settings.acceptable, 10_000) if bound.bounded else NOT_BOUNDED
-    return plain_share(max(0.0, bound.limit), 10_000)
+    of = " of descriptions" if formatting.of_guesses(bound.attack) else ""
+    return f"{plain_share(max(0.0, bound.limit), 10_000)}{of}"

@@ -13,6 +13,7 @@ from divulge.report.model import Assessment, ResultRecord, Utility
 from divulge.report.prose import use, wp216
 from divulge.report.prose.bounds import UNFAIR
 from divulge.report.prose.compared import Bar, bars, is_mean, short
+from divulge.report.prose.reach import NOT_BOUNDED, reaches
 
 __all__ = [
     "Asked",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 State = Verdict | FidelityVerdict | Literal["not tested", "measured"]
-_NO_PROTECTION = "Fewer protects nobody: it tells members apart."
+_NO_PROTECTION = "Fewer is no protection: whoever is not hit is more likely a member."
 
 
 def state_words(state: str) -> str:
@@ -124,20 +125,36 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     r = _representative(q, data)
     if r is None:
         failed = any(f.attack == q.id for f in data.failed)
-        why = "Not tested: the attack failed." if failed else f"Not tested. {q.untested}"
+        reason = next((o.why for o in data.not_run if o.attack == q.id and o.why), "")
+        why = f"Not tested: {reason}." if reason else f"Not tested. {q.untested}"
+        why = "Not tested: the attack failed." if failed else why
         if q.id == "membership" and data.verdict.verdict in FOUND:
             why += " What was found here may already tell it."
         return Tile(q.id, q.name, q.question, "not tested", (), why, q.clean, "", None)
     state, told, question = state_of(r, data), short(r), q.question
     if any(b.why and identity(b) == identity(r) for b in data.verdict.bounds):
         told = f"{UNFAIR[0].upper()}{UNFAIR[1:]}, so that the bars say nothing about it."
-    if state == "deficit found":
+    if state == "deficit found" and q.id != "membership":
         told += f" {_NO_PROTECTION}"
+    if state in ("none found", "cannot tell"):
+        state, told = _open(q, data, state, told)
     if q.id == "copies" and r.attack != "copies":
         question = "Do rows lie nearer to people, or further away, than chance allows?"
     if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
         state, told = "excess found", f"{person} {told}"
     return Tile(q.id, q.name, question, state, bars(r), told, q.clean, _small(r), r)
+
+
+def _open(q: Asked, data: Assessment, state: State, told: str) -> tuple[State, str]:
+    """Return state and sentence of a question without a finding, with what its least certain main test leaves open."""
+    names = q.attacks(data)
+    left = [x for x in reaches(data) if x.attack in names and x.state == "cannot tell" and x.limit != NOT_BOUNDED]
+    asked_for = [x for x in left if x.required]
+    if not left or (state == "none found" and not asked_for):
+        return state, told
+    worst = max(asked_for or left, key=lambda x: x.share)
+    whose = f" by {worst.test.partition(': ')[2]}" if state == "none found" else ""
+    return "cannot tell", f"{told} An excess of up to {worst.limit}{whose} is not excluded."
 
 
 def repeated_person(data: Assessment) -> str:
@@ -238,7 +255,7 @@ def _kept(data: Assessment) -> Tile | None:
     if head is None:
         return None
     return Tile(
-        "use", "Use", "Does the table keep the real counts?", head.verdict, use.bars(head), use.told(data, head),
+        "use", "Use", "How far are its counts from the real ones?", head.verdict, use.bars(head), use.told(data, head),
         "A useful table is as far from the real one as another sample of the same people.", "", None,
     )  # fmt: skip
 

@@ -129,7 +129,7 @@ def bars(head: FidelityResult) -> tuple[Bar, ...]:
     end = max(head.ruler, inside[1])
     return (
         Bar("synthetic", "this table", head.ruler / end, times(head.ruler)),
-        Bar("strangers", "other people", 1 / end, f"1 ({inside[0]:.2f} to {inside[1]:.2f})"),
+        Bar("strangers", "new sample", 1 / end, f"1 ({inside[0]:.2f} to {inside[1]:.2f})"),
     )
 
 
@@ -138,13 +138,14 @@ def told(data: Assessment, head: FidelityResult) -> str:
     what = _WHAT.get(head.measure, "Columns")
     if head.ruler is None:
         return f"{what}: {_PLAIN[head.verdict]} This edition withholds the number."
-    differ = len(worst(data, head.measure))
-    counted = f" {differ:,} of {_compared(head):,} differ for certain." if differ else ""
+    differ, inside = len(worst(data, head.measure)), fresh_range(head)
+    of = f"{differ:,} of {_compared(head):,} {what.lower()} {'differs' if differ == 1 else 'differ'} for certain."
+    counted = f" {of}" if differ else ""
     close = " Rows drawn from the real table itself would be farther away." if is_too_close(data) else ""
-    return (
-        f"{what} are {times(head.ruler)} times as far from the real table as other people would be: "
-        f"{_PLAIN[head.verdict]}{counted}{close}"
-    )
+    far = f"{times(head.ruler)} times as far from the real table as a new sample of people would be"
+    if head.verdict == "differs" and differ and inside is not None and head.ruler <= inside[1]:
+        return f"On average {what.lower()} are {far}, yet {of}{close}"
+    return f"{what} are {far}: {_PLAIN[head.verdict]}{counted}{close}"
 
 
 _PLAIN: dict[FidelityVerdict, str] = {

@@ -1,0 +1,169 @@
+"""Time and memory of a run in which an engine counts the tables, beside the same run in memory.
+
+    python benchmarks/scale.py --folder DIR --docs docs/speed.md
+
+Tables are simulated: fifteen columns with the names, the numbers of values and some of the dependence of Adult (ages,
+hours and capital gains of many values; a weight of twenty thousand), as real : synthetic : holdout = 4 : 4 : 1, and one
+synthetic row in a hundred is a copy of a real one. They are written to DIR as folders of Parquet files of a million
+rows, once.
+
+Each run is a process of its own; its CPU seconds and its largest resident memory are those that the system tells. In
+memory the same attacks are made as by an engine, since the others would take most of the time; the preconditions that
+need rows and the records of people, which an engine leaves out, are part of the run in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from cap import put_between_marks
+
+STEP = 1_000_000
+NAMES = ("real", "synthetic", "holdout")
+KEYS = ["age", "sex", "race", "education", "marital-status"]
+TARGETS = ["income", "occupation", "capital-gain"]
+_N_VALUES = {"workclass": 9, "education": 16, "marital-status": 7, "occupation": 15, "relationship": 6, "race": 5,
+             "native-country": 42}  # fmt: skip
+
+
+def people(n: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return n people; each column depends on those before it."""
+    age = np.clip(rng.gamma(6, 6.5, n).astype(np.int64), 17, 90)
+    sex = rng.random(n) < 0.67
+    codes = {}
+    drive = (age - 17) / 73 + 0.3 * sex
+    for column, n_values in _N_VALUES.items():
+        # a common value, others the rarer the higher their number, and people alike in age and sex alike here too
+        noise = rng.beta(1.2, 5, n)
+        codes[column] = np.minimum(
+            (n_values * (0.7 * noise + 0.3 * drive * rng.random(n))).astype(np.int64), n_values - 1
+        )
+        drive = 0.7 * drive + 0.3 * codes[column] / n_values
+    rich = rng.random(n) < 1 / (1 + np.exp(3 - 3 * drive))
+    gain = np.where(rng.random(n) < 0.08 + 0.1 * rich, (rng.gamma(1.2, 6000, n) // 100) * 100, 0).astype(np.int64)
+    loss = np.where(rng.random(n) < 0.05, (rng.normal(1900, 300, n) // 10) * 10, 0).astype(np.int64)
+    hours = np.clip(np.where(rng.random(n) < 0.5, 40, rng.normal(40, 12, n)), 1, 99).astype(np.int64)
+    data = {"age": age, "fnlwgt": 12_000 + 10 * rng.integers(0, 20_000, n)}
+    frame = pl.DataFrame(data | {"education-num": codes["education"] + 1, "capital-gain": gain, "capital-loss": loss})
+    texts = {c: pl.Series(c, [f"{c} {i}" for i in range(k)]).gather(codes[c]) for c, k in _N_VALUES.items()}
+    return frame.with_columns(
+        *texts.values(), pl.Series("sex", sex).replace_strict({True: "Male", False: "Female"}, return_dtype=pl.String),
+        pl.Series("hours-per-week", hours),
+        pl.Series("income", rich).replace_strict({True: ">50K", False: "<=50K"}, return_dtype=pl.String),
+    )  # fmt: skip
+
+
+def simulated(folder: Path, rows: int) -> list[Path]:
+    """Return the folders of the three tables, which are written if they are not there."""
+    sizes = dict(zip(NAMES, (rows, rows, rows // 4), strict=True))
+    home = folder / f"{rows}"
+    for seed, (name, n) in enumerate(sizes.items()):
+        (home / name).mkdir(parents=True, exist_ok=True)
+        for part in range(-(-n // STEP)):
+            file = home / name / f"part-{part:04}.parquet"
+            if file.exists():
+                continue
+            some = min(STEP, n - part * STEP)
+            frame = people(some, np.random.default_rng([seed, part]))
+            if name == "synthetic":
+                copied = people(min(STEP, rows - part * STEP), np.random.default_rng([0, part])).head(some // 100)
+                frame = pl.concat([copied, frame.slice(some // 100)])
+            frame.write_parquet(home / "unfinished")
+            (home / "unfinished").rename(file)
+    return [home / name for name in NAMES]
+
+
+def run(engine: str, paths: list[str], targets: list[str], counted: bool) -> dict[str, Any]:
+    """Return CPU seconds, wall seconds, and the largest memory in MB of one run in this process."""
+    import divulge
+    from divulge.run import assess
+    from divulge.run import counted as part
+    from divulge.run.plan import plan_of
+
+    if counted:  # the same attacks in memory
+
+        def plan(case, attacker, options):
+            made = plan_of(case, attacker, options)
+            part.keep_counted(made, options)
+            return made
+
+        assess.plan_of = plan
+    began = time.perf_counter()
+    report = divulge.assess(
+        paths[0], paths[1], holdout=paths[2], keys=KEYS, targets=targets, engine=engine, models=False, membership=False,
+        fidelity=False,
+    )  # fmt: skip
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "cpu": used.ru_utime + used.ru_stime, "wall": time.perf_counter() - began, "mb": used.ru_maxrss / 1024,
+        "results": len(report.results), "failed": len(report.failed), "verdict": report.assessment.verdict.verdict,
+    }  # fmt: skip
+
+
+def measured(engine: str, rows: int, folder: Path, targets: list[str], counted: bool = False) -> dict[str, Any]:
+    """Return what one run takes, in a process of its own."""
+    paths = [str(p) for p in simulated(folder, rows)]
+    asked = json.dumps([engine, paths, targets, counted])
+    made = subprocess.run(
+        [sys.executable, __file__, "--one", asked], capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    if made.returncode:
+        return {"exit": made.returncode, "said": made.stderr[-300:]}
+    return json.loads(made.stdout.splitlines()[-1])
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """Return the runs as a table in Markdown."""
+    lines = [
+        "| engine | real + synthetic + holdout rows | CPU s | wall s | largest memory, MB |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, one in found.items():
+        engine, rows = name.split()[0], int(name.split()[1])
+        told = f"{rows:,} + {rows:,} + {rows // 4:,}"
+        if "exit" in one:
+            lines.append(f"| {engine} | {told} | ended with status {one['exit']} | | |")
+        else:
+            lines.append(f"| {engine} | {told} | {one['cpu']:.0f} | {one['wall']:.0f} | {one['mb']:,.0f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, and print a table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=Path("scale-tables"), help="where the tables are written")
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--memory-rows", type=int, default=1_000_000, help="0 leaves memory out")
+    parser.add_argument("--targets", type=lambda text: text.split(","), default=TARGETS)
+    parser.add_argument("--engines", type=lambda text: text.split(","), default=["duckdb", "polars"])
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/scale.json"), help="runs in it are kept")
+    parser.add_argument("--docs", type=Path, help="page whose table is replaced")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        print(json.dumps(run(*json.loads(given.one))))
+        return
+    sizes = [n for n in sorted({given.memory_rows, given.rows}) if n]
+    runs = [("memory", given.memory_rows)] if given.memory_rows else []
+    runs += [(engine, rows) for rows in sizes for engine in given.engines]
+    found = json.loads(given.json.read_text()) if given.json.exists() else {}
+    for engine, rows in runs:
+        found[f"{engine} {rows}"] = measured(engine, rows, given.folder, given.targets, engine == "memory")
+        given.json.write_text(json.dumps(found, indent=1))
+    print(table(found))
+    if given.docs:
+        put_between_marks(given.docs, table(found), "scale")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Cells: combinations of codes of some columns of a table, and how many rows have each, wherever the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.encoded import EncodedTables
+from divulge.tables.counting import narrow
+from divulge.tables.frames import profiles
+
+__all__ = ["Cells", "Gathered", "cells_of", "gathered_of"]
+
+Codes = NDArray[Any]
+Ints = NDArray[np.int64]
+
+
+class Cells(NamedTuple):
+    """Combinations of codes; one may come more than once."""
+
+    codes: list[Codes]
+    """For each column, shape (n_cells,)."""
+    times: Ints | None
+    """How many rows have each, shape (n_cells,); None is one."""
+
+
+class Gathered(NamedTuple):
+    """The distinct rows of some columns of each table; for two kinds of codes, binned (True) and of every value."""
+
+    codes: dict[bool, list[dict[str, Codes]]]
+    """Per table and column, shape (n_distinct,)."""
+    times: dict[bool, list[Ints | None]]
+    """Per table, shape (n_distinct,); None where each row is kept."""
+    units: list[Codes | None]
+    """Per table of people the unit of each row; None where each row is its own."""
+
+    def has(self, columns: Iterable[str], *, binned: bool) -> bool:
+        """Return whether these columns were gathered."""
+        return set(columns) <= self.codes[binned][0].keys()
+
+    def cells(self, which: int, columns: Sequence[str], *, binned: bool) -> Cells:
+        """Return the cells of a table, one for each gathered row."""
+        return Cells([self.codes[binned][which][c] for c in columns], self.times[binned][which])
+
+
+def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequence[str], unit: str | None) -> Gathered:
+    """Return the distinct rows of some columns of each table.
+
+    Parameters
+    ----------
+    counted
+        Columns whose binned codes are wanted.
+    compared
+        Columns of which every value is wanted.
+    unit
+        The column of the person or household. Rows of real and holdout are then kept one by one, the same for both
+        kinds of codes.
+    """
+    tables, wanted = range(len(encoded.tables)), {True: list(counted), False: list(compared)}
+    if unit is None:
+        found = {
+            b: [cells_of(encoded, i, columns, [b] * len(columns)) for i in tables] for b, columns in wanted.items()
+        }
+        named = {b: [dict(zip(wanted[b], cells.codes, strict=True)) for cells in own] for b, own in found.items()}
+        return Gathered(named, {b: [cells.times for cells in own] for b, own in found.items()}, [None for _ in tables])
+    every = list(dict.fromkeys([*counted, *compared]))
+    rows = [cells_of(encoded, i, [*every, unit], [False] * (len(every) + 1)) for i in tables]
+    for i in encoded.people:
+        rows[i] = _one_by_one(rows[i])
+    plain = [dict(zip(every, cells.codes, strict=False)) for cells in rows]
+    coded = [{c: encoded.binning(c).map[own[c]] for c in wanted[True]} for own in plain]
+    uncoded = [{c: own[c] for c in wanted[False]} for own in plain]
+    times = [cells.times for cells in rows]
+    return Gathered({True: coded, False: uncoded}, {True: times, False: times}, [cells.codes[-1] for cells in rows])
+
+
+def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned: Sequence[bool]) -> Cells:
+    """Return the cells of a table; `binned` says for each column whether its codes are those of bins."""
+    table = encoded.tables[which]
+    if not columns:
+        return Cells([], np.array([table.n_rows]))
+    if table.counting is not None:
+        coded = [_of_values(encoded, c, which, b) for c, b in zip(columns, binned, strict=True)]
+        return Cells(*table.counting.cells([table.names[c] for c in columns], coded))
+    if table.frame is not None:
+        codes = [c for name in columns if (c := encoded.pooled(name).codes[which]) is not None]
+        count = np.ones(table.n_rows, dtype=np.int64)
+    else:
+        raw, count = profiles(table, columns)
+        codes = [encoded.pooled(c).encode(s, which) for c, s in zip(columns, raw, strict=True)]
+    maps = [encoded.binning(c).map if b else None for c, b in zip(columns, binned, strict=True)]
+    return Cells([c if m is None else m[c] for c, m in zip(codes, maps, strict=True)], count)
+
+
+def _one_by_one(cells: Cells) -> Cells:
+    """Return a cell for each row."""
+    times = cells.times
+    return Cells([c if times is None else np.repeat(c, times) for c in cells.codes], None)
+
+
+def _of_values(encoded: EncodedTables, column: str, which: int, binned: bool) -> Codes:
+    """Return the code of each distinct value of a column, in the order in which the engine tells them."""
+    codes = encoded.pooled(column).of_values[which]
+    assert codes is not None
+    return narrow(encoded.binning(column).map[codes] if binned else codes, encoded.n_codes(column, binned=binned))

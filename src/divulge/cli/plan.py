@@ -1,0 +1,111 @@
+"""`divulge plan`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from divulge.cli.options import FILE, PEOPLE, names, table_options
+from divulge.cli.root import cli
+from divulge.cli.show import cannot_write, check_file, check_names
+from divulge.core.errors import SettingError
+
+__all__ = ["plan"]
+
+
+@cli.command(short_help="Tell what an assessment will need and can find, before it begins.")
+@click.argument("real", type=FILE)
+@click.argument("synthetic", type=FILE, nargs=-1, required=True)
+@click.option("--together", is_flag=True, help="Several SYNTHETIC are tables of one training set, all released.")
+@click.option(
+    "--holdout",
+    type=FILE,
+    metavar="FILE",
+    help="Table of people from the same population that the synthesizer never saw.",
+)
+@click.option(
+    "--keys", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker knows: age,sex,zip."
+)
+@click.option(
+    "--targets", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker wants to learn."
+)
+@click.option(
+    "--subgroups", multiple=True, callback=names, metavar="COLUMNS", help="Columns whose values define groups."
+)
+@table_options
+@click.option(
+    "--search",
+    type=click.Choice(["default", "full", "off"]),
+    default="default",
+    show_default=True,
+    help="How key sets are searched when no keys are given.",
+)
+@click.option(
+    "--models/--no-models",
+    default=None,
+    help="Train models for inference  [default: up to 3 million people x targets].",
+)
+@click.option("--membership/--no-membership", default=True, show_default=True, help="Test who is taken for a member.")
+@click.option("--utility/--no-utility", default=True, show_default=True, help="Measure the utility.")
+@click.option("--fidelity/--no-fidelity", default=True, show_default=True, help="Measure the fidelity.")
+@click.option("--fidelity-models", is_flag=True, help="Measure fidelity by models too.")
+@click.option(
+    "--acceptable",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Largest upper limit of risk that counts as none found.",
+)
+@click.option(
+    "--positive-control", type=float, default=None, metavar="F", help="Attack a fraction F of planted copies too."
+)
+@click.option(
+    "--people",
+    type=PEOPLE,
+    metavar="N",
+    help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; 'all' "
+    "asks everybody.  [default: everybody, or a sample where all do not fit into memory]",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: all cores]")
+@click.option(
+    "--json", "json_file", type=FILE, metavar="FILE", help="File for the plan; it holds no value of the tables."
+)
+def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:  # fmt: skip
+    """Tell what `divulge assess` will need with these tables and options, and what it can find. Nothing is attacked.
+
+    Rows, columns, memory, time, the tests of each attack, who is asked, and the smallest excess that these numbers of
+    people show. Of the files only headers, counts of lines and some thousand rows are read.
+
+    Exit status: 0 the run fits into memory, 2 it does not, or unusable input.
+    """
+    from divulge.report.documents.terminal import clean
+    from divulge.run.forecast import plan as planned
+    from divulge.tables.readers import read_schema
+
+    if len(synthetic) > 1 and not together:
+        raise SettingError(f"SYNTHETIC: {len(synthetic)} tables. hint: add --together if all are released.")
+    paths = [real, *synthetic, *([] if holdout is None else [holdout])]
+    check_file("--json", options["json_file"], [*paths, options["schema_file"]])
+    check_names(paths, options)
+    json_file, schema_file = options.pop("json_file"), options.pop("schema_file")
+    passed = options | {
+        "keys": options["keys"] or None, "targets": options["targets"] or None,
+        "schema": read_schema(schema_file) if schema_file else None, "jobs": options["jobs"] or os.cpu_count() or 1,
+    }  # fmt: skip
+    told = planned(real, list(synthetic) if together else synthetic[0], holdout=holdout, **passed)
+    if json_file:
+        from divulge.core.atomic_write import written
+
+        try:
+            written(told.to_json(), json_file)
+        except (OSError, UnicodeError) as error:
+            raise cannot_write("--json", error, "file") from None
+    click.echo("\n".join(clean(line) for line in str(told).splitlines()))
+    if not told.fits:
+        sys.exit(2)

@@ -1,0 +1,192 @@
+"""How many seconds and how much memory a run will take, known roughly before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from divulge.attacks import CATALOGUE
+from divulge.case.case import Case
+from divulge.run.measured_cost import ALONE, BYTES, SECONDS
+from divulge.run.options import RunOptions
+from divulge.run.plan import Task
+
+__all__ = ["Work", "bytes_parts", "expected_bytes", "expected_seconds", "process_bytes", "seconds_parts", "work_of"]
+
+_REPEATED = 0.3
+"""Distinct values a row of a sample from which a column is taken to have new values in further rows."""
+_SCORE = 8  # bytes of the score of a person
+_KEPT = 2**28  # bytes of tables of counts that a case keeps at most
+_TAUGHT = 100_000  # rows at most that models are trained on
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the cost of a run depends on."""
+
+    rows: int
+    """Of all tables."""
+    synthetic: int
+    """Rows of the synthetic table."""
+    people: int
+    """Rows of real and holdout."""
+    asked: int
+    """Those of the people whom attacks ask that may ask a sample."""
+    columns: int
+    """That are compared."""
+    levels: int
+    """Distinct values, over all columns."""
+    table_bytes: int
+    """Of the columns once read, in memory."""
+    text_bytes: int
+    """Of files of text."""
+    attacks: bool = True
+    """Whether there are attacks, or fidelity alone."""
+    targets: int = 0
+    """Tests of one target with all other columns known."""
+    models: int = 0
+    """Those of them that train models."""
+    pairs: int = 0
+    """Tests of keys and a target, and of keys alone."""
+    sampled: int = 0
+    """Tests that may ask a sample of people."""
+    scores: int = 0
+    """Scores that results hold: people asked, over all tests."""
+    membership: bool = False
+    fidelity: bool = False
+    fidelity_models: bool = False
+    utility: bool = False
+
+    def of_people(self, share: float) -> Work:
+        """Return the work where a share of the people is asked."""
+        fewer = round(self.people * share)
+        return replace(self, asked=fewer, scores=self.scores - self.sampled * (self.asked - fewer))
+
+
+def work_of(
+    case: Case, tasks: Sequence[Task], options: RunOptions, *, text_bytes: int = 0, asked: int | None = None
+) -> Work:
+    """Return the work of a run.
+
+    Parameters
+    ----------
+    case
+        Its tables may hold some of their rows only, and state the number of all (`Table.n_rows`).
+    tasks
+        The planned tests.
+    options
+        Of the run.
+    text_bytes
+        Bytes of files of text that the run reads.
+    asked
+        Rows of the people whom attacks ask that may ask a sample; None is all.
+    """
+    rows = [t.n_rows for t in case.tables]
+    people = sum(rows) - rows[1]
+    some = people if asked is None else asked
+    per = [CATALOGUE[t.attack].plan.per for t in tasks]
+    sampled = sum(CATALOGUE[t.attack].sampled for t in tasks)
+    return Work(
+        rows=sum(rows),
+        synthetic=rows[1],
+        people=people,
+        asked=some,
+        columns=len(case.schema.usable()),
+        levels=round(sum(_levels(case, c) for c in case.columns)),
+        table_bytes=sum(_bytes(case, i) for i in range(len(rows))),
+        text_bytes=text_bytes,
+        targets=per.count("target"),
+        models=sum("model" in t.settings.get("ways", ()) for t in tasks),
+        pairs=per.count("pair") + per.count("key set"),
+        sampled=sampled,
+        scores=sampled * some + (len(tasks) - sampled) * people,
+        membership=any(t.attack == "membership" for t in tasks),
+        fidelity=options.fidelity,
+        fidelity_models=options.fidelity and options.fidelity_models,
+        utility=options.utility,
+    )
+
+
+def _levels(case: Case, column: str) -> float:
+    """Return about how many values of a column differ, from the rows that are there."""
+    found = int(case.pooled(column).levels.len())
+    there = sum(0 if t.frame is None else int(t.frame.height) for t in case.tables)
+    if found <= _REPEATED * there or not there:
+        return found
+    return found * sum(t.n_rows for t in case.tables) / there
+
+
+def _bytes(case: Case, which: int) -> int:
+    table = case.tables[which]
+    if table.frame is None:
+        return 0
+    held = sum(int(c.estimated_size()) for c in table.frame.get_columns())
+    return round(held * table.n_rows / int(table.frame.height))
+
+
+# ---------------------------------------------------------------- what is multiplied by measured numbers
+
+
+def bytes_parts(work: Work) -> dict[str, float]:
+    """Return the parts of the work that take memory, by the name of their number in `measured_cost`."""
+    return {
+        "process": 1.0,
+        "attacks": work.attacks,
+        "byte of text": work.text_bytes,
+        "byte of table": work.table_bytes,
+        "cell": work.rows * work.columns,
+        "distinct value": work.levels,
+        "cell in distances": work.rows * work.columns * work.attacks,
+        "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
+        "byte of scores": _SCORE * work.scores,
+        "membership": work.membership,
+        "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
+        "fidelity": work.fidelity,
+        "cell in fidelity": work.rows * work.columns * work.fidelity,
+    }
+
+
+def seconds_parts(work: Work) -> dict[str, float]:
+    """Return the parts of the work that take CPU time, by the name of their number in `measured_cost`."""
+    taught = min(work.synthetic, _TAUGHT) + work.asked
+    return {
+        "process": 1.0,
+        "byte of text": work.text_bytes,
+        "cell": work.rows * work.columns,
+        "row in distances": work.rows * work.attacks,
+        "cell in distances": work.rows * work.columns * work.attacks,
+        "target": work.targets,
+        "cell of a target": work.targets * work.asked * work.columns,
+        "model": work.models,
+        "cell of a model": work.models * taught * work.columns,
+        "pair": work.pairs,
+        "row of a pair": work.pairs * (work.synthetic + work.asked),
+        "membership": work.membership,
+        "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
+        "fidelity": work.fidelity,
+        "pair of columns in fidelity": work.columns**2 * work.fidelity,
+        "row of a pair of columns in fidelity": work.rows * work.columns**2 * work.fidelity,
+        "models of fidelity": work.fidelity_models,
+        "cell in models of fidelity": work.rows * work.columns * work.fidelity_models,
+        "utility": work.utility,
+        "cell in utility": work.rows * work.columns * work.utility,
+    }
+
+
+def expected_bytes(work: Work) -> int:
+    """Return about how much memory a process takes that makes this run, libraries and tables included."""
+    return round(_cost(bytes_parts(work), BYTES))
+
+
+def expected_seconds(work: Work, jobs: int) -> float:
+    """Return about how many seconds a run will take in so many threads."""
+    return _cost(seconds_parts(work), SECONDS) * (ALONE + (1 - ALONE) / jobs)
+
+
+def process_bytes() -> int:
+    """Return about how much memory a process takes that has loaded the libraries and no table."""
+    return round(BYTES.get("process", 0.0))
+
+
+def _cost(parts: Mapping[str, float], each: Mapping[str, float]) -> float:
+    return sum(each.get(name, 0.0) * part for name, part in parts.items())

@@ -1,0 +1,233 @@
+"""Tell what a run will take and can find before it begins: `divulge.plan`, and what `assess` asks itself first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from math import isnan
+from typing import Any, NamedTuple
+
+from divulge.attacks import CATALOGUE
+from divulge.attacks.checks import ACCEPTABLE
+from divulge.case.case import Case, build_case
+from divulge.core.errors import SettingError
+from divulge.core.schema import Schema, column_names
+from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, process_bytes, work_of
+from divulge.run.memory import Room, room
+from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed
+from divulge.run.outlook import Given, Outlook, PlannedTests
+from divulge.run.plan import Plan, first_key_sets, plan_of
+from divulge.run.positive_control import KINDS
+from divulge.run.reach import RATES, reach_in_words, smallest_excess
+from divulge.tables.sizes import TableSize, size_of
+
+__all__ = ["Sizes", "announced", "outlook_of", "plan", "prepared", "sizes_of"]
+
+_SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
+"""People asked where not all fit into memory: the first of these numbers that does."""
+
+
+class Sizes(NamedTuple):
+    """The sizes of the tables of a run."""
+
+    real: TableSize
+    synthetic: TableSize
+    holdout: TableSize | None
+
+    @property
+    def tables(self) -> dict[str, TableSize]:
+        """The tables that there are, by role."""
+        return {role: size for role, size in self._asdict().items() if size is not None}
+
+    def limit(self, there: Room) -> int:
+        """Return the bytes that a run on these tables may take: what is free, and what they and libraries have."""
+        held = process_bytes() + sum(s.held_bytes for s in self.tables.values())
+        return there.free + min(there.used, held)
+
+
+@dataclass(frozen=True)
+class _Announced(Case):
+    """A case whose tables hold some of their rows, and state the number of all."""
+
+    people_of: Mapping[str, int] = field(default_factory=dict)
+
+    def n_people(self, role: str) -> int:
+        """Return the number of persons or households of a table, scaled up from its sample."""
+        return self.people_of.get(role, 0)
+
+
+def plan(
+    real: Any,
+    synthetic: Any,
+    *,
+    holdout: Any = None,
+    keys: Sequence[str] | None = None,
+    targets: Sequence[str] | None = None,
+    subgroups: Sequence[str] = (),
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    search: Search = "default",
+    models: bool | None = None,
+    membership: bool = True,
+    utility: bool = False,
+    fidelity: bool = True,
+    fidelity_models: bool = False,
+    acceptable: float = ACCEPTABLE,
+    positive_control: float | None = None,
+    seed: int = 0,
+    level: float = 0.95,
+    jobs: int = 2,
+    people: int | str | None = None,
+) -> Outlook:
+    """Return what `divulge.assess` will take and can find with the same arguments, before any attack.
+
+    Rows and columns are read from headers (Parquet, Arrow) or counted (CSV); kinds of columns are those of a sample of
+    some thousand rows. Bytes and seconds were fitted to measured runs; on another machine seconds differ.
+
+    Parameters
+    ----------
+    real, synthetic, holdout
+        Tables: the path of a file or folder, or a frame of any kind.
+    keys, targets, subgroups, schema, unit, ignore, missing, search, models, membership, utility
+        As in `divulge.assess`.
+    fidelity, fidelity_models, acceptable, positive_control, seed, level, jobs, people
+        As in `divulge.assess`.
+
+    Returns
+    -------
+    Outlook
+        `print` shows it; `fits` says whether `assess` would begin.
+
+    Raises
+    ------
+    DivulgeError
+        As in `divulge.assess`, before it attacks.
+
+    Examples
+    --------
+    >>> from divulge.demo import tables
+    >>> real, synthetic, holdout = tables()
+    >>> told = plan(real, synthetic, holdout=holdout, keys=["age", "educ"], targets=["vote"])
+    >>> [(t.role, t.rows, t.columns) for t in told.tables]
+    [('real', 472, 10), ('synthetic', 472, 10), ('holdout', 472, 10)]
+    >>> told.fits, {a.attack: a.tests for a in told.attacks}["cap"]
+    (True, 3)
+    """
+    options = RunOptions(
+        search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
+        jobs, people=people,
+    )  # fmt: skip
+    options.check()
+    reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
+    sizes = sizes_of((real, synthetic, holdout), reading.missing)
+    if sizes is None:
+        raise SettingError("-: standard input can be read once only. hint: name a file.")
+    return outlook_of(sizes, attacker_of(keys, targets, subgroups), reading, options, room())
+
+
+def sizes_of(tables: Sequence[Any], missing: Sequence[str]) -> Sizes | None:
+    """Return the sizes of real, synthetic, and holdout or None; None where one comes from standard input.
+
+    Raises
+    ------
+    DivulgeError
+        A table cannot be read.
+    """
+    real, synthetic, holdout = tables
+    one, other = size_of(real, "real", missing), size_of(synthetic, "synthetic", missing)
+    held = None if holdout is None else size_of(holdout, "holdout", missing)
+    if one is None or other is None or (held is None and holdout is not None):
+        return None
+    return Sizes(one, other, held)
+
+
+def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunOptions, there: Room | None) -> Outlook:
+    """Return what a run on tables of these sizes will take and can find.
+
+    Parameters
+    ----------
+    sizes
+        Of the tables.
+    attacker, reading, options
+        Of the run.
+    there
+        The memory that there is; None where that is not known.
+
+    Raises
+    ------
+    DivulgeError
+        The tables or the options cannot be used.
+    """
+    case, planned, whole = prepared(sizes, attacker, reading, options)
+    limit = None if there is None else sizes.limit(there)
+    of = case.n_people("real"), case.n_people("holdout")
+    that_fit = _that_fit(whole, of, limit)
+    asked = _asked(options, of, that_fit)
+    work = whole.of_people(sum(asked) / sum(of))
+    n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
+    runs = 1 if options.positive_control is None else 1 + len(KINDS)
+    fewer = replace(case, people_of={"real": asked[0], "holdout": asked[1]})
+    return Outlook(
+        tables=tuple(Given(r, s.rows, len(s.sample.columns), s.exact) for r, s in sizes.tables.items()),
+        cells=sum(s.rows * len(s.sample.columns) for s in sizes.tables.values()),
+        needed=expected_bytes(work),
+        there=limit,
+        limit="" if there is None else there.why,
+        seconds=runs * expected_seconds(work, options.jobs),
+        jobs=options.jobs,
+        attacks=tuple(PlannedTests(a, n, CATALOGUE[a].sampled) for a, n in Counter(planned.attacks).items()),
+        not_run=tuple((n["attack"], n["why"]) for n in planned.not_run),
+        unit=case.unit,
+        people=None if asked == of else max(asked),
+        asked=asked,
+        of=of,
+        people_that_fit=that_fit,
+        excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
+        reach=reach_in_words(fewer, n_attacks, options.acceptable),
+        seed=options.seed,
+        notes=tuple(planned.notes),
+    )
+
+
+def prepared(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunOptions) -> tuple[_Announced, Plan, Work]:
+    """Return the case of the samples, the plan of a run on the whole tables, and its work where everybody is asked."""
+    case = announced(sizes, reading, options)
+    planned = plan_of(case, attacker, options, first_key_sets)
+    text = sum(s.file_bytes for s in sizes.tables.values())
+    return case, planned, work_of(case, planned.tasks, options, text_bytes=text)
+
+
+def announced(sizes: Sizes, reading: Reading, options: RunOptions) -> _Announced:
+    """Return the case of the samples, which states the rows and people of the whole tables."""
+    here = [s.sample for s in sizes.tables.values()]
+    case = build_case(
+        *here, schema=reading.schema, unit=reading.unit, ignore=reading.ignore, missing=reading.missing,
+        seed=options.seed, level=options.level,
+    )  # fmt: skip
+    rows = {role: s.rows for role, s in sizes.tables.items()}
+    people = {r: round(rows[r] * case.n_people(r) / case.n_rows(r)) for r in rows}
+    whole = tuple(replace(t, n_rows=n) for t, n in zip(case.tables, rows.values(), strict=True))
+    known = {f.name: getattr(case, f.name) for f in fields(Case)}
+    return _Announced(**known | {"tables": whole, "people_of": people})
+
+
+def _asked(options: RunOptions, of: tuple[int, int], that_fit: int | None) -> tuple[int, int]:
+    """Return how many members and strangers are asked: as many as the user says, else all, or as many as fit."""
+    most = that_fit if options.people is None else options.sample
+    return of if most is None else (min(most, of[0]), min(most, of[1]))
+
+
+def _that_fit(work: Work, of: tuple[int, int], limit: int | None) -> int | None:
+    """Return the most people asked, of some round numbers, with whom a run fits; None where all do, or none would."""
+    if limit is None or expected_bytes(work) <= limit:
+        return None
+    shares = ((n, sum(min(n, all_of) for all_of in of) / sum(of)) for n in _SAMPLES)
+    return next((n for n, share in shares if expected_bytes(work.of_people(share)) <= limit), None)
+
+
+def _excesses(asked: tuple[int, int], n_attacks: int, level: float) -> tuple[tuple[float, float | None], ...]:
+    found = ((rate, smallest_excess(*asked, n_attacks, level, rate)) for rate in RATES)
+    return tuple((rate, None if isnan(excess) else excess) for rate, excess in found)

@@ -1,0 +1,104 @@
+"""Counts of a table in DuckDB."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import polars as pl
+
+from divulge.tables.counting import Codes, Ints
+
+__all__ = ["DuckdbCounts", "literal", "settled"]
+
+
+class DuckdbCounts:
+    """A table of a DuckDB connection that nobody else uses; its columns are called c0, c1, ... here.
+
+    Parameters
+    ----------
+    base
+        The connection. The values of columns and their codes are written into temporary tables of it.
+    source
+        What stands behind "from" in SQL, with every name and text in quotation marks.
+    n_columns
+        How many columns it has. They are taken by their place: DuckDB takes "a" and "A" for the same name.
+    """
+
+    engine = "duckdb"
+
+    def __init__(self, base: Any, source: str, n_columns: int) -> None:
+        self._base = base
+        named = ", ".join(f"c{i}" for i in range(n_columns))
+        base.execute(f"create or replace temp view divulge_rows as select {named} from {source} as t({named})")
+
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return int(self._base.execute("select count(*) from divulge_rows").fetchone()[0])
+
+    def values(self, column: str) -> tuple[pl.Series, Ints]:
+        """Return the distinct raw values of a column and how many rows have each."""
+        self._base.execute(
+            f"create or replace temp table divulge_values_{column} as select {column} as value, count(*) as n, "
+            f"(row_number() over ())::integer as id from divulge_rows group by {column}"
+        )
+        found = self._frame(f"select value, n from divulge_values_{column} order by id")
+        return found["value"], found["n"].to_numpy()
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+        """Return the distinct combinations of codes and how many rows have each."""
+        tables = "divulge_rows"
+        coded = []
+        for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
+            given = pl.DataFrame({"id": pl.int_range(1, len(own) + 1, dtype=pl.Int32, eager=True), "code": own})
+            self._base.register("divulge_given", given.to_arrow())
+            self._base.execute(
+                f"create or replace temp table divulge_codes_{i} as select value, code "
+                f"from divulge_values_{column} join divulge_given using (id)"
+            )
+            self._base.unregister("divulge_given")
+            tables += f" left join divulge_codes_{i} as k{i} on {column} is not distinct from k{i}.value"
+            coded.append(f"k{i}.code")
+        chosen = ", ".join(f"{code} as k{i}" for i, code in enumerate(coded))
+        found = self._frame(f"select {chosen}, count(*) as n from {tables} group by {', '.join(coded)}")
+        if any(found[f"k{i}"].null_count() for i in range(len(columns))):  # a value that the column did not have before
+            found = found.clear()
+        return [found[f"k{i}"].to_numpy() for i in range(len(columns))], found["n"].to_numpy()
+
+    def _frame(self, query: str) -> pl.DataFrame:
+        frame: pl.DataFrame = self._base.sql(query).pl()
+        return frame
+
+
+def settled(base: Any) -> Any:
+    """Return the connection, set to write what does not fit into memory to a private folder that is removed at the end.
+
+    By default DuckDB writes beside the database or into the working folder.
+    """
+    if base.execute("select current_setting('temp_directory')").fetchone()[0] != _spill():
+        base.execute(f"set temp_directory={literal(_spill())}")
+    base.execute("set preserve_insertion_order=false")
+    return base
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="divulge-")
+
+
+def _spill() -> str:
+    return os.path.join(_folder().name, "duckdb")
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it.
+
+    Examples
+    --------
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,263 @@
+"""Tables that stay where they are: an engine counts Parquet files, tables of DuckDB files, and frames."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from divulge.core.errors import DivulgeError, SettingError, TableError
+from divulge.core.result import tidy
+from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
+from divulge.tables._polars_counts import PolarsCounts
+from divulge.tables.counting import ENGINES, Codes, Counting, Ints
+from divulge.tables.databases import engine_of, in_database, table_in_base
+from divulge.tables.frames import Table, _check_rows, _engine_error, _text_names, table_of
+from divulge.tables.many_files import in_files, in_names, is_several
+from divulge.tables.parquet import PARQUET
+
+__all__ = ["check_engine", "counted", "counted_path"]
+
+_T = TypeVar("_T")
+_MEMORY = "hint: engine='memory' reads it into memory; or write it as Parquet."
+
+
+def check_engine(engine: Any) -> None:
+    """Raise a `SettingError` unless `engine` is one of `ENGINES`."""
+    if engine not in ENGINES:
+        raise SettingError(f"engine: no such engine. hint: one of {', '.join(ENGINES)}.")
+
+
+def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> Table:
+    """Return the table of Parquet files or of a DuckDB file, which the engine counts where it is.
+
+    Raises
+    ------
+    FrameError
+        DuckDB is not installed.
+    SettingError
+        The engine does not count this kind of file.
+    TableError
+        No such table, one that may not be read, or files of different columns.
+    """
+    if in_database(path):
+        if engine != "duckdb":
+            raise SettingError(
+                f"engine: {role} is in a DuckDB file, which {engine} does not read. hint: take 'duckdb'."
+            )
+        base, source = table_in_base(path, role)
+        names = _answered(role, lambda: [str(row[0]) for row in base.execute(f"describe {source}").fetchall()])
+        return _table(role, names, lambda: DuckdbCounts(settled(base), source, len(names)))
+    files = _files(path, role, engine, is_table)
+    names = _columns(files, path, role)
+    if engine == "duckdb":
+        base = engine_of(role).connect()
+        return _table(role, names, lambda: DuckdbCounts(settled(base), _stacked(files, path), len(names)), files)
+    return _table(role, names, lambda: PolarsCounts(_scanned(files, path)), files)
+
+
+def counted(native: Any, role: str, engine: str) -> Table:
+    """Return a frame of any kind as a table that the engine counts.
+
+    Raises
+    ------
+    FrameError
+        DuckDB is not installed, or this is no table.
+    SettingError
+        Another engine holds the table.
+    """
+    if engine == "polars" and isinstance(native, pl.LazyFrame):
+        raw = _answered(role, lambda: native.collect_schema().names())
+        named = native.rename({name: f"c{i}" for i, name in enumerate(raw)})
+        return _table(role, raw, lambda: PolarsCounts(named))
+    table = table_of(native, role)
+    if table.counting is not None:
+        if table.counting.engine != engine:
+            raise SettingError(f"engine: {role} is counted by {table.counting.engine}, not {engine}. hint: take one.")
+        return table
+    if table.frame is None:
+        where = str(getattr(getattr(table.lazy, "implementation", None), "value", "another engine"))
+        if where == engine:
+            return table  # its values are counted by its own queries
+        raise SettingError(
+            f"engine: {role} is a table of {where}, which {engine} does not count. hint: engine='auto' asks each table "
+            "where it is."
+        )
+    frame = table.frame
+    if engine == "polars":
+        return _like(table, _table(role, table.columns, lambda: PolarsCounts(frame.lazy())))
+
+    def registered() -> Counting:
+        base = settled(engine_of(role).connect())
+        base.register("divulge_frame", frame.to_arrow())
+        return DuckdbCounts(base, "divulge_frame", frame.width)
+
+    return _like(table, _table(role, table.columns, registered))
+
+
+def _like(read: Table, counting: Table) -> Table:
+    """Return a table that an engine counts, with what is known of the one in memory."""
+    known = {name: getattr(read, name) for name in ("sha256", "notes", "missing", "levels", "parts")}
+    return replace(counting, **known)
+
+
+def _table(role: str, raw_names: Sequence[str], make: Callable[[], Counting], files: Sequence[Path] = ()) -> Table:
+    names = _text_names(raw_names, role)
+    written = _written(files)
+    counting = _answered(role, make)
+    n_rows = _answered(role, counting.n_rows)
+    _check_rows(n_rows, names, role)
+    inner = {name: f"c{i}" for i, name in enumerate(names)}
+    unchanged = _Unchanged(counting, role, n_rows, files, written)
+    return Table(role, tuple(names), n_rows, None, names=inner, counting=unchanged)
+
+
+def _written(files: Sequence[Path]) -> list[tuple[int, int] | None]:
+    """Return when each file was written, and its size."""
+    found: list[tuple[int, int] | None] = []
+    for file in files:
+        try:
+            found.append((file.stat().st_mtime_ns, file.stat().st_size))
+        except OSError:
+            found.append(None)
+    return found
+
+
+class _Unchanged:
+    """A table of an engine whose answers are checked: each must be about the same rows."""
+
+    def __init__(
+        self, counting: Counting, role: str, n_rows: int, files: Sequence[Path], written: Sequence[Any]
+    ) -> None:
+        self._counting, self._role, self._n_rows, self._files, self._then = counting, role, n_rows, files, written
+        self.engine = counting.engine
+
+    def n_rows(self) -> int:
+        """Return the number of rows when the table was opened."""
+        return self._n_rows
+
+    def values(self, column: str) -> tuple[pl.Series, Ints]:
+        """Return the distinct raw values of a column and how many rows have each."""
+        return self._checked(lambda: self._counting.values(column))
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+        """Return the distinct combinations of codes and how many rows have each."""
+        return self._checked(lambda: self._counting.cells(columns, codes))
+
+    def _checked(self, ask: Callable[[], tuple[_T, Ints]]) -> tuple[_T, Ints]:
+        try:
+            found, count = _answered(self._role, ask)
+        except TableError:
+            self._check(self._n_rows)  # an engine fails where a file changes below it
+            raise
+        self._check(int(count.sum()))
+        return found, count
+
+    def _check(self, n_rows: int) -> None:
+        if n_rows != self._n_rows or list(self._then) != _written(self._files):
+            raise TableError(
+                f"{self._role}: the table changed while it was read: it had {self._n_rows:,} rows at first. hint: run "
+                "again on a table, or a copy of it, that nothing writes to."
+            )
+
+
+def _answered(role: str, ask: Callable[[], _T]) -> _T:
+    """Return an answer of an engine; its own errors may show a value, so that only their type is told."""
+    try:
+        return ask()
+    except DivulgeError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise _engine_error(error, role) from None
+
+
+# ---------------------------------------------------------------- Parquet files
+
+
+def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> list[Path]:
+    """Return the Parquet files of a path, each of which can be read."""
+    files = in_files(path, role, is_table) if is_several(path) else [Path(path)]
+    for file in files:
+        if file.suffix.lower() not in PARQUET:
+            raise SettingError(
+                f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. {_MEMORY}"
+            )
+        try:
+            with open(file, "rb") as handle:
+                handle.read(1)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "no file can have this name"
+            raise TableError(f"{role}: {tidy(file.name)}: cannot be read: {why}. hint: check the path.") from None
+    return files
+
+
+def _columns(files: Sequence[Path], path: str | PathLike[str], role: str) -> list[str]:
+    """Return the names of the columns of Parquet files; all must have the same columns of the same types."""
+    first: dict[str, Any] = {}
+    for file in files:
+        found = _schema(file, role) | dict.fromkeys(in_names(file, path), pl.String())
+        first = first or found
+        if odd := sorted(set(first) ^ set(found)):
+            there, lacking = (files[0], file) if odd[0] in first else (file, files[0])
+            raise TableError(
+                f"{role}: the files have different columns: {odd[0]!r} is in {tidy(there.name)} and not in "
+                f"{tidy(lacking.name)}. hint: write them alike, or name those of one table alone."
+            )
+        if unlike := [name for name in first if first[name] != found[name]]:
+            raise TableError(
+                f"{role}: column {unlike[0]!r} has another type in {tidy(file.name)} than in {tidy(files[0].name)}. "
+                f"hint: write them alike; engine='memory' reads them as they are."
+            )
+    return list(first)
+
+
+def _schema(file: Path, role: str) -> dict[str, Any]:
+    try:
+        with open(file, "rb") as handle:  # polars would take signs in a name for a pattern
+            return dict(pl.read_parquet_schema(handle))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise TableError(
+            f"{role}: {tidy(file.name)}: not a Parquet file, or a damaged one. hint: write the file again."
+        ) from None
+
+
+def _scanned(files: Sequence[Path], path: str | PathLike[str]) -> pl.LazyFrame:
+    """Return the rows of Parquet files, with the columns that their folders name, under the names c0, c1, ..."""
+    names = list(_schema(files[0], "")) + [c for c in in_names(files[0], path) if c not in _schema(files[0], "")]
+    parts = [
+        pl.scan_parquet(f, glob=False, hive_partitioning=False).with_columns(**in_names(f, path)).select(names)
+        for f in files
+    ]
+    return pl.concat(parts).rename({name: f"c{i}" for i, name in enumerate(names)})
+
+
+def _stacked(files: Sequence[Path], path: str | PathLike[str]) -> str:
+    """Return the rows of Parquet files as SQL: those of the same columns in the same folder are read together."""
+    alike: dict[tuple[Any, ...], list[Path]] = defaultdict(list)
+    for file in files:
+        named = {name: pl.select(value).item() for name, value in in_names(file, path).items()}
+        alike[tuple(_schema(file, "")), tuple(named.items())].append(file)
+    first, more = next(iter(alike))
+    names = list(dict.fromkeys((*first, *dict(more))))
+    queries = []
+    for (own, named), some in alike.items():
+        place, given = {name: f"p{i}" for i, name in enumerate(own)}, dict(named)
+        chosen = [_text_or_null(given[name]) if name in given else place[name] for name in names]
+        listed = ", ".join(literal(_as_it_is(file)) for file in some)
+        rows = f"read_parquet([{listed}], hive_partitioning=false) as t({', '.join(place.values())})"
+        queries.append(f"select {', '.join(chosen)} from {rows}")
+    return f"({' union all '.join(queries)})"
+
+
+def _text_or_null(value: str | None) -> str:
+    return "null::varchar" if value is None else f"{literal(value)}::varchar"
+
+
+def _as_it_is(file: Path) -> str:
+    """Return the path of a file so that DuckDB does not take it for a pattern."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(file.absolute()))

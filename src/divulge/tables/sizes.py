@@ -1,0 +1,213 @@
+"""How large a table is, before it is read: rows, columns and a sample of rows, from headers where a file has them."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from divulge.core.errors import DivulgeError
+from divulge.core.result import tidy
+from divulge.tables.databases import in_database
+from divulge.tables.frames import Table, check_missing, head_of, table_of
+from divulge.tables.many_files import in_files, in_names, is_several
+from divulge.tables.readers import (
+    ARROW,
+    PARQUET,
+    TEXT,
+    Content,
+    checked_file,
+    content_of,
+    is_table_file,
+    opened,
+    read,
+    table_in,
+)
+
+__all__ = ["TableSize", "size_of"]
+
+_ROWS = 4000  # of the sample: kinds of columns, and how often values repeat
+_SLICES = 4  # places of a file or frame that the sample is taken from
+_HEAD = 1 << 20  # bytes of a text file that the sample is taken from
+_BLOCK = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """The size of a table, and some of its rows."""
+
+    rows: int
+    exact: bool
+    """Whether the rows were counted; of a compressed text file they are estimated."""
+    sample: Table
+    """Some of the rows; all of a small table."""
+    file_bytes: int
+    """Bytes of text that are read before the columns get their types; 0 for other kinds of tables."""
+    held_bytes: int
+    """Bytes of the table that the process holds already."""
+
+    @property
+    def table_bytes(self) -> int:
+        """About how many bytes its columns take once they are read."""
+        frame = self.sample.frame
+        assert frame is not None
+        return round(sum(int(s.estimated_size()) for s in frame.get_columns()) * self.rows / self.sample.n_rows)
+
+
+def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | None:
+    """Return the size of a table that is passed as a frame of any kind, or as the path of a file.
+
+    None for standard input, which can be read once only.
+
+    Parameters
+    ----------
+    table
+        As in `divulge.assess`; a list is of synthetic tables that are taken together.
+    role
+        "real", "synthetic" or "holdout", for messages.
+    missing
+        Texts that stand for missing.
+
+    Raises
+    ------
+    DivulgeError
+        As `read` and `table_of`.
+
+    Examples
+    --------
+    >>> found = size_of(pl.DataFrame({"age": range(10_000)}), "real")
+    >>> found.rows, found.sample.n_rows
+    (10000, 4000)
+    """
+    missing = check_missing(missing)
+    if role == "synthetic" and isinstance(table, list | tuple) and table:
+        return _together([size_of(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
+    if not isinstance(table, str | PathLike):
+        return _of_frame(table_of(table, role))
+    if str(table) == "-":
+        return None
+    if in_database(table):
+        return _of_frame(read(table, role=role, missing=missing))
+    if is_several(table):
+        return _of_files(table, in_files(table, role, is_table_file), role, missing)
+    return _of_file(Path(table), role, missing)
+
+
+def _of_frame(table: Table) -> TableSize:
+    held = 0 if table.frame is None else int(table.frame.estimated_size())
+    if table.frame is None:
+        return TableSize(table.n_rows, True, head_of(table, _ROWS), 0, 0)
+    return TableSize(table.n_rows, True, table.rows_at(_places(table.n_rows)), 0, held)
+
+
+def _places(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return row numbers of the sample: slices at equal distances, or all rows."""
+    if n <= _ROWS:
+        return np.arange(n)
+    each = _ROWS // _SLICES
+    return np.concatenate([start + np.arange(each) for start in np.linspace(0, n - each, _SLICES).astype(np.int64)])
+
+
+def _of_file(path: Path, role: str, missing: Sequence[str]) -> TableSize:
+    suffix = checked_file(path, role)
+    if suffix in TEXT:
+        return _of_text(path, suffix, role, missing)
+    if suffix in (*PARQUET, *ARROW):
+        scan = pl.scan_parquet if suffix in PARQUET else pl.scan_ipc
+        try:
+            lazy = scan(path)
+            n = int(lazy.select(pl.len()).collect().item())
+            if n:
+                parts = [lazy.slice(int(p[0]), len(p)).collect() for p in np.split(_places(n), _breaks(n))]
+                return TableSize(n, True, table_of(pl.concat(parts), role), 0, 0)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            pass  # a stream of Arrow, or a damaged file: reading says so
+    whole = read(path, role=role, missing=missing)
+    return replace(_of_frame(whole), held_bytes=0)
+
+
+def _breaks(n: int) -> list[int]:
+    return [] if n <= _ROWS else [i * (_ROWS // _SLICES) for i in range(1, _SLICES)]
+
+
+def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> TableSize:
+    zipped = path.name.lower().endswith(".gz")
+    size = path.stat().st_size
+    head, used = _head(path, zipped)
+    if used >= size:  # a small file: its head is the whole
+        whole = table_in(content_of(path, role), role, missing)
+        return replace(_of_frame(whole), file_bytes=len(head), held_bytes=0)
+    cut = _whole_lines(head)
+    content = Content(cut, suffix, f"{role}: {tidy(path.name)}", zipped=False)
+    try:
+        sample = table_in(content, role, missing)
+    except DivulgeError:
+        if len(cut) == len(head):
+            raise
+        sample = read(path, role=role, missing=missing)  # its own message, where the file is at fault
+        return replace(_of_frame(sample), file_bytes=size, held_bytes=0)
+    some = sample.rows_at(_places(sample.n_rows))
+    if zipped:
+        rows = round(sample.n_rows * size / used)
+        return TableSize(rows, False, some, round(len(head) * size / used), 0)
+    lines = sum(block.count(b"\n") for block in _blocks(path))
+    rows = round(lines * sample.n_rows / max(1, cut.count(b"\n") - 1)) - 1
+    return TableSize(max(rows, sample.n_rows), b'"' not in cut, some, size, 0)
+
+
+def _head(path: Path, zipped: bool) -> tuple[bytes, int]:
+    """Return the first bytes of the text of a file, and how many bytes of the file they are."""
+    with open(path, "rb") as file:
+        if not zipped:
+            head = file.read(_HEAD)
+            return head, len(head)
+        with gzip.GzipFile(fileobj=file) as text:
+            try:
+                head = text.read(_HEAD)
+            except (OSError, EOFError, zlib.error):
+                return b"", path.stat().st_size  # reading the whole says what is wrong
+        size = path.stat().st_size
+        return head, size if len(head) < _HEAD else min(file.tell(), size)
+
+
+def _whole_lines(head: bytes) -> bytes:
+    """Return the lines of a text up to the last that ends outside quotation marks."""
+    end = head.rfind(b"\n")
+    for _ in range(1000):
+        if end <= 0 or head.count(b'"', 0, end) % 2 == 0:
+            break
+        end = head.rfind(b"\n", 0, end)
+    return head[: end + 1] if end > 0 else head
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def _of_files(path: str | PathLike[str], files: Sequence[Path], role: str, missing: Sequence[str]) -> TableSize:
+    """Return the size of one table in several files; the sample is that of the first."""
+    sizes = [_of_file(file, role, missing) for file in files]
+    named = sizes[0].sample.named().with_columns(**in_names(files[0], path))
+    return TableSize(
+        sum(s.rows for s in sizes), all(s.exact for s in sizes), table_of(named, role),
+        sum(s.file_bytes for s in sizes), 0,
+    )  # fmt: skip
+
+
+def _together(sizes: Sequence[TableSize | None]) -> TableSize | None:
+    known = [s for s in sizes if s is not None]
+    if len(known) < len(sizes):
+        return None
+    return TableSize(
+        sum(s.rows for s in known), all(s.exact for s in known), opened([s.sample for s in known], "synthetic"),
+        sum(s.file_bytes for s in known), sum(s.held_bytes for s in known),
+    )  # fmt: skip

@@ -1,0 +1,101 @@
+"""A run in which an engine counts the tables: what it makes, what it says that it did not make, and what it refuses."""
+
+import polars as pl
+import pytest
+import report_helpers
+
+import divulge
+from divulge.attacks import CATALOGUE
+from divulge.core.errors import SettingError
+from divulge.report.external.known_sentences import SENTENCES
+from divulge.run.counted import NEEDS_ROWS
+
+KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return report_helpers.tables()
+
+
+@pytest.fixture(scope="module")
+def counted(tables):
+    real, synthetic, holdout = (t.lazy() for t in tables)
+    return divulge.assess(real, synthetic, holdout=holdout, engine="polars", utility=True, **KEYS)
+
+
+def test_every_attack_is_made_or_listed_with_the_reason(counted):
+    made = {r.attack for r in counted.results}
+    listed = {o.attack: o.why for o in counted.assessment.not_run}
+    assert made | listed.keys() == CATALOGUE.keys() and not made & listed.keys()
+    by_rows = {name for name, why in listed.items() if why == NEEDS_ROWS}
+    need = {name for name, e in CATALOGUE.items() if e.plan.counted is None and e.plan.per != "demand"}
+    assert need - by_rows == {"linear_reconstruction"}  # no target of two values
+    assert not by_rows - need
+    assert counted.failed == []
+
+
+def test_what_was_not_made_never_counts_as_clean(tables):
+    real, _, holdout = tables
+    # strangers in place of a synthetic table: nothing leaks
+    report = divulge.assess(real, holdout.clone(), holdout=holdout, engine="polars", **KEYS)
+    assert report.assessment.verdict.verdict != "none found"
+    harmless = pl.DataFrame({c: real[c].sample(fraction=1.0, shuffle=True, seed=i) for i, c in enumerate(real.columns)})
+    told = divulge.assess(real, harmless, holdout=holdout, engine="polars", **KEYS).assessment.verdict
+    assert told.verdict == "cannot tell"
+    for name in ("dcr", "linkability", "inference", "membership"):
+        assert name in told.sentence
+
+
+def test_the_report_says_which_engine_and_what_no_check_looked_at(counted):
+    data = counted.assessment
+    assert data.settings.engine == "polars"
+    unknown = {c.check for c in data.preconditions if not c.tested}
+    assert unknown == {"exchangeable", "no overlap", "holdout unseen", "rows belong together"}
+    assert unknown <= {n.what for n in data.not_tested}
+    assert data.fidelity_scope is None and data.utility == () and data.records is None
+    for part in ("fidelity", "utility"):
+        assert f"{part} was not measured: it needs every row" in data.notes
+    assert set(data.notes[:4]) <= SENTENCES
+
+
+def test_documents_and_editions_are_written(counted, tmp_path):
+    counted.write(tmp_path / "custodian")
+    counted.external().write(tmp_path / "external")
+    for folder in ("custodian", "external"):
+        assert NEEDS_ROWS in (tmp_path / folder / "report.md").read_text()
+        assert not (tmp_path / folder / "records.parquet").exists()
+
+
+def test_without_keys_exact_copies_are_left_and_a_note_says_why(tables):
+    real, synthetic, holdout = (t.lazy() for t in tables)
+    report = divulge.assess(real, synthetic, holdout=holdout, engine="polars")
+    assert {(r.attack, r.variant) for r in report.results} == {("copies", "exact")}
+    assert any(n.startswith("no key set was searched for") for n in report.assessment.notes)
+
+
+@pytest.mark.parametrize("option", [{"people": 100}, {"positive_control": 0.1}, {"resume": True, "keep": "x"}])
+def test_options_that_need_rows_are_refused(tables, option):
+    name = next(iter(option))
+    with pytest.raises(SettingError, match=f"{name}: not with engine='polars'"):
+        divulge.assess(*tables[:2], holdout=tables[2], engine="polars", **option)
+
+
+def test_kept_tests_are_those_of_rows_in_memory(tables, tmp_path):
+    divulge.assess(*tables[:2], holdout=tables[2], engine="polars", keep=tmp_path / "kept", **KEYS)
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_the_command_line_counts_files(divulge, tables, tmp_path, engine):
+    for name, frame in zip("rsh", tables, strict=True):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    files = [str(tmp_path / f"{name}.parquet") for name in "rsh"]
+    asked = ["--keys", "age,job", "--targets", "income", "--engine", engine, "--out", tmp_path / "out"]
+    status, _, err = divulge("assess", *files[:2], "--holdout", files[2], *asked)
+    assert status == 0
+    assert "counting the tables where they are" in err or err
+    assert f'"engine": "{engine}"' in (tmp_path / "out" / "assessment.json").read_text()
+    status, _, err = divulge("assess", tmp_path / "r.csv", files[1], "--engine", engine)
+    assert status == 2 and "no Parquet file" in err

@@ -1,0 +1,129 @@
+"""`divulge plan`: what it tells of a run is what the run does."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import divulge
+from divulge.attacks import CATALOGUE
+from divulge.case.case import build_case
+from divulge.cli import cli
+from divulge.core.errors import ColumnError, SettingError
+from divulge.run import forecast
+from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, work_of
+from divulge.run.forecast import prepared, sizes_of
+from divulge.run.memory import Room
+from divulge.run.options import Attacker, Reading, RunOptions
+from divulge.run.plan import plan_of
+
+N = 9000
+
+
+def people(rng, n):
+    return pl.DataFrame({"age": rng.integers(18, 60, n), "area": rng.integers(0, 4, n).astype(str),
+                         "secret job": rng.integers(0, 3, n).astype(str), "pay": rng.normal(size=n).round(4),
+                         "home": np.sort(rng.integers(0, n // 3, n)).astype(str)})  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(3)
+    return people(rng, N), people(rng, N), people(rng, 3000)
+
+
+@pytest.fixture(scope="module")
+def files(tables, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plan")
+    for name, table in zip(("real", "syn", "hold"), tables, strict=True):
+        table.write_parquet(folder / f"{name}.parquet")
+    return [str(folder / f"{name}.parquet") for name in ("real", "syn", "hold")]
+
+
+@pytest.mark.parametrize("known", [{}, {"keys": ["age", "area"], "targets": ["secret job"]}, {"targets": ["pay"]}])
+@pytest.mark.parametrize("search", ["default", "off"])
+def test_the_tests_are_those_of_the_run(tables, files, known, search):
+    options = RunOptions(search=search)
+    made = plan_of(build_case(*tables), Attacker(**known), options)
+    told = divulge.plan(files[0], files[1], holdout=files[2], search=search, **known)
+    counts, planned = Counter(made.attacks), {a.attack: a.tests for a in told.attacks}
+    of_key_sets = {name for name, a in CATALOGUE.items() if a.plan.per == "key set"}
+    for name in counts.keys() | planned.keys():
+        # targets may have their best key set in common
+        alike = planned[name] >= counts[name] if name in of_key_sets else planned[name] == counts[name]
+        assert alike, (name, counts[name], planned[name])
+    assert {n for n, _ in told.not_run} == {n["attack"] for n in made.not_run}
+
+
+def test_the_work_seen_in_a_sample_is_that_of_the_whole(tables, files):
+    whole, options = build_case(*tables), RunOptions(models=False)
+    _, _, seen = prepared(sizes_of(files, ()), Attacker(), Reading(), options)
+    known = work_of(whole, plan_of(whole, Attacker(), options).tasks, options)
+    assert (seen.rows, seen.columns, seen.targets) == (known.rows, known.columns, known.targets)
+    assert seen.levels == pytest.approx(known.levels, rel=0.5)
+    assert seen.table_bytes == pytest.approx(known.table_bytes, rel=0.1)
+
+
+def test_rows_cells_and_people(files):
+    told = divulge.plan(files[0], files[1], holdout=files[2], models=False, people=500)
+    assert [(t.role, t.rows, t.columns, t.exact) for t in told.tables] == [
+        ("real", N, 5, True), ("synthetic", N, 5, True), ("holdout", 3000, 5, True)
+    ]  # fmt: skip
+    assert (told.rows, told.cells) == (21_000, 105_000)
+    assert (told.people, told.asked, told.of) == (500, (500, 500), (N, 3000))
+    everybody = divulge.plan(files[0], files[1], holdout=files[2], models=False, people="all")
+    assert (everybody.people, everybody.asked) == (None, (N, 3000))
+    assert everybody.needed > told.needed
+    assert all(b < s for (_, b), (_, s) in zip(everybody.excesses, told.excesses, strict=True))
+    assert "with 500 and 500 members and strangers" in told.reach
+
+
+def test_units_are_counted(files):
+    told = divulge.plan(files[0], files[1], holdout=files[2], unit="home")
+    assert told.of[0] == pytest.approx(0.95 * N / 3, rel=0.05)
+    assert "units of members" in told.reach
+
+
+def test_without_a_holdout_nothing_is_found(files):
+    told = divulge.plan(files[0], files[1])
+    assert (told.reach, told.excesses, told.of) == ("", (), (N, 0))
+    assert ("dcr" in {a.attack for a in told.attacks}, "finds" in str(told)) == (True, False)
+
+
+def test_mistakes_are_told_as_by_assess(files):
+    with pytest.raises(ColumnError, match="keys: no column 'agee'"):
+        divulge.plan(files[0], files[1], keys=["agee"])
+    with pytest.raises(SettingError, match="people"):
+        divulge.plan(files[0], files[1], people=5)
+    with pytest.raises(SettingError, match="standard input"):
+        divulge.plan("-", files[1])
+
+
+def test_the_command_prints_and_writes_it(files, tmp_path, monkeypatch):
+    given = ["plan", files[0], files[1], "--holdout", files[2], "--jobs", "1"]
+    found = CliRunner().invoke(cli, [*given, "--people", "500", "--json", str(tmp_path / "plan.json")])
+    assert found.exit_code == 0, found.output
+    assert "real 9,000 x 5" in found.output
+    assert "ask 500 of 9,000 members and 500 of 3,000 strangers, drawn by seed 0: " in found.output
+    assert "ask everybody: copies 1, dcr 1" in found.output
+    data = json.loads((tmp_path / "plan.json").read_text())
+    assert (data["rows"], data["fits"], data["people"]) == (21_000, True, 500)
+    assert {"attack": "dcr", "tests": 1, "sampled": False} in data["attacks"]
+    monkeypatch.setattr(forecast, "room", lambda: Room(10**6, 0, "its container has a limit"))
+    found = CliRunner().invoke(cli, given)
+    assert found.exit_code == 2
+    assert "the run does not fit (its container has a limit)" in found.output
+
+
+WORK = Work(rows=10**5, synthetic=4 * 10**4, people=6 * 10**4, asked=6 * 10**4, columns=10, levels=10**4,
+            table_bytes=10**7, text_bytes=0, targets=5, pairs=100, sampled=105, scores=7 * 10**6, membership=True)  # fmt: skip
+
+
+def test_fewer_people_take_less():
+    costs = [(expected_bytes(w), expected_seconds(w, 2)) for w in map(WORK.of_people, (0.01, 0.1, 1.0))]
+    assert costs == sorted(costs)
+    assert WORK.of_people(1.0) == WORK
+    assert expected_seconds(WORK, 1) > expected_seconds(WORK, 4)

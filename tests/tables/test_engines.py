@@ -1,0 +1,235 @@
+"""Tables that an engine counts where they are: which it can, and what it says where it cannot."""
+
+import os
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.tables._duckdb_counts import DuckdbCounts
+from divulge.tables.frames import collect, pool
+from divulge.tables.readers import opened, read
+
+ENGINES = ("duckdb", "polars")
+FRAME = pl.DataFrame({"a": [1, 2, 2, None], "A": ["x", "it's", "x", ""], "day": ["1", "2", "3", "4"]})
+
+
+@pytest.fixture
+def file(tmp_path):
+    FRAME.write_parquet(tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+def counts(table, columns=None):
+    """Return how often each combination of values occurs, by the codes that the engine looks up."""
+    columns = list(table.columns) if columns is None else columns
+    pooled = [pool([table], c) for c in columns]
+    codes = [p.of_values[0] for p in pooled]
+    cells, n = table.counting.cells([table.names[c] for c in columns], codes)
+    levels = [[None, *p.levels.to_list()] for p in pooled]
+    rows = zip(*([known[i] for i in own] for known, own in zip(levels, cells, strict=True)), strict=True)
+    return dict(zip(rows, n.tolist(), strict=True))
+
+
+def in_memory(frame):
+    """Return the same from a frame."""
+    return {row[:-1]: row[-1] for row in frame.group_by(frame.columns).len().rows()}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_cells_are_those_of_the_frame_and_no_value_is_lost(file, engine):
+    clean = FRAME.with_columns(pl.when(pl.col("A") != "").then("A").alias("A"))
+    table = read(file, engine=engine)
+    assert (table.frame, table.lazy, table.n_rows) == (None, None, 4)
+    assert counts(table) == in_memory(clean)
+    assert counts(table, ["A"]) == in_memory(clean.select("A"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "values",
+    [
+        pl.Series([0.0, -0.0, float("nan"), None, float("inf"), 0.1]),
+        pl.Series([0.1, 0.1, 0.30000001], dtype=pl.Float32),
+        pl.Series(["", " ", None, "01", "1"]),
+        pl.Series([2**60 + 1, 2**60, None]),
+        pl.Series([True, None, False]),
+        pl.Series(["b", "a", None], dtype=pl.Categorical),
+        pl.Series([None, None, None]),
+        pl.Series(["1.50", None, "1.5"]).cast(pl.Decimal(10, 2)),
+    ],
+    ids=lambda s: str(s.dtype),
+)
+def test_values_of_every_kind_are_counted_as_in_memory(engine, values, tmp_path):
+    frame = pl.DataFrame({"x": values, "y": [1] * len(values)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    pooled = pool([opened(frame, "real"), read(tmp_path / "t.parquet", engine=engine)], "x")
+    here, there = pooled.counts
+    assert here.tolist() == there.tolist()
+    table = read(tmp_path / "t.parquet", engine=engine)
+    cells, n = table.counting.cells(["c0"], [pool([table], "x").of_values[0]])
+    assert np.bincount(cells[0], weights=n, minlength=len(here)).tolist() == here.tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_folder_is_one_table_and_folders_name_a_column(engine, tmp_path):
+    for year, rows in (("year=2020", FRAME), ("year=it's", FRAME.head(1)), ("year=__HIVE_DEFAULT_PARTITION__", FRAME)):
+        (tmp_path / year).mkdir()
+        rows.select(reversed(rows.columns) if "it" in year else rows.columns).write_parquet(
+            tmp_path / year / "a.parquet"
+        )
+    table, whole = read(tmp_path, engine=engine), read(tmp_path)
+    assert table.columns == whole.columns
+    assert pool([table, whole], "year").counts[0].tolist() == pool([table, whole], "year").counts[1].tolist()
+    assert counts(table) == counts(opened(whole.named(), "real", engine=engine))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_pattern_takes_its_files_and_signs_in_a_name_are_no_pattern(engine, tmp_path):
+    for name in ("part-1.parquet", "part-2.parquet", "part1.parquet", "part[12].parquet"):
+        FRAME.write_parquet(tmp_path / name)
+    assert read(tmp_path / "part-*.parquet", engine=engine).n_rows == 8
+    assert read(tmp_path / "part[12].parquet", engine=engine).n_rows == 4
+
+
+def test_a_table_of_a_duckdb_file_is_counted_there_and_not_written(tmp_path):
+    with duckdb.connect(tmp_path / "w.duckdb") as base:
+        base.execute("create table people as select range % 3 as a, 'x' as b from range(9)")
+    before = (tmp_path / "w.duckdb").read_bytes()
+    table = read(f"{tmp_path}/w.duckdb::people", engine="duckdb")
+    assert counts(table) == {(0, "x"): 3, (1, "x"): 3, (2, "x"): 3}
+    assert [p.name for p in tmp_path.iterdir()] == ["w.duckdb"]
+    assert (tmp_path / "w.duckdb").read_bytes() == before
+    with pytest.raises(SettingError, match="DuckDB file, which polars does not read"):
+        read(f"{tmp_path}/w.duckdb::people", engine="polars")
+
+
+def test_what_does_not_fit_into_memory_goes_to_a_private_folder(file):
+    held = read(file, engine="duckdb").counting._counting._base
+    folder = Path(held.execute("select current_setting('temp_directory')").fetchone()[0]).parent
+    assert folder.name.startswith("divulge-")
+    assert folder.stat().st_mode & 0o77 == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("make", [lambda f: f, lambda f: f.to_arrow()])
+def test_frames_in_memory_are_counted_too(engine, make):
+    assert counts(opened(make(FRAME), "real", engine=engine)) == counts(opened(FRAME.lazy(), "real", engine="polars"))
+
+
+def test_what_is_known_of_a_frame_is_kept(tmp_path):
+    FRAME.write_csv(tmp_path / "t.csv")
+    read_in = read(tmp_path / "t.csv", missing=["x"])
+    table = opened(read_in, "real", engine="polars")
+    assert (table.sha256, table.missing, table.notes) == (read_in.sha256, ("x",), read_in.notes)
+    assert table.sha256
+
+
+# ---------------------------------------------------------------- what an engine does not do
+
+
+def told(call):
+    with pytest.raises(DivulgeError) as error:
+        call()
+    assert "it's" not in str(error.value)  # no value of the table
+    return str(error.value)
+
+
+def test_another_engine_is_an_error(file):
+    for engine in ("spark", "DuckDB", None, 3):
+        assert told(lambda e=engine: read(file, engine=e)).startswith("engine: no such engine")
+        assert told(lambda e=engine: opened(FRAME, "real", engine=e)).startswith("engine: no such engine")
+
+
+def test_duckdb_without_its_package_says_which_extra(file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(FrameError, match=r"pip install 'divulge\[duckdb\]'"):
+        read(file, engine="duckdb")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_files_that_are_not_parquet_are_an_error(engine, tmp_path):
+    FRAME.write_csv(tmp_path / "t.csv")
+    assert "no Parquet file" in told(lambda: read(tmp_path / "t.csv", engine=engine))
+    assert "no Parquet file" in told(lambda: read("-", engine=engine))
+    (tmp_path / "t.parquet").write_text("it's not")
+    assert "damaged" in told(lambda: read(tmp_path / "t.parquet", engine=engine))
+    assert "no such file" in told(lambda: read(tmp_path / "missing.parquet", engine=engine)).lower()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_file_without_permission_is_an_error(engine, file):
+    file.chmod(0)
+    assert "Permission denied" in told(lambda: read(file, engine=engine))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_files_of_other_columns_or_types_are_an_error(engine, tmp_path):
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    FRAME.rename({"day": "night"}).write_parquet(tmp_path / "b.parquet")
+    assert "'day' is in a.parquet and not in b.parquet" in told(lambda: read(tmp_path, engine=engine))
+    FRAME.cast({"a": pl.Float64}).write_parquet(tmp_path / "b.parquet")
+    assert "column 'a' has another type in b.parquet" in told(lambda: read(tmp_path, engine=engine))
+
+
+def test_a_table_of_another_engine_is_an_error():
+    lazy, relation = FRAME.lazy(), duckdb.sql("select 1 as a")
+    assert "a table of polars, which duckdb does not count" in told(lambda: opened(lazy, "real", engine="duckdb"))
+    assert "a table of duckdb, which polars does not count" in told(lambda: opened(relation, "real", engine="polars"))
+    counted = opened(lazy, "real", engine="polars")
+    assert "counted by polars, not duckdb" in told(lambda: opened(counted, "real", engine="duckdb"))
+    assert opened(relation, "real", engine="duckdb").n_rows == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_table_that_changes_while_it_is_read_is_an_error(engine, file):
+    for changed in (FRAME.head(3), pl.concat([FRAME] * 2), FRAME.with_columns(a=pl.lit(9, pl.Int64))):
+        FRAME.write_parquet(file)
+        table = read(file, engine=engine)
+        codes = pool([table], "a").of_values[0]
+        changed.write_parquet(file)
+        os.utime(file, ns=(1, 1))
+        with pytest.raises(TableError, match="changed while it was read"):
+            table.counting.cells(["c0"], [codes])
+
+
+def test_a_value_that_was_not_told_is_no_missing_one():
+    other = FRAME.with_columns(a=pl.lit(9, pl.Int64))  # as many rows
+    for engine in ENGINES:
+        table = opened(FRAME, "real", engine=engine)
+        codes, counting = pool([table], "a").of_values[0], table.counting._counting
+        if engine == "polars":
+            counting._lazy = other.rename({name: f"c{i}" for i, name in enumerate(other.columns)}).lazy()
+        else:
+            counting._base.execute("create or replace temp view divulge_rows as select 9::bigint as c0 from range(4)")
+        with pytest.raises(TableError, match="changed while it was read"):
+            table.counting.cells(["c0"], [codes])
+
+
+def test_an_error_of_the_engine_shows_no_value():
+    table = opened(FRAME, "real", engine="duckdb")
+    assert isinstance(table.counting._counting, DuckdbCounts)
+    table.counting._counting._base.execute("create or replace temp view divulge_rows as select 'it''s'::integer as c0")
+    assert "the engine that holds the table failed with a ConversionException" in told(
+        lambda: table.counting.values("c0")
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_needs_rows_says_so_and_reads_nothing(engine, file):
+    assert "every row of real is needed" in told(lambda: collect(read(file, engine=engine)))
+    asked = {"engine": engine, "holdout": file}
+    assert "engine='memory' reads them" in told(lambda: divulge.dcr(file, file, **asked))
+    found = divulge.copies(file, file, **asked, variants=["exact", "near"])
+    assert any("near copies were not searched" in note for note in found[0].notes)
+
+
+def test_several_synthetic_tables_stay_in_memory(file):
+    assert "puts one" not in told(lambda: opened([file, file], "synthetic", engine="duckdb"))
+    assert opened([file], "synthetic", engine="duckdb").n_rows == 4

@@ -1,0 +1,176 @@
+"""The engine that counts the tables changes no bit of a result: engines x attacks x units."""
+
+import datetime as dt
+from contextlib import suppress
+
+import numpy as np
+import polars as pl
+import pytest
+from fuzz.triples import File, triple
+from test_laws import settings_of
+
+import divulge
+from divulge.attacks import CATALOGUE
+from divulge.attacks.multiplicity import correct
+from divulge.case.case import build_case
+from divulge.case.encoded import ROLES
+from divulge.core.errors import DivulgeError, TableError
+from divulge.run import assess as assess_module
+from divulge.run.counted import keep_counted
+from divulge.run.plan import plan_of
+from divulge.tables.readers import opened
+
+ENGINES = ("duckdb", "polars")
+COUNTED = sorted(
+    name for name, entry in CATALOGUE.items() if entry.plan.per in ("pair", "key set") and name != "baseline_cap"
+)
+"""Of `baseline_cap` one guess is a model trained on rows."""
+
+
+def table(n, seed, offset=0):
+    """Return a table with every kind of value that engines write in their own way."""
+    rng = np.random.default_rng(seed)
+    amounts = rng.normal(0, 1, n).round(3)
+    amounts[rng.random(n) < 0.1] = np.nan
+    amounts[rng.random(n) < 0.1] = -0.0
+    days = [dt.datetime(2020, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 40, n)]
+    return pl.DataFrame(
+        {
+            "income": pl.Series(amounts).set(pl.Series(rng.random(n) < 0.1), None),
+            "job": rng.choice(["cook", "judge", "", " ", "1", "01", None], n).tolist(),
+            "rooms": pl.Series(rng.integers(1, 6, n), dtype=pl.Int8),
+            "since": days,
+            "owner": rng.random(n) < 0.5,
+            "illness": rng.choice(["flu", "gout", "none"], n, p=[0.2, 0.1, 0.7]),
+            "household": (np.arange(n) // 3 + offset).astype(str),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def tables():
+    real = table(240, 1)
+    synthetic = pl.concat([table(200, 2, 500), real[:30]])
+    return real, synthetic, table(120, 3, 1000)
+
+
+@pytest.fixture(scope="module")
+def paths(tables, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("engines")
+    for name, frame in zip(("real", "synthetic", "holdout"), tables, strict=True):
+        frame.write_parquet(folder / f"{name}.parquet")
+    return [str(folder / f"{name}.parquet") for name in ("real", "synthetic", "holdout")]
+
+
+def told(found):
+    """Return what results say in assessment.json, without the time they took."""
+    return [{**r.to_dict(), "seconds": 0} for r in (found if isinstance(found, tuple) else (found,))]
+
+
+CASES = [(name, one) for name in COUNTED for one in settings_of(name) if "boosting" not in one.values()]
+CASES += [("copies", {"variants": ["exact"]}), ("copies", {"variants": ["exact"], "columns": ["job", "income"]})]
+
+
+def answers(given, engine, unit):
+    """Return what every counted attack says of the same tables; those of one attack are corrected together."""
+    real, synthetic, holdout = given
+    case = build_case(real, synthetic, holdout, unit=unit, engine=engine)
+    if engine != "memory":
+        assert not case.in_memory
+        case.gather([c for c in case.columns if c != unit], case.whole_record)
+    found = []
+    for name, settings in CASES:
+        some = CATALOGUE[name].run(case, **settings)
+        found += some if isinstance(some, tuple) else (some,)
+    return told(tuple(correct(case, found)))
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("unit", [None, "household"])
+def test_the_engine_changes_no_bit_of_a_result(engine, unit, tables, paths):
+    expected, found = answers(tables, "memory", unit), answers(paths, engine, unit)
+    assert [one for one, other in zip(found, expected, strict=True) if one != other] == []
+    assert any(r["p_adjusted"] != r["p_value"] for r in found)
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("unit", ["household", None])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("disco", {"keys": ["job", "income"], "target": "illness"}),
+        ("cap", {"keys": ["job", "rooms"], "target": "income"}),
+        ("replicated_uniques", {"keys": ["job", "since"]}),
+        ("copies", {"variants": ["exact"]}),
+    ],
+)
+def test_a_function_says_the_same_on_every_engine(name, settings, engine, unit, tables, paths):
+    attack = getattr(divulge, name)
+    expected = attack(*tables[:2], holdout=tables[2], unit=unit, **settings)
+    assert told(attack(*paths[:2], holdout=paths[2], unit=unit, engine=engine, **settings)) == told(expected)
+
+
+def hostile_answers(given, engine):
+    """Return what some counted attacks say of any tables, about their first columns."""
+    case = build_case(*given, engine=engine)
+    first = list(case.columns[:3])
+    if engine != "memory":
+        case.gather(first, case.whole_record)
+    found = list(CATALOGUE["replicated_uniques"].run(case, keys=first[:2]))
+    if len(first) == 3:
+        found.append(CATALOGUE["cap"].run(case, keys=first[:2], target=first[2], unseen="zero"))
+    if case.whole_record:
+        found += CATALOGUE["copies"].run(case, variants=["exact"])
+    return told(tuple(correct(case, found)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_engine_changes_no_bit_of_hostile_tables():
+    equal = dict.fromkeys(ENGINES, 0)
+    for seed in range(60):
+        drawn = triple(seed)
+        given = [drawn.real, drawn.synthetic, drawn.holdout]
+        if any(isinstance(t, File | list | str | pl.LazyFrame) for t in given):
+            continue
+        try:
+            here = [None if t is None else opened(t, role) for t, role in zip(given, ROLES, strict=True)]
+            expected = hostile_answers(here, "memory")
+        except DivulgeError:
+            continue
+        for engine in ENGINES:
+            with suppress(TableError):  # objects of Python, which no engine groups
+                assert hostile_answers(here, engine) == expected, f"seed {seed}, {engine}"
+                equal[engine] += 1
+    assert min(equal.values()) > 20
+
+
+ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"], "models": False, "jobs": 1}
+
+
+def assessed(given, engine, unit):
+    """Return the results and failures of an assessment, without times."""
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **ASKED)
+    return told(tuple(report.results)), report.failed
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_assessment_has_the_same_results_on_every_engine(engine, unit, tables, paths, monkeypatch):
+    monkeypatch.setattr(
+        assess_module, "check_all", lambda case: []
+    )  # those of rows, which failing take the scores away
+    found = assessed(paths, engine, unit)
+
+    def counted_plan(case, attacker, options):
+        plan = plan_of(case, attacker, options)
+        keep_counted(plan, options)
+        return plan
+
+    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    expected = assessed(tables, "memory", unit)
+    assert found == expected
+    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"}
