@@ -42,7 +42,9 @@ class KernelsHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Return the compiler from the package index where the machine has none."""
-        if _numpy_only() or platform.machine().lower() not in _ZIG_RUNS_ON or _builder().working_compiler():
+        if _numpy_only() or platform.machine().lower() not in _ZIG_RUNS_ON or os.environ.get("CC"):
+            return []
+        if _builder().working_compiler():
             return []
         return [_ZIG]
 
@@ -52,6 +54,10 @@ class KernelsHook(BuildHookInterface[Any]):
         if version == "editable" and not _numpy_only() and make.is_current():
             return
         compiler = None if _numpy_only() else make.working_compiler()
+        if compiler is None and os.environ.get("CC") and not _numpy_only():
+            raise RuntimeError(
+                f"CC={os.environ['CC']} compiles no program. hint: unset it, or set DIVULGE_BUILD=numpy."
+            )
         if compiler is None:
             self.app.display_warning("divulge is installed without its compiled loops: no C compiler")
             return

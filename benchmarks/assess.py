@@ -198,27 +198,35 @@ def growth(options: argparse.Namespace) -> list[dict[str, Any]]:
 def markdown(report: dict[str, Any]) -> str:
     """Return the table of the jobs on Adult, the table of growth, and where it ran."""
     jobs = [r for r in report["rows"] if r["part"] != "growth"]
-    bare = {r["job"]: r["cpu"] for r in jobs if r["part"] == "divulge"}
-    lines = [
-        "| what | CPU s | wall, s | peak, MB | CPU, times divulge's whole run (before: the same job) |",
-        "| --- " * 5 + "|",
-    ]
-    for part in PARTS:
-        for r in (r for r in jobs if r["part"] == part):
-            own = bare.get(r["job"] if part == "before" else "whole", 0.0)
-            ratio = f"{r['cpu'] / own:.2f}" if own else ""
-            more = "" if r["ended"] else "more than "
-            cells = [r["what"], more + seconds(r["cpu"]), more + seconds(r["wall"]), f"{r['mb']:,.0f}", more + ratio]
-            lines.append("| " + " | ".join(cells) + " |")
+    own = {r["job"]: r["cpu"] for r in jobs if r["part"] == "divulge"}
+    lines = []
+    if jobs:
+        lines += [
+            "Adult (39,032 members, 39,040 synthetic rows of CTGAN, 9,758 strangers, 15 targets), each job once.", "",
+            "| what | CPU s | wall, s | peak, MB | CPU, times divulge's whole run (an older version: the same job) |",
+            "| --- " * 5 + "|",
+        ]  # fmt: skip
+    for r in sorted(jobs, key=lambda r: PARTS.index(r["part"])):
+        beside = own.get(r["job"] if r["part"] == "before" else "whole", 0.0)
+        more, ratio = "" if r["ended"] else "more than ", f"{r['cpu'] / beside:.2f}" if beside else ""
+        cells = [r["what"], more + seconds(r["cpu"]), more + seconds(r["wall"]), f"{r['mb']:,.0f}", more + ratio]
+        lines.append("| " + " | ".join(cells) + " |")
+    grown = [r for r in report["rows"] if r["part"] == "growth"]
+    if grown:
+        lines += [
+            "", "Simulated tables of 15 columns, so many real and synthetic rows and a quarter of strangers.", "",
+            "| rows | models | CPU s | wall, s | peak, MB |", "| --- " * 5 + "|",
+        ]  # fmt: skip
+    for r in grown:
+        cells = [f"{r['x']:,}", r["line"], seconds(r["cpu"]), seconds(r["wall"]), f"{r['mb']:,.0f}"]
+        lines.append("| " + " | ".join(cells) + " |")
     where = report["environment"]
     packages = ", ".join(f"{k} {v}" for k, v in where["packages"].items())
     loads = sorted(r["load"] for r in report["rows"])
     ran = (
-        f"Adult (39,032 members, 39,040 synthetic rows of CTGAN, 9,758 strangers, 15 targets), each job once. Run on "
-        f"{where['date']}, {where['cores']} cores of {where['processor']}, Python {where['python']}, {packages}; load "
-        f"{loads[0]} to {loads[-1]}."
+        f"Run on {where['date']}, {where['cores']} cores of {where['processor']}, Python {where['python']}, {packages}"
     )
-    return "\n".join([*lines, "", ran])
+    return "\n".join([*lines, "", f"{ran}; load {loads[0]} to {loads[-1]}."])
 
 
 def versions(options: argparse.Namespace) -> dict[str, Any]:

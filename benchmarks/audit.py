@@ -75,18 +75,20 @@ def cpu() -> float:
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-def made(name: str, design: str, data: Path, secret: str, python: str | None) -> dict[str, Any]:
+def made(name: str, design: str, data: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Return what a design found about a generator."""
     began, table = cpu(), pl.read_csv(data, infer_schema_length=None)
-    settings: dict[str, Any] = {"secrets": [secret]} if design == "secrets" else {}
+    settings: dict[str, Any] = {"secrets": [given.secret]} if design == "secrets" else {}
     if design == "canaries":
         settings = {"claim": PRIVATE.get(name)}
-    runs = FEWER.get(name, TRAININGS)[design]
-    audit = divulge.audit(table, generator(name, data, python), design=design, runs=runs, seed=1, **settings).audit
+    runs = given.runs or FEWER.get(name, TRAININGS)[design]
+    audit = divulge.audit(
+        table, generator(name, data, given.python), design=design, runs=runs, seed=1, **settings
+    ).audit
     found = audit.results[-1]
     return {
         "generator": name, "design": design, "cell": cell(found, design), "trainings": audit.trainings.done,
-        "failed": audit.trainings.failed, "people": table.height, "columns": table.width, "secret": secret,
+        "failed": audit.trainings.failed, "people": table.height, "columns": table.width, "secret": given.secret,
         "verdict": found.verdict, "n": found.n, "training": round(audit.trainings.seconds / audit.trainings.planned, 1),
         "cpu": round(cpu() - began, 1),
     }  # fmt: skip
@@ -115,23 +117,30 @@ def page(runs: list[dict[str, Any]]) -> str:
         "| generator | " + " | ".join(f"{d} ({n} trainings)" for d, n in TRAININGS.items()) + " |",
         "| --- " * (1 + len(TRAININGS)) + "|",
     ]
+    width = some["columns"]
     lines += [
-        f"| {name} | " + " | ".join(_shown(found.get((name, d)), n) for d, n in TRAININGS.items()) + " |"
-        for name in [*GENERATORS, *PRIVATE] if any((name, d) in found for d in TRAININGS)
+        "| " + " | ".join([name, *(_shown(found.get((name, d)), n, width) for d, n in TRAININGS.items())]) + " |"
+        for name in [*GENERATORS, *PRIVATE]
+        if any((name, d) in found for d in TRAININGS)
     ]  # fmt: skip
-    slow = [f"{n} {found[n, 'canaries']['training']:g} s" for n in ELSEWHERE if (n, "canaries") in found]
+    own = [found[n, "canaries"] for n in ELSEWHERE if (n, "canaries") in found]
+    slow = [f"{r['generator']} {r['cpu'] / (r['trainings'] + r['failed']):.0f}" for r in own]
     if slow:
-        lines += ["", f"One training as a command, with the start of Python: {', '.join(slow)} (upper bounds)."]
+        lines += [
+            "",
+            f"CPU seconds of a training as a command, with the start of Python and the audit: {', '.join(slow)}.",
+        ]
     lines += ["", "| broken generator | what the audit says |", "| --- | --- |"]
     lines += [f"| {n} | {found[n, 'broken']['cell']} |" for n in BROKEN if (n, "broken") in found]
     return "\n".join([*lines, "", f"{sum(r['cpu'] for r in runs):,.0f} CPU s in all."])
 
 
-def _shown(run: dict[str, Any] | None, usual: int) -> str:
+def _shown(run: dict[str, Any] | None, usual: int, columns: int) -> str:
     if run is None:
         return "-"
     failed = f"; {run['failed']} failed" if run["failed"] else ""
-    return run["cell"] + failed + ("" if run["trainings"] == usual else f"; {run['trainings']} trainings")
+    fewer = "" if run["columns"] == columns else f", {run['columns']} columns"
+    return run["cell"] + failed + ("" if run["trainings"] == usual else f"; trainings: {run['trainings']}{fewer}")
 
 
 def speed(data: pl.DataFrame, secret: str) -> None:
@@ -184,6 +193,8 @@ def main() -> None:
     parser.add_argument("--docs", type=Path)
     parser.add_argument("--only", nargs="*", help="generators")
     parser.add_argument("--designs", nargs="*", default=list(TRAININGS))
+    parser.add_argument("--columns", nargs="*", help="columns to train on, where a generator takes long")
+    parser.add_argument("--runs", type=int, help="trainings of each design")
     parser.add_argument("--python", help="Python of the generators that need other packages")
     parser.add_argument("--speed", action="store_true")
     given = parser.parse_args()
@@ -201,10 +212,10 @@ def main() -> None:
         todo = [(n, d) for n in names for d in asked[n] if (n, d) not in done]
         with TemporaryDirectory() as folder, given.out.open("a", encoding="utf-8") as out:
             data = Path(folder) / "data.csv"
-            drawn(given.data, given.people).write_csv(data)
+            drawn(given.data, given.people).select(given.columns or pl.all()).write_csv(data)
             for name, design in todo:
                 run = broken(name, data, given.secret) if design == "broken" else made(
-                    name, design, data, given.secret, given.python
+                    name, design, data, given
                 )  # fmt: skip
                 runs.append(run)
                 print(json.dumps(run), file=out, flush=True)

@@ -343,18 +343,24 @@ def main() -> None:
                         help="members, synthetic rows, strangers; may be given several times")  # fmt: skip
     parser.add_argument("--json", type=Path)
     parser.add_argument("--docs", type=Path, help="page whose tables are replaced")
+    parser.add_argument("--numbers", type=Path, action="append", default=[], metavar="FILE",
+                        help="also take what an earlier run wrote with --json")  # fmt: skip
     chosen = parser.parse_args()
-    out: dict[str, Any] = {}
+    earlier = [json.loads(path.read_text()) for path in chosen.numbers]
+    out: dict[str, Any] = {
+        name: [row for file in earlier for row in file.get(name, [])] for name in ("large", "tables")
+    }
     tables: dict[str, str] = {}
-    if chosen.large:
-        out["large"] = [beside_exposure(chosen.data, tuple(map(int, sizes.split(",")))) for sizes in chosen.large]
+    out["large"] += [beside_exposure(chosen.data, tuple(map(int, sizes.split(",")))) for sizes in chosen.large]
+    if out["large"]:
         tables["membership large"] = large_markdown(out["large"])
     if chosen.data and (chosen.tables or not chosen.large):
         parts = chosen.tables.split(",") if chosen.tables else [""]
-        names = [name for name in PUBLISHED if any(part in name for part in parts)]
-        out["tables"] = [measured(chosen.data, name) for name in names]
+        out["tables"] += [measured(chosen.data, n) for n in PUBLISHED if any(part in n for part in parts)]
+    if out["tables"]:
+        out["tables"].sort(key=lambda row: list(PUBLISHED).index(row["table"]))
         tables |= {"membership": markdown(out["tables"]), "membership p": p_values(out["tables"])}
-        if len(names) == len(PUBLISHED):
+        if len(out["tables"]) == len(PUBLISHED):
             out["goals"] = goals(out["tables"])
     if chosen.speed:
         out["speed"] = [timed(sizes) for sizes in SPEED]

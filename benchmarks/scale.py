@@ -83,14 +83,33 @@ def simulated(folder: Path, rows: int) -> list[Path]:
     return [home / name for name in NAMES]
 
 
-def run(engine: str, paths: list[str], targets: list[str], counted: bool) -> dict[str, Any]:
-    """Return CPU seconds, wall seconds, and the largest memory in MB of one run in this process."""
+def attacked(engine: str, paths: list[str]) -> dict[str, Any]:
+    """Return what `divulge.cap` alone takes in this process, and the risk that it finds."""
+    import divulge
+
+    began = time.perf_counter()
+    asked = {"keys": KEYS, "target": "occupation", "unseen": "zero", "engine": engine}
+    found = divulge.cap(paths[0], paths[1], holdout=paths[2], **asked)
+    return taken(began) | {"risk": found.risk.value}
+
+
+def taken(began: float) -> dict[str, Any]:
+    """Return CPU seconds, wall seconds and the largest memory in MB of this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = {"cpu": used.ru_utime + used.ru_stime, "wall": time.perf_counter() - began}
+    return seconds | {"mb": used.ru_maxrss / 1024}
+
+
+def run(engine: str, paths: list[str], targets: list[str], what: str) -> dict[str, Any]:
+    """Return what an assessment, or `divulge.cap` alone, takes in this process."""
+    if what == "cap":
+        return attacked(engine, paths)
     import divulge
     from divulge.run import assess
     from divulge.run import counted as part
     from divulge.run.plan import plan_of
 
-    if counted:  # the same attacks in memory
+    if engine == "memory":  # the same attacks
 
         def plan(case, attacker, options):
             made = plan_of(case, attacker, options)
@@ -103,17 +122,14 @@ def run(engine: str, paths: list[str], targets: list[str], counted: bool) -> dic
         paths[0], paths[1], holdout=paths[2], keys=KEYS, targets=targets, engine=engine, models=False, membership=False,
         fidelity=False,
     )  # fmt: skip
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return {
-        "cpu": used.ru_utime + used.ru_stime, "wall": time.perf_counter() - began, "mb": used.ru_maxrss / 1024,
-        "results": len(report.results), "failed": len(report.failed), "verdict": report.assessment.verdict.verdict,
-    }  # fmt: skip
+    found = {"results": len(report.results), "failed": len(report.failed)}
+    return taken(began) | found | {"verdict": report.assessment.verdict.verdict}
 
 
-def measured(engine: str, rows: int, folder: Path, targets: list[str], counted: bool = False) -> dict[str, Any]:
+def measured(engine: str, rows: int, folder: Path, targets: list[str], what: str) -> dict[str, Any]:
     """Return what one run takes, in a process of its own."""
     paths = [str(p) for p in simulated(folder, rows)]
-    asked = json.dumps([engine, paths, targets, counted])
+    asked = json.dumps([engine, paths, targets, what])
     made = subprocess.run(
         [sys.executable, __file__, "--one", asked], capture_output=True, text=True, check=False, env=dict(os.environ)
     )
@@ -124,17 +140,16 @@ def measured(engine: str, rows: int, folder: Path, targets: list[str], counted: 
 
 def table(found: dict[str, dict[str, Any]]) -> str:
     """Return the runs as a table in Markdown."""
-    lines = [
-        "| engine | real + synthetic + holdout rows | CPU s | wall s | largest memory, MB |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for name, one in found.items():
-        engine, rows = name.split()[0], int(name.split()[1])
-        told = f"{rows:,} + {rows:,} + {rows // 4:,}"
+    head = ("what", "engine", "real + synthetic + holdout rows", "CPU s", "wall s", "largest memory, MB")
+    lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
+    for name, one in sorted(found.items(), key=lambda item: (item[0].split()[0] != "cap", int(item[0].split()[2]))):
+        what, engine, n = name.split()
+        rows = int(n)
+        told = f"| {what} | {engine} | {rows:,} + {rows:,} + {rows // 4:,} "
         if "exit" in one:
-            lines.append(f"| {engine} | {told} | ended with status {one['exit']} | | |")
+            lines.append(f"{told}| ended with status {one['exit']} | | |")
         else:
-            lines.append(f"| {engine} | {told} | {one['cpu']:.0f} | {one['wall']:.0f} | {one['mb']:,.0f} |")
+            lines.append(f"{told}| {one['cpu']:.1f} | {one['wall']:.0f} | {one['mb']:,.0f} |")
     return "\n".join(lines)
 
 
@@ -146,6 +161,7 @@ def main() -> None:
     parser.add_argument("--memory-rows", type=int, default=1_000_000, help="0 leaves memory out")
     parser.add_argument("--targets", type=lambda text: text.split(","), default=TARGETS)
     parser.add_argument("--engines", type=lambda text: text.split(","), default=["duckdb", "polars"])
+    parser.add_argument("--what", choices=["assess", "cap"], default="assess")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/scale.json"), help="runs in it are kept")
     parser.add_argument("--docs", type=Path, help="page whose table is replaced")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -158,7 +174,7 @@ def main() -> None:
     runs += [(engine, rows) for rows in sizes for engine in given.engines]
     found = json.loads(given.json.read_text()) if given.json.exists() else {}
     for engine, rows in runs:
-        found[f"{engine} {rows}"] = measured(engine, rows, given.folder, given.targets, engine == "memory")
+        found[f"{given.what} {engine} {rows}"] = measured(engine, rows, given.folder, given.targets, given.what)
         given.json.write_text(json.dumps(found, indent=1))
     print(table(found))
     if given.docs:

@@ -265,9 +265,9 @@ def test_nobody_is_asked_of_a_model_that_has_seen_him(monkeypatch):
     trained = []
     learn = learnt._learn
 
-    def watched(room, rows):
+    def watched(room, rows, **how):
         trained.append((room.which, rows))
-        return learn(room, rows)
+        return learn(room, rows, **how)
 
     monkeypatch.setattr(learnt, "_learn", watched)
     found = reference_answers(case, ["x"], secret)

@@ -315,3 +315,16 @@ def test_texts_for_missing_are_taken_out_once(tmp_path, monkeypatch):
     case = build_case(read, read, missing=["-8", "?", "none"])
     assert set(looked) == {("none",)}
     assert [case.pooled(c).counts[0][0] for c in ("age", "town")] == [1, 1]
+
+
+def test_the_nearest_synthetic_rows_of_all_people_are_those_of_each_side():
+    rng = np.random.default_rng(3)
+    people, other = (
+        pl.DataFrame({"x": rng.integers(0, 60, 90) / 4, "c": rng.choice(list("abc"), 90)}) for _ in range(2)
+    )
+    case = build_case(people[:60], other, people[60:])
+    d = distances_of(case)
+    for k in (1, 3):
+        found, searched = d.nearest("people", "synthetic", k), d.index("synthetic").nearest(d.rows("people"), k)
+        for name in ("distances", "rows", "n_ties"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(searched, name))

@@ -111,6 +111,19 @@ def test_a_library_of_another_kind_is_built_again(place, monkeypatch, change):
     assert not build.is_current(place)
 
 
+def test_where_a_compiler_is_named_no_other_is_taken(monkeypatch):
+    """Else a wheel for another machine would get the library of this one."""
+    monkeypatch.setenv("CC", "no-such-compiler -target elsewhere")
+    assert build.compilers() == [["no-such-compiler", "-target", "elsewhere"]]
+    assert build.working_compiler() is None
+
+
+def test_a_library_is_called_as_its_platform_calls_libraries():
+    named = {"linux": ".so", "manylinux_2_17_aarch64": ".so", "macosx_11_0_arm64": ".dylib", "darwin": ".dylib",
+             "win32": ".dll", "win_amd64": ".dll"}  # fmt: skip
+    assert {platform: build.file_name(platform).removeprefix("divulge_kernels") for platform in named} == named
+
+
 def test_an_installed_library_has_no_sources_to_compare(place):
     for path in (*place.glob("*.c"), *place.glob("*.h")):
         path.unlink()

@@ -7,6 +7,7 @@ a stranger are measured on one ruler. "people" are the real rows followed by the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "neare
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
+_OF_NEAREST = tuple(f.name for f in fields(Nearest))
 
 
 def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[str]]:
@@ -112,6 +114,10 @@ class Distances:
         """Return the k nearest rows of one table for each row of another; a row is never its own neighbour."""
 
         def make() -> Nearest:
+            sides = [r for r in ("real", "holdout") if self.n_rows(r)]
+            if queries == "people" and reference == "synthetic" and len(sides) > 1:  # other attacks ask each side
+                found = [self.nearest(side, reference, k) for side in sides]
+                return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
             own = self._own(queries, reference)
             return self.index(reference).nearest(
                 self.distinct(queries) if own is None else self.rows(queries), k, own=own

@@ -29,7 +29,7 @@ def check_counted(options: RunOptions) -> None:
     if not counts_elsewhere(options):
         return
     asked = {
-        "positive_control": options.positive_control is not None, "people": options.people is not None,
+        "positive_control": options.positive_control is not None, "people": options.people not in (None, "all"),
         "resume": options.resume,
     }  # fmt: skip
     if refused := next((name for name, given in asked.items() if given), None):

@@ -152,7 +152,11 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
         size = pairs if CATALOGUE[attack].plan.per == "target" else 0
         if (expect := CATALOGUE[attack].expect) is not None:
             expect(asked, [tasks[i].settings for i in several])
-        found = one_by_one(lambda i, case=asked: runner.made(case, tasks[i], about), several, size)
+
+        def made(i: int, case: Case = asked) -> Answer:
+            return runner.made(case, tasks[i], about)
+
+        found = one_by_one(made, several, size)
         # closed at once when the run is interrupted: tests that have not begun are cancelled
         with closing(cast(Generator[Answer], found)):
             for i in several:

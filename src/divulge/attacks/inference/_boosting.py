@@ -25,11 +25,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
-MOST_CLASSES = 60
-"""Values (or cells of numbers) that can be guessed; rarer ones are pooled in one class that is never guessed. A limit
-on the time, not calibrated."""
-MOST_ROWS = 100_000
-"""Greatest number of training rows; from more rows so many are drawn. A limit on the time, not calibrated."""
+MOST_CLASSES = 25
+"""Values that can be guessed; rarer ones are pooled in one class that is never guessed. A limit on the time, not
+calibrated: all cells of a number, and as many as the trees of a model are enough for."""
+MOST_ROWS = 40_000
+"""Most synthetic rows that a model is trained on; from more rows so many are drawn. A limit on the time."""
+MOST_STRANGERS = 20_000
+"""Most people that the model of the reference is trained on. A limit on the time."""
 MOST_CATEGORIES = 254
 """Categories that scikit-learn can tell apart in a column; if there are more, they are ranked by frequency."""
 FOLDS = 5
@@ -79,7 +81,7 @@ def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Gue
     1.0
     """
     room = _Room(case, known, secret, 1)
-    lesson = _learn(room, _capped(case, room.order, f"model {secret.name}"))
+    lesson = _learn(room, _capped(case, room.order, MOST_ROWS, "model"), shared=True)
     right, sure = lesson.ask(np.arange(len(secret.people)))
     return Guesses(right, sure, "gradient boosting trained on the synthetic table" + lesson.in_words(len(room.order)))
 
@@ -105,13 +107,13 @@ def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) ->
     right, sure = (np.zeros(len(secret.people)) for _ in range(2))
     if case.has_holdout:
         members = np.arange(case.n_rows("real"))
-        lesson = _learn(room, _capped(case, room.order, f"reference {secret.name}"))
+        lesson = _learn(room, _capped(case, room.order, MOST_STRANGERS, "reference"), shared=True)
         right[members], sure[members] = lesson.ask(members)
         return Guesses(right, sure, "gradient boosting trained on strangers, without the synthetic table")
     for f in range(FOLDS):
         others = room.order[fold[room.order] != f]
         asked = np.flatnonzero(fold == f)
-        lesson = _learn(room, _capped(case, others, f"reference {secret.name} {f}"))
+        lesson = _learn(room, _capped(case, others, MOST_STRANGERS, f"reference {secret.name} {f}"), shared=False)
         right[asked], sure[asked] = lesson.ask(asked)
     same = room.same()
     right, sure = (_mean_of_equals(v, same) for v in (right, sure))
@@ -128,6 +130,7 @@ class _Room:
         self.case, self.secret, self.which = case, secret, which
         self.known = sorted(known)
         names = tuple(sorted({*known, secret.name}))
+        self.names = names
         self.canonical = canonical_of(case, names, [which])
         self.place = {n: i for i, n in enumerate(names)}
         self.order = self.canonical.order(which)
@@ -160,19 +163,45 @@ class _Room:
         return self.case.schema[column].kind in ("numeric", "datetime")
 
 
-@dataclass(frozen=True, slots=True)
-class _Feature:
-    """One known column: the number that stands for each of its codes; nan for missing and for unknown codes."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Features:
+    """Columns as numbers, for models trained on some rows of a table; nan for missing and for unknown values."""
 
-    of_code: Floats
-    people: Codes
-    is_category: bool
+    names: tuple[str, ...]
+    """Columns with at least two values among the training rows."""
+    is_category: tuple[bool, ...]
+    trained: NDArray[np.float32]
+    """Shape (n_rows, n_columns)."""
+    people: NDArray[np.float32]
+    """Shape (n_people, n_columns)."""
+
+    def of(self, known: Sequence[str]) -> _Features:
+        """Return some of the columns."""
+        at = [j for j, name in enumerate(self.names) if name in known]
+        names, is_category = tuple(self.names[j] for j in at), tuple(self.is_category[j] for j in at)
+        return _Features(names, is_category, self.trained[:, at], self.people[:, at])
 
 
-def _feature(room: _Room, column: str, rows: Ints) -> _Feature | None:
-    """Return a column as a feature, based on the training rows; None where these have one value."""
-    codes = room.case.codes(column, binned=False)
-    trained = codes[room.which][rows]
+def _features(room: _Room, rows: Ints, *, shared: bool) -> _Features:
+    """Return the known columns as features of models trained on these rows; models of all targets may share them."""
+    if not shared:
+        return _coded(room, room.known, rows)
+    key = ("features of models", room.names, room.which)
+    return room.case.encoded.once(key, lambda: _coded(room, room.names, rows)).of(room.known)
+
+
+def _coded(room: _Room, names: Sequence[str], rows: Ints) -> _Features:
+    codes = {n: room.case.codes(n, binned=False) for n in names}
+    columns = [(n, *found) for n in names if (found := _feature(room, n, codes[n][room.which][rows])) is not None]
+    trained, people = (np.empty((n, len(columns)), dtype=np.float32) for n in (len(rows), len(room.secret.people)))
+    for j, (name, of_code, _) in enumerate(columns):
+        trained[:, j] = of_code[codes[name][room.which][rows]]
+        people[:, j] = of_code[np.concatenate([c for i, c in enumerate(codes[name]) if i != 1])]
+    return _Features(tuple(c[0] for c in columns), tuple(c[2] for c in columns), trained, people)
+
+
+def _feature(room: _Room, column: str, trained: Codes) -> tuple[Floats, bool] | None:
+    """Return the number of each code of a column, and whether it is a category; None where rows have one value."""
     counts = np.bincount(trained, minlength=room.case.n_codes(column, binned=False))
     seen = np.flatnonzero(counts[1:] > 0) + 1
     of_code = np.full(len(counts), np.nan)
@@ -188,10 +217,9 @@ def _feature(room: _Room, column: str, rows: Ints) -> _Feature | None:
         is_category = len(seen) <= MOST_CATEGORIES
         order = np.lexsort((place, np.zeros_like(place) if is_category else -counts[seen]))
         of_code[seen[order]] = np.arange(len(seen))
-    held = of_code[counts > 0]
-    if len(np.unique(held)) < 2:  # one value, or all missing
+    if len(np.unique(of_code[counts > 0])) < 2:  # one value, or all missing
         return None
-    return _Feature(of_code, np.concatenate([codes[i] for i in range(len(codes)) if i != 1]), is_category)
+    return of_code, is_category
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +293,8 @@ class _Lesson:
 
     secret: TargetValues
     classes: _Classes
-    features: tuple[_Feature, ...]
-    chance: Callable[[Floats], Floats]
+    features: _Features
+    chance: Callable[[NDArray[np.float32]], Floats]
     """Maps features, shape (n, n_features), to the probability of each class, shape (n, n_classes)."""
     n_rows: int
 
@@ -279,11 +307,8 @@ class _Lesson:
         return right, sure
 
     def _ask(self, people: Ints) -> tuple[Floats, Floats]:
-        x = np.zeros((len(people), len(self.features)))
-        for j, f in enumerate(self.features):
-            x[:, j] = f.of_code[f.people[people]]
         guess = self.classes.guess
-        chance = self.chance(x)
+        chance = self.chance(self.features.people[people])
         if self.classes.met is not None:
             chance = np.einsum("ic,cg->ig", chance, self.classes.met)  # not BLAS: its rounding depends on threads
         # rounded: guesses whose probabilities differ only in the last digits are equally good
@@ -307,20 +332,20 @@ class _Lesson:
         return out
 
 
-def _learn(room: _Room, rows: Ints) -> _Lesson:
+def _learn(room: _Room, rows: Ints, *, shared: bool) -> _Lesson:
     classes = _classes(room, room.target[rows])
     shares = np.bincount(classes.of_row) / len(rows)
-    found = [(n, f) for n in room.known if (f := _feature(room, n, rows)) is not None]
-    features = tuple(f for _, f in found)
+    features = _features(room, rows, shared=shared)
     lesson = _Lesson(room.secret, classes, features, lambda x: np.tile(shares, (len(x), 1)), len(rows))
-    if not 2 <= len(shares) <= len(rows) / 2 or not features:  # hardly a value occurs twice: nothing can be learnt
+    if not 2 <= len(shares) <= len(rows) / 2 or not features.names:  # hardly a value occurs twice: nothing to learn
         return lesson
-    x = np.stack([f.of_code[room.case.codes(n, binned=False)[room.which][rows]] for n, f in found], axis=1)
-    model = _boosted(x, classes.of_row, [f.is_category for f in features], len(shares))
+    model = _boosted(features.trained, classes.of_row, list(features.is_category), len(shares))
     return replace(lesson, chance=model)
 
 
-def _boosted(x: Floats, y: Ints, categories: list[bool], n_classes: int) -> Callable[[Floats], Floats]:
+def _boosted(
+    x: NDArray[np.float32], y: Ints, categories: list[bool], n_classes: int
+) -> Callable[[NDArray[np.float32]], Floats]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     n_iterations = int(np.clip(_TREES // (n_classes if n_classes > 2 else 1), *_ITERATIONS))
@@ -336,7 +361,7 @@ def _boosted(x: Floats, y: Ints, categories: list[bool], n_classes: int) -> Call
     with _one_thread():
         model.fit(x, y)
 
-    def chance(asked: Floats) -> Floats:
+    def chance(asked: NDArray[np.float32]) -> Floats:
         with _one_thread():
             return np.asarray(model.predict_proba(asked))
 
@@ -350,11 +375,11 @@ def _one_thread() -> Any:
     return threadpool_limits(1, user_api="openmp")
 
 
-def _capped(case: Case, rows: Ints, step: str) -> Ints:
-    """Return at most `MOST_ROWS` rows, in the given order."""
-    if len(rows) <= MOST_ROWS:
+def _capped(case: Case, rows: Ints, most: int, step: str) -> Ints:
+    """Return at most so many rows, in the given order."""
+    if len(rows) <= most:
         return rows
-    return rows[np.sort(case.rng(step).choice(len(rows), MOST_ROWS, replace=False))]
+    return rows[np.sort(case.rng(step).choice(len(rows), most, replace=False))]
 
 
 def _folds(case: Case, room: _Room, units: Ints | None) -> Ints | None:

@@ -160,7 +160,8 @@ def linear_reconstruction(case: Case, *, target: str, keys: Sequence[str] | None
     mean = float(rows.mean())
     apart = [g for side in groups for g in side]
     whole = [orders[0]] if len(groups[0]) > 1 and n <= _MOST else []
-    solved, n_queries, context = np.full(len(secret), mean), 0, {}
+    solved, n_queries = np.full(len(secret), mean), 0
+    context: dict[str, float | None] = {}
     for number, (a, b) in enumerate(equations(tables, [*apart, *whole], sets)):
         found = box_least_squares(a, b, mean, _PENALTY).round(_DIGITS)
         if number < len(apart):

@@ -85,10 +85,10 @@ def is_current(folder: Path = HERE) -> bool:
 
 
 def compilers() -> list[list[str]]:
-    """Return the commands of C compilers that this machine has, the one to take first first."""
-    asked = os.environ.get("CC", "").split()
-    found = [asked] if asked else []
-    found += [[path] for name in ("cc", "gcc", "clang") if (path := shutil.which(name))]
+    """Return the commands of C compilers that this machine has, the first one first; CC alone where it is set."""
+    if asked := os.environ.get("CC", "").split():
+        return [asked]
+    found = [[path] for name in ("cc", "gcc", "clang") if (path := shutil.which(name))]
     if find_spec("ziglang") is not None:
         found.append([sys.executable, "-m", "ziglang", "cc"])
     return found
@@ -171,7 +171,7 @@ def _zig_cache() -> tempfile.TemporaryDirectory[str]:
 
 def _run(command: list[str], place: Path) -> subprocess.CompletedProcess[str]:
     caches = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR") if "ziglang" in command else ()
-    surroundings = {**os.environ, **{name: _zig_cache().name for name in caches}}
+    surroundings = {**{name: _zig_cache().name for name in caches if name not in os.environ}, **os.environ}
     try:
         return subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True, check=False)
     except OSError as e:
