@@ -12,7 +12,7 @@ def about_pairs(secret: str, n: int, hits: float, n_runs: int) -> str:
 
     Examples
     --------
-    >>> about_pairs("income", 500, 290, 1)[-67:]
+    >>> about_pairs("income", 500, 290, 1)[-68:]
     'the synthetic table tells for 58% which it was; 50% would be nothing'
     """
     where = "one training" if n_runs == 1 else f"{n_runs:,} trainings"
