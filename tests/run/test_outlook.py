@@ -108,7 +108,7 @@ def test_the_command_prints_and_writes_it(files, tmp_path, monkeypatch):
     assert found.exit_code == 0, found.output
     assert "real 9,000 x 5" in found.output
     assert "ask 500 of 9,000 members and 500 of 3,000 strangers, drawn by seed 0: " in found.output
-    assert "ask everybody: copies 1, dcr 1" in found.output
+    assert "ask everybody, always: copies 1, dcr 1" in found.output
     data = json.loads((tmp_path / "plan.json").read_text())
     assert (data["rows"], data["fits"], data["people"]) == (21_000, True, 500)
     assert {"attack": "dcr", "tests": 1, "sampled": False} in data["attacks"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import isnan
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, pr
 from divulge.run.memory import Room, room
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed
 from divulge.run.outlook import Given, Outlook, PlannedTests
+from divulge.run.people import FEWER
 from divulge.run.plan import Plan, first_key_sets, plan_of
 from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
@@ -188,8 +189,15 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=tuple(planned.notes),
+        notes=(*planned.notes, *_limited(planned.attacks, max(of))),
     )
+
+
+def _limited(attacks: Iterable[str], people: int) -> list[str]:
+    """Return which attacks ask a sample for the time that they take, whatever is asked of the others."""
+    limits = {name: CATALOGUE[name].most for name in attacks}
+    return [f"{FEWER.format(name)}: at most {most:,} members and strangers" for name, most in limits.items()
+            if most is not None and most < people]  # fmt: skip
 
 
 def prepared(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunOptions) -> tuple[_Announced, Plan, Work]:

@@ -136,8 +136,10 @@ def _there(told: Outlook) -> str:
 
 
 def _who(told: Outlook, sampled: bool) -> str:
-    if told.people is None or not sampled:
-        return "ask everybody"
+    if not sampled:
+        return "ask everybody, always"
+    if told.people is None:
+        return "ask everybody, or a sample (--people)"
     return f"ask {asked_in_words(told.asked, told.of)}, drawn by seed {told.seed}"
 
 
