@@ -24,7 +24,7 @@ from divulge.tables.parquet import PARQUET
 __all__ = ["check_engine", "counted", "counted_path"]
 
 _T = TypeVar("_T")
-_MEMORY = "hint: engine='memory' reads it into memory; or write it as Parquet."
+_MEMORY = "engine='memory' reads it into memory; or write it as Parquet."
 
 
 def check_engine(engine: Any) -> None:
@@ -185,7 +185,8 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
     for file in files:
         if file.suffix.lower() not in PARQUET:
             raise SettingError(
-                f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. {_MEMORY}"
+                f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. hint: "
+                f"{_MEMORY}"
             )
         try:
             with open(file, "rb") as handle:
