@@ -39,7 +39,8 @@ import divulge
 files, settings = json.loads(sys.argv[1])
 known = inspect.signature(divulge.assess).parameters
 settings = {k: v for k, v in settings.items() if k in known}
-report = divulge.assess(files[0], files[1], holdout=files[2], jobs=2, **settings)
+real, synthetic, holdout = map(divulge.read, files)
+report = divulge.assess(real, synthetic, holdout=holdout, jobs=2, **settings)
 """
 
 SINGLING_OUT = """
