@@ -93,6 +93,12 @@ def test_the_sentence_names_what_was_found_in_the_first_the_last_and_all_others(
     )
 
 
+def test_of_many_candidates_the_sentence_leaves_the_findings_to_the_table():
+    six = placed(*((c, "excess found", f"found in {c}", (i, i)) for i, c in enumerate("abcdef", 1)))
+    assert order_in_words(six, 0.95).startswith("Least risk: “a” (excess found). Most risk: “f” (excess found).")
+    assert "found in" not in order_in_words(six, 0.95)
+
+
 # ---------------------------------------------------------------- what ranks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
 from divulge.report.formatting import several
@@ -93,6 +93,8 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
         Level at which all ranks hold together.
     """
     n = len(placed)
+    if n > _NAMED:  # what was found in each stands in the table below
+        placed = [replace(p, why="") for p in placed]
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
     if not told:
         found = [p for p in placed if p.why]
@@ -127,13 +129,20 @@ def apart_in_words(behind: Sequence[str], before: Sequence[str], level_with: Seq
     level_with
         Labels of the others.
 
+    Where there are more than five others, they are counted and not named.
+
     Examples
     --------
     >>> apart_in_words(["a"], ["d", "e"], ["c"])
     'Behind “a”; before “d”, “e”; not told apart from “c”.'
+    >>> apart_in_words(["a"], list("defghi"), ["c"])
+    'Behind 1; before 6; not told apart from 1.'
     """
     words = (("behind", behind), ("before", before), ("not told apart from", level_with))
-    told = "; ".join(f"{word} {some([f'“{o}”' for o in others])}" for word, others in words if others)
+    many = len(behind) + len(before) + len(level_with) > _NAMED
+    told = "; ".join(
+        f"{word} {len(others) if many else some([f'“{o}”' for o in others])}" for word, others in words if others
+    )
     return told[:1].upper() + told[1:] + "." if told else ""
 
 
