@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, names, run_options, table_options
+from divulge.cli.options import FILE, attacker_options, run_options, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import (
     check_file,
@@ -42,26 +42,7 @@ _PASSED_ON = (
 @cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
-@click.option("--together", is_flag=True, help="Attack several SYNTHETIC as tables of one training set, all released.")
-@click.option(
-    "--holdout",
-    type=FILE,
-    metavar="FILE",
-    help="Table of people from the same population that the synthesizer never saw.",
-)
-@click.option(
-    "--keys", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker knows: age,sex,zip."
-)
-@click.option(
-    "--targets", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker wants to learn."
-)
-@click.option(
-    "--subgroups",
-    multiple=True,
-    callback=names,
-    metavar="COLUMNS",
-    help="Columns whose values define groups; inference is reported for each group.",
-)
+@attacker_options
 @click.option(
     "--engine",
     type=click.Choice(["auto", "memory", "duckdb", "polars"]),

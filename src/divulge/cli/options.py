@@ -10,7 +10,17 @@ from click.shell_completion import CompletionItem
 
 from divulge.core.errors import SettingError
 
-__all__ = ["FILE", "FOLDER", "PEOPLE", "check_path", "names", "run_options", "table_options"]
+__all__ = [
+    "FILE",
+    "FOLDER",
+    "PEOPLE",
+    "attacker_options",
+    "check_path",
+    "names",
+    "planned_options",
+    "run_options",
+    "table_options",
+]
 
 
 class _PathName(click.types.StringParamType):
@@ -79,84 +89,128 @@ def _split(value: str, option: str) -> list[str]:
     return [n for n in names if n]
 
 
-def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options on how tables are read to a command."""
-    options = [
-        click.option(
-            "--schema",
-            "schema_file",
-            type=FILE,
-            metavar="FILE",
-            help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON).",
-        ),
-        click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household."),
-        click.option(
-            "--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of every attack."
-        ),
-        click.option(
-            "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
-        ),
-    ]
+_Options = tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...]
+
+
+def _with(options: _Options, function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+_ATTACKER: _Options = (
+    click.option("--together", is_flag=True,
+                 help="Attack several SYNTHETIC as tables of one training set, all released."),
+    click.option("--holdout", type=FILE, metavar="FILE",
+                 help="Table of people from the same population that the synthesizer never saw."),
+    click.option("--keys", multiple=True, callback=names, metavar="COLUMNS",
+                 help="Columns the attacker knows: age,sex,zip."),
+    click.option("--targets", multiple=True, callback=names, metavar="COLUMNS",
+                 help="Columns the attacker wants to learn."),
+    click.option("--subgroups", multiple=True, callback=names, metavar="COLUMNS",
+                 help="Columns whose values define groups; inference is reported for each group."),
+)  # fmt: skip
+
+_TABLES: _Options = (
+    click.option(
+        "--schema",
+        "schema_file",
+        type=FILE,
+        metavar="FILE",
+        help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON).",
+    ),
+    click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household."),
+    click.option(
+        "--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of every attack."
+    ),
+    click.option(
+        "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
+    ),
+)
+
+_SCOPE: _Options = (
+    click.option("--search", type=click.Choice(["default", "full", "off"]), default="default", show_default=True,
+                 help="How key sets are searched when no keys are given; full also lists minimal disclosing sets."),
+    click.option("--models/--no-models", default=None,
+                 help="Train models for inference  [default: up to 3 million people x targets]."),
+    click.option("--membership/--no-membership", default=True, show_default=True,
+                 help="Test who is taken for a member, by scores of distances, margins and a classifier."),
+    click.option("--utility/--no-utility", default=True, show_default=True,
+                 help="Measure how well the synthetic table keeps the distributions and predictions of the real "
+                 "one."),
+    click.option("--fidelity/--no-fidelity", default=True, show_default=True,
+                 help="Compare columns and pairs of columns with the real ones, beside what a fresh sample shows."),
+    click.option("--fidelity-models", is_flag=True,
+                 help="Measure fidelity by models too, as `divulge fidelity` does; takes some ten seconds more."),
+    click.option("--acceptable", type=float, default=0.05, show_default=True,
+                 help="Largest upper limit of risk that counts as none found."),
+    click.option("--positive-control", type=float, default=None, metavar="F",
+                 help="Replace a fraction F of the synthetic rows by copies of real people, and report whether the "
+                 "attacks notice."),
+)  # fmt: skip
+"""What is attacked and measured."""
+
+_ASKED: _Options = (
+    click.option("--people", type=PEOPLE, metavar="N",
+                 help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; "
+                 "'all' asks everybody.  [default: everybody, or a sample where all do not fit into memory]"),
+)  # fmt: skip
+
+_SEED: _Options = (
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
+    click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N",
+                 help="Number of threads; the results do not depend on it.  [default: all cores]"),
+)  # fmt: skip
+
+_RUN: _Options = (
+    click.option("--out", type=FOLDER, metavar="DIR",
+                 help="Folder to write the report to  [default: divulge-report, or divulge-report-external]."),
+    click.option("--edition", type=click.Choice(["custodian", "external"]), default="custodian",
+                 show_default=True,
+                 help="Report to write; external leaves out records, small counts and column names."),
+    click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
+                 help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
+                 "'columns' shows column names in an external one."),
+    *_SCOPE,
+    click.option("--fail-on", multiple=True, metavar="RULE",
+                 help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
+                 "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess', 'column_pairs.ruler > 3', "
+                 "'column_shapes differs'."),
+    click.option("--policy", type=FILE, metavar="FILE",
+                 help="Exit with status 1 when a condition of this policy is broken; `divulge policy` writes a "
+                 "template."),
+    click.option("--baseline", type=FILE, metavar="FILE",
+                 help="assessment.json of an earlier run, to test what has changed since then."),
+    click.option("--junit", type=FILE, metavar="FILE",
+                 help="File for policy, attacks and preconditions as JUnit XML."),
+    click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
+                 help="Start no test after this many seconds; the report lists the tests left out."),
+    *_ASKED,
+    click.option("--beyond-memory", is_flag=True,
+                 help="Begin although the run is not expected to fit into memory."),
+    click.option("--resume", is_flag=True, help="Continue a run that was interrupted."),
+    *_SEED,
+    click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
+    click.option("-v", "--verbose", is_flag=True, help="Print each attack and its time when it is done."),
+)  # fmt: skip
+
+
+def attacker_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options on strangers and on what the attacker knows and wants to a command."""
+    return _with(_ATTACKER, function)
+
+
+def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options on how tables are read to a command."""
+    return _with(_TABLES, function)
+
+
+def planned_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a run that decide what it needs to a command."""
+    return _with((*_SCOPE, *_ASKED, *_SEED), function)
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a run to a command."""
-    options = [
-        click.option("--out", type=FOLDER, metavar="DIR",
-                     help="Folder to write the report to  [default: divulge-report, or divulge-report-external]."),
-        click.option("--edition", type=click.Choice(["custodian", "external"]), default="custodian",
-                     show_default=True,
-                     help="Report to write; external leaves out records, small counts and column names."),
-        click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
-                     help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
-                     "'columns' shows column names in an external one."),
-        click.option("--search", type=click.Choice(["default", "full", "off"]), default="default", show_default=True,
-                     help="How key sets are searched when no keys are given; full also lists minimal disclosing sets."),
-        click.option("--models/--no-models", default=None,
-                     help="Train models for inference  [default: up to 3 million people x targets]."),
-        click.option("--membership/--no-membership", default=True, show_default=True,
-                     help="Test who is taken for a member, by scores of distances, margins and a classifier."),
-        click.option("--utility/--no-utility", default=True, show_default=True,
-                     help="Measure how well the synthetic table keeps the distributions and predictions of the real "
-                     "one."),
-        click.option("--fidelity/--no-fidelity", default=True, show_default=True,
-                     help="Compare columns and pairs of columns with the real ones, beside what a fresh sample shows."),
-        click.option("--fidelity-models", is_flag=True,
-                     help="Measure fidelity by models too, as `divulge fidelity` does; takes some ten seconds more."),
-        click.option("--acceptable", type=float, default=0.05, show_default=True,
-                     help="Largest upper limit of risk that counts as none found."),
-        click.option("--positive-control", type=float, default=None, metavar="F",
-                     help="Replace a fraction F of the synthetic rows by copies of real people, and report whether the "
-                     "attacks notice."),
-        click.option("--fail-on", multiple=True, metavar="RULE",
-                     help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
-                     "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess', 'column_pairs.ruler > 3', "
-                     "'column_shapes differs'."),
-        click.option("--policy", type=FILE, metavar="FILE",
-                     help="Exit with status 1 when a condition of this policy is broken; `divulge policy` writes a "
-                     "template."),
-        click.option("--baseline", type=FILE, metavar="FILE",
-                     help="assessment.json of an earlier run, to test what has changed since then."),
-        click.option("--junit", type=FILE, metavar="FILE",
-                     help="File for policy, attacks and preconditions as JUnit XML."),
-        click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
-                     help="Start no test after this many seconds; the report lists the tests left out."),
-        click.option("--people", type=PEOPLE, metavar="N",
-                     help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; "
-                     "'all' asks everybody.  [default: everybody, or a sample where all do not fit into memory]"),
-        click.option("--beyond-memory", is_flag=True,
-                     help="Begin although the run is not expected to fit into memory."),
-        click.option("--resume", is_flag=True, help="Continue a run that was interrupted."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
-        click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),
-        click.option("--jobs", type=click.IntRange(min=1), metavar="N",
-                     help="Number of threads; the results do not depend on it.  [default: all cores]"),
-        click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
-        click.option("-v", "--verbose", is_flag=True, help="Print each attack and its time when it is done."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return _with(_RUN, function)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import FILE, PEOPLE, names, table_options
+from divulge.cli.options import FILE, attacker_options, planned_options, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file, check_names
 from divulge.core.errors import SettingError
@@ -20,59 +20,9 @@ __all__ = ["plan"]
 @cli.command(short_help="Tell what an assessment will need and can find, before it begins.")
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
-@click.option("--together", is_flag=True, help="Several SYNTHETIC are tables of one training set, all released.")
-@click.option(
-    "--holdout",
-    type=FILE,
-    metavar="FILE",
-    help="Table of people from the same population that the synthesizer never saw.",
-)
-@click.option(
-    "--keys", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker knows: age,sex,zip."
-)
-@click.option(
-    "--targets", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker wants to learn."
-)
-@click.option(
-    "--subgroups", multiple=True, callback=names, metavar="COLUMNS", help="Columns whose values define groups."
-)
+@attacker_options
 @table_options
-@click.option(
-    "--search",
-    type=click.Choice(["default", "full", "off"]),
-    default="default",
-    show_default=True,
-    help="How key sets are searched when no keys are given.",
-)
-@click.option(
-    "--models/--no-models",
-    default=None,
-    help="Train models for inference  [default: up to 3 million people x targets].",
-)
-@click.option("--membership/--no-membership", default=True, show_default=True, help="Test who is taken for a member.")
-@click.option("--utility/--no-utility", default=True, show_default=True, help="Measure the utility.")
-@click.option("--fidelity/--no-fidelity", default=True, show_default=True, help="Measure the fidelity.")
-@click.option("--fidelity-models", is_flag=True, help="Measure fidelity by models too.")
-@click.option(
-    "--acceptable",
-    type=float,
-    default=0.05,
-    show_default=True,
-    help="Largest upper limit of risk that counts as none found.",
-)
-@click.option(
-    "--positive-control", type=float, default=None, metavar="F", help="Attack a fraction F of planted copies too."
-)
-@click.option(
-    "--people",
-    type=PEOPLE,
-    metavar="N",
-    help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; 'all' "
-    "asks everybody.  [default: everybody, or a sample where all do not fit into memory]",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: all cores]")
+@planned_options
 @click.option(
     "--json", "json_file", type=FILE, metavar="FILE", help="File for the plan; it holds no value of the tables."
 )
