@@ -1,8 +1,8 @@
 """How long two source trees of divulge take for the same tasks, in turn, in one run; and whether they give the same.
 
-    git worktree add /tmp/old 2afc604    # the last commit whose loops numba compiled; it needs `pip install numba`
-    python benchmarks/two_trees.py /tmp/old/src src --adult DIR                    about half an hour
-    python benchmarks/two_trees.py /tmp/old/src src --tasks nearest-15,predicates --rounds 5
+    git worktree add ../old 2afc604    # the last commit whose loops numba compiled; it needs `pip install numba`
+    python benchmarks/two_trees.py ../old/src src --adult DIR                    about half an hour
+    python benchmarks/two_trees.py ../old/src src --tasks nearest-15,predicates --rounds 5
 
 Each measurement is a process of its own: the first call loads (or compiles), and the median of the next ones counts.
 The trees take turns, and the ratio is the median over the rounds; below 1 the second tree is faster. `--adult DIR` is

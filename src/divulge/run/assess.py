@@ -256,8 +256,8 @@ class _Assessing:
             gather(case, plan)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
-        kept = options.keep is not None and not elsewhere
-        store = CheckpointStore(options.keep, resume=options.resume) if kept and options.keep else None
+        keep = None if elsewhere else options.keep
+        store = None if keep is None else CheckpointStore(keep, resume=options.resume)
         runner = Runner(watch, clock, store, self.finished, options.models, options.sample)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)

@@ -24,7 +24,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
-from divulge.report.prose.decision import decision
+from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.tiles import state_words
@@ -277,9 +277,8 @@ def _level(data: Assessment) -> str:
 
 def _banner(data: Assessment) -> dict[str, Any]:
     verdict = data.verdict.verdict
-    exact = any((r.attack, r.variant) == ("copies", "exact") and r.real and r.real.hits for r in data.results)
     return {
-        "css": "unsure" if verdict == "no holdout" and exact else _CLASS.get(verdict, "unsure"),
+        "css": "unsure" if copied_without_strangers(data) else _CLASS.get(verdict, "unsure"),
         "icon": html_charts.icon(verdict),
         "sentence": formatting.sentence(data),
         "meaning": formatting.meaning(data),

@@ -17,7 +17,7 @@ from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
 
-__all__ = ["Decision", "decision", "headline", "untested"]
+__all__ = ["Decision", "copied_without_strangers", "decision", "headline", "untested"]
 
 _FEW = 4
 
@@ -72,10 +72,9 @@ def decision(data: Assessment) -> Decision:
 
 def _title(data: Assessment) -> str:
     """Return the verdict and what it means for a release; without strangers also that people are copied."""
-    verdict, exact = data.verdict.verdict, _exact_copies(data)
-    if verdict == "no holdout" and exact is not None and exact.real is not None and exact.real.hits:
+    if copied_without_strangers(data):
         return "No holdout, and people are copied: not cleared for release"
-    return _TITLES.get(verdict, formatting.capitalized(verdict))
+    return _TITLES.get(data.verdict.verdict, formatting.capitalized(data.verdict.verdict))
 
 
 _TITLES = {
@@ -133,6 +132,12 @@ def _found(data: Assessment) -> str:
 
 def _exact_copies(data: Assessment) -> ResultRecord | None:
     return next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+
+
+def copied_without_strangers(data: Assessment) -> bool:
+    """Return whether people are copied word for word where no strangers say how many chance gives."""
+    exact = _exact_copies(data)
+    return data.verdict.verdict == "no holdout" and exact is not None and bool(exact.real and exact.real.hits)
 
 
 def _word_for_word(data: Assessment) -> str:
@@ -193,9 +198,7 @@ def _release(data: Assessment) -> str:
     if verdict == "none found":
         return "The evidence does not speak against a release. It covers the questions below and no others."
     if verdict == "no holdout":
-        exact = _exact_copies(data)
-        copied = exact is not None and exact.real is not None and exact.real.hits
-        who = _COPIED if copied else ""
+        who = _COPIED if copied_without_strangers(data) else ""
         return f"{who} This evidence clears nothing: it lacks people to compare with.".strip()
     return "The evidence is too thin to decide either way."
 
