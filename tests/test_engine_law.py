@@ -3,6 +3,7 @@
 import datetime as dt
 from contextlib import suppress
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +16,7 @@ from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.case.encoded import ROLES
 from divulge.core.errors import DivulgeError, TableError
+from divulge.measures.catalogue import all_measures
 from divulge.run import assess as assess_module
 from divulge.run.counted import keep_counted
 from divulge.run.plan import plan_of
@@ -112,8 +114,24 @@ def test_a_function_says_the_same_on_every_engine(name, settings, engine, unit, 
     assert told(attack(*paths[:2], holdout=paths[2], unit=unit, engine=engine, **settings)) == told(expected)
 
 
+def kept(given, engine, unit=None, **settings):
+    """Return what the counted measures of fidelity say."""
+    found = divulge.fidelity(*given[:2], holdout=given[2], unit=unit, engine=engine, **settings)
+    return told(found.results), found.warnings, found.settings
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("unit", ["household", None])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fidelity_is_the_same_on_every_engine(engine, unit, tables, paths):
+    expected = kept(tables, "memory", unit, models=False, groups=["job", "owner"])
+    assert kept(paths, engine, unit, groups=["job", "owner"]) == expected
+    measured = {r["measure"] for r in expected[0] if r["verdict"] != "not measured"}
+    assert measured == {m.name for m in all_measures() if not m.models and not m.on_demand}
+
+
 def hostile_answers(given, engine):
-    """Return what some counted attacks say of any tables, about their first columns."""
+    """Return what some counted attacks, and fidelity, say of any tables, about their first columns."""
     case = build_case(*given, engine=engine)
     first = list(case.columns[:3])
     if engine != "memory":
@@ -123,7 +141,7 @@ def hostile_answers(given, engine):
         found.append(CATALOGUE["cap"].run(case, keys=first[:2], target=first[2], unseen="zero"))
     if case.whole_record:
         found += CATALOGUE["copies"].run(case, variants=["exact"])
-    return told(tuple(correct(case, found)))
+    return told(tuple(correct(case, found))), kept(given, engine, models=False)[:2]
 
 
 @pytest.mark.slow
@@ -151,9 +169,10 @@ ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"], "m
 
 
 def assessed(given, engine, unit):
-    """Return the results and failures of an assessment, without times."""
+    """Return the results, failures and fidelity of an assessment, without times."""
     report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **ASKED)
-    return told(tuple(report.results)), report.failed
+    fidelity = msgspec.to_builtins(report.assessment.fidelity)
+    return told(tuple(report.results)), report.failed, [{**r, "seconds": 0} for r in fidelity]
 
 
 @pytest.mark.first(1)
@@ -173,4 +192,4 @@ def test_an_assessment_has_the_same_results_on_every_engine(engine, unit, tables
     monkeypatch.setattr(assess_module, "plan_of", counted_plan)
     expected = assessed(tables, "memory", unit)
     assert found == expected
-    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"}
+    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"} and len(found[2]) > 20

@@ -12,7 +12,7 @@ from divulge.case.encoded import EncodedTables
 from divulge.tables.counting import narrow
 from divulge.tables.frames import profiles
 
-__all__ = ["Cells", "Gathered", "cells_of", "gathered_of"]
+__all__ = ["Cells", "Gathered", "cells_of", "codes_of_rows", "gathered_of"]
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -93,6 +93,16 @@ def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned:
         codes = [encoded.pooled(c).encode(s, which) for c, s in zip(columns, raw, strict=True)]
     maps = [encoded.binning(c).map if b else None for c, b in zip(columns, binned, strict=True)]
     return Cells([c if m is None else m[c] for c, m in zip(codes, maps, strict=True)], count)
+
+
+def codes_of_rows(encoded: EncodedTables, columns: Sequence[str]) -> dict[str, tuple[Codes, ...]]:
+    """Return the code of each row of each table, every value apart, as narrow as they can be.
+
+    The rows of a table are in one order for all columns, which is that of the engine and says nothing.
+    """
+    plain = [False] * len(columns)
+    each = [_one_by_one(cells_of(encoded, i, columns, plain)).codes for i in range(len(encoded.tables))]
+    return {name: tuple(codes[j] for codes in each) for j, name in enumerate(columns)}
 
 
 def _one_by_one(cells: Cells) -> Cells:

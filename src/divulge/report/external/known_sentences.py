@@ -190,7 +190,7 @@ _WHOLE = (
     "no key set was searched for: the search needs every synthetic row; name keys",
     "the tables were counted where they are: attacks that need every row were not made",
     "copies: exact copies alone were counted; near copies and copies of parts of a row need every row",
-    "fidelity was not measured: it needs every row",
+    "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)",
     "utility was not measured: it needs every row",
     "it needs every row, and the tables are counted where they are",
     "only one column can be attacked, and a key set needs another: no key set was tested",
