@@ -11,7 +11,7 @@ from fuzz.triples import File, triple
 from test_laws import settings_of
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks import CATALOGUE, key_sets
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.case.encoded import ROLES
@@ -148,7 +148,7 @@ def hostile_answers(given, engine):
 @pytest.mark.filterwarnings("ignore")
 def test_the_engine_changes_no_bit_of_hostile_tables():
     equal = dict.fromkeys(ENGINES, 0)
-    for seed in range(60):
+    for seed in range(48):
         drawn = triple(seed)
         given = [drawn.real, drawn.synthetic, drawn.holdout]
         if any(isinstance(t, File | list | str | pl.LazyFrame) for t in given):
@@ -165,12 +165,34 @@ def test_the_engine_changes_no_bit_of_hostile_tables():
     assert min(equal.values()) > 20
 
 
-ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"], "models": False, "jobs": 1}
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_search_for_key_sets_looks_at_the_same_rows_on_every_engine(engine, tables, paths, monkeypatch):
+    def searched(given, engine, most):
+        monkeypatch.setattr(key_sets, "_MOST", most)
+        case = build_case(*given, engine=engine, unit="household")
+        return key_sets.ranked_key_sets(case, ["illness", "income"], keep=50)
+
+    monkeypatch.setattr(key_sets, "_FEWEST", 0)
+    for most in (230, 90):
+        expected, notes = searched(tables, "memory", most)
+        assert searched(paths, engine, most) == (expected, notes)
+        assert searched([t.reverse() for t in tables], "memory", most) == (expected, notes)
+        assert len(expected) > 20 and ("90 of 230 synthetic rows" in " ".join(notes)) == (most == 90)
 
 
-def assessed(given, engine, unit):
+ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"]}
+
+
+def counted_plan(case, attacker, options):
+    """Return the plan of a run in memory with what an engine makes alone."""
+    plan = plan_of(case, attacker, options)
+    keep_counted(plan, options)
+    return plan
+
+
+def assessed(given, engine, unit, **asked):
     """Return the results, failures and fidelity of an assessment, without times."""
-    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **ASKED)
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, jobs=1, models=False, **asked)
     fidelity = msgspec.to_builtins(report.assessment.fidelity)
     return told(tuple(report.results)), report.failed, [{**r, "seconds": 0} for r in fidelity]
 
@@ -182,14 +204,22 @@ def test_an_assessment_has_the_same_results_on_every_engine(engine, unit, tables
     monkeypatch.setattr(
         assess_module, "check_all", lambda case: []
     )  # those of rows, which failing take the scores away
-    found = assessed(paths, engine, unit)
-
-    def counted_plan(case, attacker, options):
-        plan = plan_of(case, attacker, options)
-        keep_counted(plan, options)
-        return plan
-
+    found = assessed(paths, engine, unit, **ASKED)
     monkeypatch.setattr(assess_module, "plan_of", counted_plan)
-    expected = assessed(tables, "memory", unit)
+    expected = assessed(tables, "memory", unit, **ASKED)
     assert found == expected
     assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"} and len(found[2]) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_assessment_without_keys_has_the_same_results_on_every_engine(engine, unit, tables, paths, monkeypatch):
+    monkeypatch.setattr(key_sets, "_FEWEST", 0)
+    monkeypatch.setattr(key_sets, "_MOST", 100)
+    asked = {"targets": ["illness", "rooms"]}
+    monkeypatch.setattr(assess_module, "check_all", lambda case: [])
+    found = assessed(paths, engine, unit, **asked)
+    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    assert assessed(tables, "memory", unit, **asked) == found
+    assert len({tuple(r["keys"]) for r in found[0]}) > 20

@@ -10,6 +10,7 @@ from divulge.core.errors import SettingError, SizeError
 from divulge.measures.catalogue import all_measures
 from divulge.report.external.known_sentences import SENTENCES
 from divulge.run import counted as counted_module
+from divulge.run import plan as plan_module
 from divulge.run.counted import NEEDS_ROWS, NO_ROOM
 from divulge.run.memory import Room
 
@@ -92,11 +93,23 @@ def test_documents_and_editions_are_written(counted, tmp_path):
         assert not (tmp_path / folder / "records.parquet").exists()
 
 
-def test_without_keys_exact_copies_are_left_and_a_note_says_why(tables):
+def test_key_sets_are_searched_where_scores_of_the_tests_fit(tables, monkeypatch):
     real, synthetic, holdout = (t.lazy() for t in tables)
-    report = divulge.assess(real, synthetic, holdout=holdout, engine="polars", people="all")
+    people = len(tables[0]) + len(tables[2])
+
+    def told():
+        report = divulge.assess(real, synthetic, holdout=holdout, engine="polars", people="all", fidelity=False)
+        return report, report.assessment.notes
+
+    n_targets = len({k.target for k in told()[0].assessment.key_sets})
+    monkeypatch.setattr(plan_module, "_SCORES", 3 * n_targets * people)
+    report, notes = told()
+    assert len(report.assessment.key_sets) == 3 * n_targets
+    assert f"{n_targets} targets are many for so many people: the best 3 key sets of each were tested" in notes
+    monkeypatch.setattr(plan_module, "_SCORES", (n_targets - 1) * people)
+    report, notes = told()
     assert {(r.attack, r.variant) for r in report.results} == {("copies", "exact")}
-    assert any(n.startswith("no key set was searched for") for n in report.assessment.notes)
+    assert any(n.startswith("no key set was searched for: too many people") and n in SENTENCES for n in notes)
 
 
 @pytest.mark.parametrize(

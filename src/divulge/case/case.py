@@ -170,8 +170,10 @@ class Case:
 
     def n_people(self, role: str) -> int:
         """Return the number of persons or households of a table: of its rows, where each row is its own."""
-        units = self.units(role)
-        return self.n_rows(role) if units is None else len(np.unique(units))
+        if self.unit is None or role not in ROLES[: len(self.tables)]:
+            return self.n_rows(role)
+        counts = self.pooled(self.unit).counts[ROLES.index(role)]
+        return int(counts[0] + np.count_nonzero(counts[1:]))  # a row whose unit is missing is its own
 
     def rng(self, step: str) -> np.random.Generator:
         """Return the random generator of one step; its state depends on the seed and the step's name alone."""

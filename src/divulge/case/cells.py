@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.encoded import EncodedTables
+from divulge.core.hashing import code_hashes
 from divulge.tables.counting import narrow
 from divulge.tables.frames import profiles
 
-__all__ = ["Cells", "Gathered", "cells_of", "codes_of_rows", "gathered_of"]
+__all__ = ["Cells", "Gathered", "cells_of", "codes_of_rows", "drawn_codes", "gathered_of"]
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -103,6 +104,43 @@ def codes_of_rows(encoded: EncodedTables, columns: Sequence[str]) -> dict[str, t
     plain = [False] * len(columns)
     each = [_one_by_one(cells_of(encoded, i, columns, plain)).codes for i in range(len(encoded.tables))]
     return {name: tuple(codes[j] for codes in each) for j, name in enumerate(columns)}
+
+
+def drawn_codes(
+    encoded: EncodedTables, which: int, columns: Sequence[str], most: int, rng: np.random.Generator
+) -> list[Codes]:
+    """Return the binned codes of some columns in at most so many rows of a table, drawn without replacement.
+
+    What is drawn depends on what the rows say in these columns: neither on their order nor on the engine that has them.
+
+    Parameters
+    ----------
+    which
+        0 real, 1 synthetic, 2 holdout.
+    columns
+        In the same order on each call.
+    most
+        Rows.
+    rng
+        Draws; it is not asked where the table has no more rows.
+
+    Returns
+    -------
+    list of ndarray
+        For each column, shape (n_drawn,).
+    """
+    n_rows = encoded.tables[which].n_rows
+    if encoded.tables[which].frame is None:
+        cells = cells_of(encoded, which, columns, [True] * len(columns))
+    else:
+        cells = Cells([encoded.codes(c)[which] for c in columns], None)
+    if n_rows <= most:
+        return _one_by_one(cells).codes
+    order, place = np.argsort(code_hashes(cells.codes)), rng.choice(n_rows, most, replace=False)
+    if cells.times is not None:
+        place = np.searchsorted(np.cumsum(cells.times[order]), place, side="right")
+    rows = order[place]
+    return [c[rows] for c in cells.codes]
 
 
 def _one_by_one(cells: Cells) -> Cells:

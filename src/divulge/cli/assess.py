@@ -43,7 +43,7 @@ _PASSED_ON = (
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
 @attacker_options
-@engine_option("attribution and uniqueness with --keys, exact copies, and fidelity")
+@engine_option("attribution, uniqueness, exact copies and fidelity")
 @table_options
 @run_options
 def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:
