@@ -163,9 +163,9 @@ def assess(
     beyond_memory
         Whether to begin although the run is not expected to fit into the memory that this process may use.
     engine
-        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, for tables that
-        do not fit into memory: attribution, uniqueness, exact copies, and fidelity by codes of the rows. Attacks that
-        need every row are then listed as not made. "auto" and "memory" read all tables.
+        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, and "spark"
+        Spark frames, for tables that do not fit into memory: attribution, uniqueness, exact copies, and fidelity by
+        codes of the rows. Attacks that need every row are then listed as not made. "auto" and "memory" read all tables.
     finished
         Called once for each attack, when its last test is done.
     before

@@ -33,7 +33,7 @@ _PART = "copies: exact copies alone were counted; near copies and copies of part
 _NO_UTILITY = "utility was not measured: it needs every row"
 NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
-_ROW = 100  # bytes of a row in memory beside its codes: hashes, orders and blocks (docs/decisions.md)
+_ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
 
 
 def counts_elsewhere(options: RunOptions) -> bool:

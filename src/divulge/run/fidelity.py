@@ -96,9 +96,9 @@ def fidelity(
         Whether to begin although the measures of one table are not expected to fit into the memory that this process
         may use.
     engine
-        "duckdb" or "polars" count the tables where they are, as in `assess`: of the rows there are codes in memory
-        alone, a byte or two for each value, and measures that fit models are left out. "auto" and "memory" read the
-        rows of one table into memory.
+        "duckdb", "polars" or "spark" count the tables where they are, as in `assess`: of the rows there are codes in
+        memory alone, a byte or two for each value, and measures that fit models are left out. "auto" and "memory" read
+        the rows of one table into memory.
     progress
         Called with the measure that comes next, the number of those done, and of all.
 

@@ -14,7 +14,7 @@ __all__ = ["COUNTING", "ENGINES", "Codes", "Counting", "Ints", "narrow"]
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
 
-COUNTING = ("duckdb", "polars")
+COUNTING = ("duckdb", "polars", "spark")
 """Engines that count tables where they are."""
 ENGINES = ("auto", "memory", *COUNTING)
 """Settings of `engine`."""
