@@ -118,7 +118,7 @@ def searched(engine: str, paths: list[str]) -> dict[str, Any]:
 
 
 def bare(engine: str, paths: list[str]) -> dict[str, Any]:
-    """Return what DuckDB, whichever engine is named, takes for the group-by of the real table alone, by the keys and target of `attacked`."""
+    """Return what DuckDB takes for the group-by of the real table alone, by the keys and target of `attacked`."""
     import duckdb
 
     began = time.perf_counter()

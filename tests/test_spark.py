@@ -105,6 +105,7 @@ def test_a_spark_table_that_changes_while_it_is_read_is_an_error(spark, tmp_path
     spark.read.parquet(str(tmp_path / "t.parquet")).createOrReplaceTempView("people")
     given = opened(spark.table("people"), "real", engine="spark")
     codes = pool([given], "rooms").of_values[0]
+    assert given.counting.n_cells(["c2"], [codes]) == len(set(codes.tolist()))
     table(61, 2).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(TableError, match=r"changed while it was read|the engine that holds the table failed"):
         given.counting.cells(["c2"], [codes])

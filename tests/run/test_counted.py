@@ -6,6 +6,7 @@ import report_helpers
 
 import divulge
 from divulge.attacks import CATALOGUE
+from divulge.case.cells import n_cells_of
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.catalogue import all_measures
 from divulge.report.external.known_sentences import SENTENCES
@@ -66,13 +67,34 @@ def test_the_report_says_which_engine_and_what_no_check_looked_at(counted):
 
 def test_fidelity_that_does_not_fit_is_left_out_with_a_note_or_refused(tables, monkeypatch):
     real, synthetic, holdout = (t.lazy() for t in tables)
-    monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))
+    monkeypatch.setattr(counted_module, "_ROW", 10**9)
+    monkeypatch.setattr(counted_module, "room", lambda: Room(10**6, 0, "a test says so"))
     report = divulge.assess(real, synthetic, holdout=holdout, engine="polars", **KEYS)
     assert report.assessment.fidelity == () and NO_ROOM in report.assessment.notes and NO_ROOM in SENTENCES
     assert report.results
     with pytest.raises(SizeError, match=r"the codes of [\d,]+ rows need about .* may use 1 MB \(a test says so\)"):
         divulge.fidelity(real, synthetic, holdout=holdout, engine="polars")
     assert divulge.fidelity(real, synthetic, engine="polars", beyond_memory=True).results
+
+
+def test_a_run_whose_distinct_rows_do_not_fit_is_refused_before_it_begins(tables, monkeypatch):
+    real, synthetic, holdout = (t.lazy() for t in tables)
+    asked = {"holdout": holdout, "engine": "polars", "fidelity": False, **KEYS}
+    n_cells = []
+    monkeypatch.setattr(
+        counted_module, "n_cells_of", lambda *a, **k: n_cells.append(n_cells_of(*a, **k)) or n_cells[-1]
+    )
+    monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))
+    with pytest.raises(SizeError, match=r"the distinct rows of [\d,]+ \+ [\d,]+ \+ [\d,]+ rows need about"):
+        divulge.assess(real, synthetic, **asked)
+    assert len(n_cells) == 6 and max(n_cells) <= max(map(len, tables))
+    assert divulge.assess(real, synthetic, beyond_memory=True, **asked).results
+    cells = sum(n_cells)
+    monkeypatch.setattr(counted_module, "room", lambda: Room(170 * cells, 0, "a test says so"))
+    assert divulge.assess(real, synthetic, **asked).results
+    monkeypatch.setattr(counted_module, "room", lambda: Room(170 * cells - 1, 0, "a test says so"))
+    with pytest.raises(SizeError):
+        divulge.assess(real, synthetic, **asked)
 
 
 def test_measures_that_fit_models_are_left_out_with_a_note_or_refused(tables):

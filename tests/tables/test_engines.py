@@ -48,6 +48,8 @@ def test_cells_are_those_of_the_frame_and_no_value_is_lost(file, engine):
     assert (table.frame, table.lazy, table.n_rows) == (None, None, 4)
     assert counts(table) == in_memory(clean)
     assert counts(table, ["A"]) == in_memory(clean.select("A"))
+    codes = [pool([table], c).of_values[0] for c in ("a", "A")]
+    assert table.counting.n_cells(["c0", "c1"], codes) == len(in_memory(clean.select("a", "A")))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

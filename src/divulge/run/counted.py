@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
+from divulge.case.cells import n_cells_of
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.blocks import compared_columns
 from divulge.measures.entry import Measure
@@ -33,6 +35,7 @@ _PART = "copies: exact copies alone were counted; near copies and copies of part
 _NO_UTILITY = "utility was not measured: it needs every row"
 NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
+_CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions.md)
 _ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
 
 
@@ -72,11 +75,52 @@ def keep_counted(plan: Plan, options: RunOptions) -> None:
     plan.not_run.sort(key=lambda one: order.index(one["attack"]))
 
 
-def gather(case: Case, plan: Plan) -> None:
-    """Get the distinct rows of all columns that the tasks of a plan look at, in one query a table."""
+def gather(case: Case, plan: Plan, options: RunOptions) -> None:
+    """Get the distinct rows of all columns that the tasks of a plan look at, in one query a table.
+
+    Raises
+    ------
+    SizeError
+        They are not expected to fit into memory.
+    """
     named = [[*t.settings.get("keys", ()), *filter(None, [t.settings.get("target")])] for t in plan.tasks]
     counted = sorted({column for names in named for column in names})
-    case.gather(counted, case.whole_record if "copies" in plan.attacks else ())
+    compared = case.whole_record if "copies" in plan.attacks else ()
+    if not options.beyond_memory:
+        _check_gathered(case, {True: counted, False: compared}, sum(t.in_family for t in plan.tasks))
+    case.gather(counted, compared)
+
+
+def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: int) -> None:
+    """Raise a `SizeError` where the distinct rows of some columns, binned or not, do not fit into memory.
+
+    Only where there could be too many does the engine count them.
+    """
+    there = room()
+    if there is None:
+        return
+
+    def needed(n_of: Callable[[int, bool], int]) -> int:
+        cells = {(i, b): n_of(i, b) for i in range(len(case.tables)) for b, columns in wanted.items() if columns}
+        people = sum(n for (i, b), n in cells.items() if b and i != 1)
+        return _CELL * sum(cells.values()) + _SCORE * n_tests * people
+
+    def at_most(which: int, binned: bool) -> int:
+        n_rows = case.tables[which].n_rows
+        apart = case.unit is not None and which != 1  # the rows of people are kept one by one
+        return n_rows if apart else min(n_rows, prod(case.n_codes(c, binned=binned) for c in wanted[binned]))
+
+    def counted(which: int, binned: bool) -> int:
+        apart = case.unit is not None and which != 1
+        return case.tables[which].n_rows if apart else n_cells_of(case.encoded, which, wanted[binned], binned=binned)
+
+    if needed(at_most) > there.free and (bytes_needed := needed(counted)) > there.free:
+        rows = " + ".join(f"{t.n_rows:,}" for t in case.tables)
+        raise SizeError(
+            f"memory: the distinct rows of {rows} rows need about {in_bytes(bytes_needed)}, and this process may use "
+            f"{in_bytes(there.free)} ({there.why}). hint: name fewer keys and targets, leave columns out (--ignore), "
+            "or begin nevertheless (--beyond-memory)."
+        )
 
 
 def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory: bool = False) -> Case:

@@ -50,6 +50,18 @@ class SparkCounts:
 
     def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
+        names = [f"k{i}" for i in range(len(columns))]
+        found = _here(self._cells(columns, codes))
+        if any(found[name].null_count() for name in names):  # a value that the column did not have before
+            found = found.clear()
+        coded = [found[name].to_numpy().astype(own.dtype) for name, own in zip(names, codes, strict=True)]
+        return coded, found["n"].to_numpy()
+
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are."""
+        return int(self._cells(columns, codes).count())
+
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> Any:
         from pyspark.sql import functions as f
 
         rows, names = self._frame.select(*dict.fromkeys(columns)), [f"k{i}" for i in range(len(columns))]
@@ -58,11 +70,7 @@ class SparkCounts:
             sent = self._frame.sparkSession.createDataFrame(given.cast({name: pl.Int32}).to_arrow())
             known = self._values[column].join(sent, "id").select(f.col("value").alias(f"v{name}"), name)
             rows = rows.join(f.broadcast(known), rows[column].eqNullSafe(known[f"v{name}"]), "left").drop(f"v{name}")
-        found = _here(rows.groupBy(*names).agg(f.count(f.lit(1)).alias("n")))
-        if any(found[name].null_count() for name in names):  # a value that the column did not have before
-            found = found.clear()
-        coded = [found[name].to_numpy().astype(own.dtype) for name, own in zip(names, codes, strict=True)]
-        return coded, found["n"].to_numpy()
+        return rows.groupBy(*names).agg(f.count(f.lit(1)).alias("n"))
 
 
 def _let_go(frame: Any) -> None:

@@ -55,6 +55,10 @@ class Counting(Protocol):
         """
         ...
 
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are, and send none."""
+        ...
+
 
 def narrow(codes: Codes, n_codes: int) -> Codes:
     """Return codes from 0 to n_codes - 1 in the smallest dtype that holds them.

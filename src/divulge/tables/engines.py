@@ -160,6 +160,10 @@ class _Unchanged:
         """Return the distinct combinations of codes and how many rows have each."""
         return self._checked(lambda: self._counting.cells(columns, codes))
 
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are."""
+        return _answered(self._role, lambda: self._counting.n_cells(columns, codes))
+
     def _checked(self, ask: Callable[[], tuple[_T, Ints]]) -> tuple[_T, Ints]:
         try:
             found, count = _answered(self._role, ask)
