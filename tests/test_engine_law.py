@@ -3,6 +3,7 @@
 import datetime as dt
 from contextlib import suppress
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -10,11 +11,12 @@ from fuzz.triples import File, triple
 from test_laws import settings_of
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks import CATALOGUE, key_sets
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.case.encoded import ROLES
 from divulge.core.errors import DivulgeError, TableError
+from divulge.measures.catalogue import all_measures
 from divulge.run import assess as assess_module
 from divulge.run.counted import keep_counted
 from divulge.run.plan import plan_of
@@ -50,7 +52,7 @@ def table(n, seed, offset=0):
 @pytest.fixture(scope="module")
 def tables():
     real = table(240, 1)
-    synthetic = pl.concat([table(200, 2, 500), real[:30]])
+    synthetic = pl.concat([table(200, 2, 500), real[:30], real[:10]])  # some rows repeat
     return real, synthetic, table(120, 3, 1000)
 
 
@@ -112,8 +114,24 @@ def test_a_function_says_the_same_on_every_engine(name, settings, engine, unit, 
     assert told(attack(*paths[:2], holdout=paths[2], unit=unit, engine=engine, **settings)) == told(expected)
 
 
+def kept(given, engine, unit=None, **settings):
+    """Return what the counted measures of fidelity say."""
+    found = divulge.fidelity(*given[:2], holdout=given[2], unit=unit, engine=engine, **settings)
+    return told(found.results), found.warnings, found.settings
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("unit", ["household", None])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fidelity_is_the_same_on_every_engine(engine, unit, tables, paths):
+    expected = kept(tables, "memory", unit, models=False, groups=["job", "owner"])
+    assert kept(paths, engine, unit, groups=["job", "owner"]) == expected
+    measured = {r["measure"] for r in expected[0] if r["verdict"] != "not measured"}
+    assert measured == {m.name for m in all_measures() if not m.models and not m.on_demand}
+
+
 def hostile_answers(given, engine):
-    """Return what some counted attacks say of any tables, about their first columns."""
+    """Return what some counted attacks, and fidelity, say of any tables, about their first columns."""
     case = build_case(*given, engine=engine)
     first = list(case.columns[:3])
     if engine != "memory":
@@ -123,14 +141,14 @@ def hostile_answers(given, engine):
         found.append(CATALOGUE["cap"].run(case, keys=first[:2], target=first[2], unseen="zero"))
     if case.whole_record:
         found += CATALOGUE["copies"].run(case, variants=["exact"])
-    return told(tuple(correct(case, found)))
+    return told(tuple(correct(case, found))), kept(given, engine, models=False)[:2]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_engine_changes_no_bit_of_hostile_tables():
     equal = dict.fromkeys(ENGINES, 0)
-    for seed in range(60):
+    for seed in range(48):
         drawn = triple(seed)
         given = [drawn.real, drawn.synthetic, drawn.holdout]
         if any(isinstance(t, File | list | str | pl.LazyFrame) for t in given):
@@ -147,13 +165,36 @@ def test_the_engine_changes_no_bit_of_hostile_tables():
     assert min(equal.values()) > 20
 
 
-ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"], "models": False, "jobs": 1}
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_search_for_key_sets_looks_at_the_same_rows_on_every_engine(engine, tables, paths, monkeypatch):
+    def searched(given, engine, most):
+        monkeypatch.setattr(key_sets, "_MOST", most)
+        case = build_case(*given, engine=engine, unit="household")
+        return key_sets.ranked_key_sets(case, ["illness", "income"], keep=50)
+
+    monkeypatch.setattr(key_sets, "_FEWEST", 0)
+    for most in (240, 90):
+        expected, notes = searched(tables, "memory", most)
+        assert searched(paths, engine, most) == (expected, notes)
+        assert searched([t.reverse() for t in tables], "memory", most) == (expected, notes)
+        assert len(expected) > 20 and ("90 of 240 synthetic rows" in " ".join(notes)) == (most == 90)
 
 
-def assessed(given, engine, unit):
-    """Return the results and failures of an assessment, without times."""
-    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **ASKED)
-    return told(tuple(report.results)), report.failed
+ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"]}
+
+
+def counted_plan(case, attacker, options):
+    """Return the plan of a run in memory with what an engine makes alone."""
+    plan = plan_of(case, attacker, options)
+    keep_counted(plan, options)
+    return plan
+
+
+def assessed(given, engine, unit, **asked):
+    """Return the results, failures and fidelity of an assessment, without times."""
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, jobs=1, models=False, **asked)
+    fidelity = msgspec.to_builtins(report.assessment.fidelity)
+    return told(tuple(report.results)), report.failed, [{**r, "seconds": 0} for r in fidelity]
 
 
 @pytest.mark.first(1)
@@ -163,14 +204,22 @@ def test_an_assessment_has_the_same_results_on_every_engine(engine, unit, tables
     monkeypatch.setattr(
         assess_module, "check_all", lambda case: []
     )  # those of rows, which failing take the scores away
-    found = assessed(paths, engine, unit)
-
-    def counted_plan(case, attacker, options):
-        plan = plan_of(case, attacker, options)
-        keep_counted(plan, options)
-        return plan
-
+    found = assessed(paths, engine, unit, **ASKED)
     monkeypatch.setattr(assess_module, "plan_of", counted_plan)
-    expected = assessed(tables, "memory", unit)
+    expected = assessed(tables, "memory", unit, **ASKED)
     assert found == expected
-    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"}
+    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"} and len(found[2]) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_assessment_without_keys_has_the_same_results_on_every_engine(engine, unit, tables, paths, monkeypatch):
+    monkeypatch.setattr(key_sets, "_FEWEST", 0)
+    monkeypatch.setattr(key_sets, "_MOST", 100)
+    asked = {"targets": ["illness", "rooms"]}
+    monkeypatch.setattr(assess_module, "check_all", lambda case: [])
+    found = assessed(paths, engine, unit, **asked)
+    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    assert assessed(tables, "memory", unit, **asked) == found
+    assert len({tuple(r["keys"]) for r in found[0]}) > 20

@@ -6,9 +6,14 @@ import report_helpers
 
 import divulge
 from divulge.attacks import CATALOGUE
-from divulge.core.errors import SettingError
+from divulge.case.cells import n_cells_of
+from divulge.core.errors import SettingError, SizeError
+from divulge.measures.catalogue import all_measures
 from divulge.report.external.known_sentences import SENTENCES
-from divulge.run.counted import NEEDS_ROWS
+from divulge.run import counted as counted_module
+from divulge.run import plan as plan_module
+from divulge.run.counted import NEEDS_ROWS, NO_ROOM
+from divulge.run.memory import Room
 
 KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1}
 
@@ -53,10 +58,53 @@ def test_the_report_says_which_engine_and_what_no_check_looked_at(counted):
     unknown = {c.check for c in data.preconditions if not c.tested}
     assert unknown == {"exchangeable", "no overlap", "holdout unseen", "rows belong together"}
     assert unknown <= {n.what for n in data.not_tested}
-    assert data.fidelity_scope is None and data.utility == () and data.records is None
-    for part in ("fidelity", "utility"):
-        assert f"{part} was not measured: it needs every row" in data.notes
-    assert set(data.notes[:4]) <= SENTENCES
+    assert data.utility == () and data.records is None
+    assert "utility was not measured: it needs every row" in data.notes
+    assert {r.measure for r in data.fidelity if r.verdict != "not measured"} >= {"column_shapes", "column_pairs"}
+    assert {n.measure for n in data.fidelity_scope.not_measured} >= {m.name for m in all_measures() if m.models}
+    assert set(data.notes[:3]) <= SENTENCES
+
+
+def test_fidelity_that_does_not_fit_is_left_out_with_a_note_or_refused(tables, monkeypatch):
+    real, synthetic, holdout = (t.lazy() for t in tables)
+    monkeypatch.setattr(counted_module, "_ROW", 10**9)
+    monkeypatch.setattr(counted_module, "room", lambda: Room(10**6, 0, "a test says so"))
+    report = divulge.assess(real, synthetic, holdout=holdout, engine="polars", **KEYS)
+    assert report.assessment.fidelity == () and NO_ROOM in report.assessment.notes and NO_ROOM in SENTENCES
+    assert report.results
+    with pytest.raises(SizeError, match=r"the codes of [\d,]+ rows need about .* may use 1 MB \(a test says so\)"):
+        divulge.fidelity(real, synthetic, holdout=holdout, engine="polars")
+    assert divulge.fidelity(real, synthetic, engine="polars", beyond_memory=True).results
+
+
+def test_a_run_whose_distinct_rows_do_not_fit_is_refused_before_it_begins(tables, monkeypatch):
+    real, synthetic, holdout = (t.lazy() for t in tables)
+    asked = {"holdout": holdout, "engine": "polars", "fidelity": False, **KEYS}
+    n_cells = []
+    monkeypatch.setattr(
+        counted_module, "n_cells_of", lambda *a, **k: n_cells.append(n_cells_of(*a, **k)) or n_cells[-1]
+    )
+    monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))
+    with pytest.raises(SizeError, match=r"the distinct rows of [\d,]+ \+ [\d,]+ \+ [\d,]+ rows need about"):
+        divulge.assess(real, synthetic, **asked)
+    assert len(n_cells) == 6 and max(n_cells) <= max(map(len, tables))
+    assert divulge.assess(real, synthetic, beyond_memory=True, **asked).results
+    cells = sum(n_cells)
+    monkeypatch.setattr(counted_module, "room", lambda: Room(170 * cells, 0, "a test says so"))
+    assert divulge.assess(real, synthetic, **asked).results
+    monkeypatch.setattr(counted_module, "room", lambda: Room(170 * cells - 1, 0, "a test says so"))
+    with pytest.raises(SizeError):
+        divulge.assess(real, synthetic, **asked)
+
+
+def test_measures_that_fit_models_are_left_out_with_a_note_or_refused(tables):
+    real, synthetic, _ = (t.lazy() for t in tables)
+    found = divulge.fidelity(real, synthetic, engine="polars")
+    assert any(n.startswith("measures that fit models were not made") for n in found.notes)
+    with pytest.raises(SettingError, match="'detection' needs every row, and polars counts"):
+        divulge.fidelity(real, synthetic, engine="polars", measures=["detection", "column_shapes"])
+    with pytest.raises(SettingError, match="polars counts one table"):
+        divulge.fidelity({"a": tables[0]}, {"a": tables[1]}, engine="polars")
 
 
 def test_documents_and_editions_are_written(counted, tmp_path):
@@ -67,14 +115,28 @@ def test_documents_and_editions_are_written(counted, tmp_path):
         assert not (tmp_path / folder / "records.parquet").exists()
 
 
-def test_without_keys_exact_copies_are_left_and_a_note_says_why(tables):
+def test_key_sets_are_searched_where_scores_of_the_tests_fit(tables, monkeypatch):
     real, synthetic, holdout = (t.lazy() for t in tables)
-    report = divulge.assess(real, synthetic, holdout=holdout, engine="polars", people="all")
+    people = len(tables[0]) + len(tables[2])
+
+    def told():
+        report = divulge.assess(real, synthetic, holdout=holdout, engine="polars", people="all", fidelity=False)
+        return report, report.assessment.notes
+
+    n_targets = len({k.target for k in told()[0].assessment.key_sets})
+    monkeypatch.setattr(plan_module, "_SCORES", 3 * n_targets * people)
+    report, notes = told()
+    assert len(report.assessment.key_sets) == 3 * n_targets
+    assert f"{n_targets} targets are many for so many people: the best 3 key sets of each were tested" in notes
+    monkeypatch.setattr(plan_module, "_SCORES", (n_targets - 1) * people)
+    report, notes = told()
     assert {(r.attack, r.variant) for r in report.results} == {("copies", "exact")}
-    assert any(n.startswith("no key set was searched for") for n in report.assessment.notes)
+    assert any(n.startswith("no key set was searched for: too many people") and n in SENTENCES for n in notes)
 
 
-@pytest.mark.parametrize("option", [{"people": 100}, {"positive_control": 0.1}, {"resume": True, "keep": "x"}])
+@pytest.mark.parametrize(
+    "option", [{"people": 100}, {"positive_control": 0.1}, {"resume": True, "keep": "x"}, {"fidelity_models": True}]
+)
 def test_options_that_need_rows_are_refused(tables, option):
     name = next(iter(option))
     with pytest.raises(SettingError, match=f"{name}: not with engine='polars'"):
@@ -97,5 +159,9 @@ def test_the_command_line_counts_files(divulge, tables, tmp_path, engine):
     assert status == 0
     assert "counting the tables where they are" in err or err
     assert f'"engine": "{engine}"' in (tmp_path / "out" / "assessment.json").read_text()
+    (tmp_path / "parts").mkdir()
+    tables[1].write_parquet(tmp_path / "parts" / "0.parquet")
+    status, out, _ = divulge("fidelity", files[0], tmp_path / "parts", "--engine", engine)
+    assert status == 0 and "column pairs" in out and "models were not made" in out + _
     status, _, err = divulge("assess", tmp_path / "r.csv", files[1], "--engine", engine)
     assert status == 2 and "no Parquet file" in err

@@ -48,6 +48,8 @@ def test_cells_are_those_of_the_frame_and_no_value_is_lost(file, engine):
     assert (table.frame, table.lazy, table.n_rows) == (None, None, 4)
     assert counts(table) == in_memory(clean)
     assert counts(table, ["A"]) == in_memory(clean.select("A"))
+    codes = [pool([table], c).of_values[0] for c in ("a", "A")]
+    assert table.counting.n_cells(["c0", "c1"], codes) == len(in_memory(clean.select("a", "A")))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -141,7 +143,7 @@ def told(call):
 
 
 def test_another_engine_is_an_error(file):
-    for engine in ("spark", "DuckDB", None, 3):
+    for engine in ("dask", "DuckDB", None, 3):
         assert told(lambda e=engine: read(file, engine=e)).startswith("engine: no such engine")
         assert told(lambda e=engine: opened(FRAME, "real", engine=e)).startswith("engine: no such engine")
 
@@ -169,6 +171,50 @@ def test_a_file_without_permission_is_an_error(engine, file):
     assert "Permission denied" in told(lambda: read(file, engine=engine))
 
 
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        ("PermissionException: it's", True),
+        ("IOException: Cannot open file 'it's': Permission denied", True),
+        ("PermissionError: it's", True),
+        ("AnalysisException: [INSUFFICIENT_PERMISSIONS] it's", True),
+        ("SparkConnectGrpcException: PERMISSION_DENIED: it's", True),
+        ("ConversionException: Could not convert string 'permission denied' to INT32: it's", False),
+        ("IOException: it's a damaged file", False),
+    ],
+)
+def test_a_warehouse_without_permission_is_an_error_that_says_so(file, error, refused, monkeypatch):
+    kind, _, message = error.partition(": ")
+
+    def failing(*_):
+        raise type(kind, (Exception,), {})(message)
+
+    table = read(file, engine="duckdb")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    found = told(lambda: pool([table], "a"))
+    assert found.startswith("real: the engine that holds the table may not read it" if refused else "real: the engine")
+    assert ("SELECT" in found) == refused
+
+
+def test_a_database_that_another_program_writes_is_an_error(tmp_path):
+    with duckdb.connect(tmp_path / "w.duckdb") as base:
+        base.execute("create table people as select 1 as a")
+        assert "no other program holds open" in told(lambda: read(f"{tmp_path}/w.duckdb::people", engine="duckdb"))
+
+
+def test_spark_without_what_hands_over_its_answers_says_which_extra(file, monkeypatch):
+    def failing(*_):
+        raise ImportError("[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not found.")
+
+    table = opened(FRAME, "real", engine="polars")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    with pytest.raises(FrameError, match=r"pip install 'divulge\[spark\]'"):
+        pool([table], "a")
+    for given, why in ((file, "is a path"), (FRAME, "is no Spark frame"), (FRAME.lazy(), "a table of polars")):
+        assert why in told(lambda g=given: opened(g, "real", engine="spark"))
+    assert r"divulge[spark]" in told(lambda: opened(file, "real", engine="spark"))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_files_of_other_columns_or_types_are_an_error(engine, tmp_path):
     FRAME.write_parquet(tmp_path / "a.parquet")
@@ -182,6 +228,10 @@ def test_a_table_of_another_engine_is_an_error():
     lazy, relation = FRAME.lazy(), duckdb.sql("select 1 as a")
     assert "a table of polars, which duckdb does not count" in told(lambda: opened(lazy, "real", engine="duckdb"))
     assert "a table of duckdb, which polars does not count" in told(lambda: opened(relation, "real", engine="polars"))
+    both = {"real": lazy, "synthetic": relation, "keys": ["a"], "target": "A"}
+    assert "synthetic is a table of duckdb, which polars does not count" in told(
+        lambda: divulge.cap(**both, engine="polars")
+    )
     counted = opened(lazy, "real", engine="polars")
     assert "counted by polars, not duckdb" in told(lambda: opened(counted, "real", engine="duckdb"))
     assert opened(relation, "real", engine="duckdb").n_rows == 1

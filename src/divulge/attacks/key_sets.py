@@ -6,16 +6,18 @@ outcome, and one max-T over all kept pairs of key set and target is valid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.case.cells import drawn_codes
 from divulge.kernels.counts.contingency import Ints, combine, ranks
 from divulge.kernels.counts.disclosure import disclosed
 
@@ -24,6 +26,8 @@ Floats = NDArray[np.float64]
 __all__ = ["Disclosing", "KeySet", "minimal_disclosing", "ranked_key_sets"]
 
 _SECONDS = 8.0  # time of one core for the key sets of one size; start value, not calibrated
+_DRAWN = "key sets were searched on {:,} of {:,} synthetic rows, drawn at random, and tested on all rows"
+_FEWEST, _MOST = 100_000, 1_000_000  # synthetic rows of a search, where there are more; start values, not calibrated
 _SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # estimated seconds a set, a row, a row and target
 
 
@@ -50,24 +54,27 @@ class Disclosing:
     """Share of synthetic rows in classes with only one target value."""
 
 
+_Codes = Mapping[str, NDArray[Any]]
+"""The code of each row in each column."""
+
+
 class _Grouper:
     """Groups real and synthetic rows by key sets, and evaluates all targets at once."""
 
-    def __init__(self, case: Case, names: Sequence[str], targets: Sequence[str], with_real: bool) -> None:
-        self.n_real = case.n_rows("real") if with_real else 0
+    def __init__(self, case: Case, names: Sequence[str], synthetic: _Codes, real: _Codes) -> None:
         self.sizes = {n: case.n_codes(n) for n in names}
         # synthetic rows first, then real ones
-        self.codes = {n: np.concatenate([case.codes(n)[1], case.codes(n)[0][: self.n_real]]) for n in names}
-        self.n_synthetic = case.n_rows("synthetic")
-        self.targets = {t: case.codes(t) for t in targets}
+        self.codes = {n: np.concatenate([synthetic[n], real[n]]) for n in names}
+        self.n_synthetic = len(next(iter(synthetic.values())))
+        self._synthetic, self._real = synthetic, real
 
     def ask(self, keys: tuple[str, ...], targets: Sequence[str]) -> tuple[Ints, Ints]:
         """Return for each target the synthetic rows in classes with one value, and the real rows these disclose."""
         ids, capacity = combine([self.codes[k] for k in keys], [self.sizes[k] for k in keys])
         distinct, group = ranks(ids, capacity)
         m = self.n_synthetic
-        synthetic = np.stack([self.targets[t][1] for t in targets])
-        real = np.stack([self.targets[t][0][: self.n_real] for t in targets])
+        synthetic = np.stack([self._synthetic[t] for t in targets])
+        real = np.stack([self._real[t] for t in targets])
         return disclosed(group[:m], group[m:], len(distinct), synthetic, real)
 
 
@@ -104,14 +111,18 @@ def ranked_key_sets(
     -------
     list of KeySet
         By target, best first: by largest share of synthetic rows in classes with one target value, then fewest
-        columns, then column names.
+        columns, then column names. Of a large synthetic table some rows are looked at, at most a million, so that as
+        many sets are; a note says so.
     """
     names = sorted(case.schema.usable())
-    grouper = _Grouper(case, names, targets, with_real=False)
-    cost = _SET_COST + case.n_rows("synthetic") * (_ROW_COST + _TARGET_COST * len(targets))
+    every, most = sorted({*names, *targets}), _rows_searched(len(names), len(targets), max_columns)
+    drawn = drawn_codes(case.encoded, 1, every, most, case.rng("rows of the key set search"))
+    synthetic = dict(zip(every, drawn, strict=True))
+    grouper = _Grouper(case, names, synthetic, {n: codes[:0] for n, codes in synthetic.items()})
+    cost = _SET_COST + grouper.n_synthetic * (_ROW_COST + _TARGET_COST * len(targets))
     looked_at: list[tuple[str, ...]] = []
     shares = np.empty((0, len(targets)))
-    notes: list[str] = []
+    notes = [_DRAWN.format(most, n)] if (n := case.n_rows("synthetic")) > most else []
     for size in range(1, max_columns + 1):
         sets, cut = _candidates(names, size, looked_at, shares, int(_SECONDS / cost))
         if cut:
@@ -130,6 +141,21 @@ def ranked_key_sets(
         looked_at += asked
         shares = np.concatenate([shares, found])
     return [k for j, t in enumerate(targets) for k in _best(looked_at, shares[:, j], t, keep)], notes
+
+
+def _rows_searched(n_columns: int, n_targets: int, max_columns: int) -> int:
+    """Return how many synthetic rows a search looks at most: as many as leave time for all sets of each size.
+
+    Of more columns than that leaves time for at least 100,000 rows are looked at, and fewer sets.
+
+    Examples
+    --------
+    >>> _rows_searched(6, 1, 3), _rows_searched(15, 15, 3), _rows_searched(60, 60, 3)
+    (1000000, 348648, 100000)
+    """
+    n_sets = max(1, *(comb(n_columns, size) for size in range(1, max_columns + 1)))
+    rows = (_SECONDS / n_sets - _SET_COST) / (_ROW_COST + _TARGET_COST * n_targets)
+    return int(min(max(rows, _FEWEST), _MOST))
 
 
 def _best(sets: Sequence[tuple[str, ...]], shares: Floats, target: str, keep: int) -> list[KeySet]:
@@ -176,7 +202,8 @@ def minimal_disclosing(
         By target, then number of columns, then share, largest first.
     """
     names = sorted(case.schema.usable())
-    grouper = _Grouper(case, names, targets, with_real=True)
+    synthetic, real = ({c: case.codes(c)[which] for c in sorted({*names, *targets})} for which in (1, 0))
+    grouper = _Grouper(case, names, synthetic, real)
     n_real = case.n_rows("real")
     cost = _SET_COST + (case.n_rows("synthetic") + n_real) * (_ROW_COST + _TARGET_COST * len(targets))
     found: dict[str, list[Disclosing]] = {t: [] for t in targets}

@@ -53,7 +53,8 @@ SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the
 EVERY = (
     "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
     "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed`, `level` (of the "
-    'interval) and `engine` ("duckdb" or "polars" count tables where they are, for attacks that need counts alone). '
+    'interval) and `engine` ("duckdb", "polars" and "spark" count tables where they are, for attacks that need counts '
+    "alone). "
     "`synthetic` may be a list of several tables of one training set, which are attacked together."
 )
 _NOTHING: Mapping[str, Any] = {}

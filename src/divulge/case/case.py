@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.case.cells import Cells, Gathered, cells_of, gathered_of
+from divulge.case.cells import Cells, Gathered, cells_of, codes_of_rows, gathered_of
 from divulge.case.encoded import ROLES, EncodedTables
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Facts, Schema, check_columns, column_names, infer
@@ -112,6 +112,16 @@ class Case:
         """
         self.cache[_GATHERED] = gathered_of(self.encoded, counted, compared, self.unit)
 
+    def with_codes(self, columns: Sequence[str]) -> Case:
+        """Return the case with the codes of each row of some columns and of the unit, and with no other values of rows.
+
+        The codes take a byte or two for each value, where a table in memory takes ten. They are made of the cells that
+        the engines tell, so that the rows are in no order.
+        """
+        names = tuple(dict.fromkeys([*columns, *([] if self.unit is None else [self.unit])]))
+        encoded = self.encoded.with_codes(codes_of_rows(self.encoded, names))
+        return replace(self, encoded=encoded, cache={}, _counted={}, _kept=[0])
+
     def collected(self, why: str) -> Case:
         """Return the case with all rows in memory; a note gives the reason `why`.
 
@@ -160,8 +170,10 @@ class Case:
 
     def n_people(self, role: str) -> int:
         """Return the number of persons or households of a table: of its rows, where each row is its own."""
-        units = self.units(role)
-        return self.n_rows(role) if units is None else len(np.unique(units))
+        if self.unit is None or role not in ROLES[: len(self.tables)]:
+            return self.n_rows(role)
+        counts = self.pooled(self.unit).counts[ROLES.index(role)]
+        return int(counts[0] + np.count_nonzero(counts[1:]))  # a row whose unit is missing is its own
 
     def rng(self, step: str) -> np.random.Generator:
         """Return the random generator of one step; its state depends on the seed and the step's name alone."""

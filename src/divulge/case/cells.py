@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.encoded import EncodedTables
+from divulge.core.hashing import code_hashes
 from divulge.tables.counting import narrow
 from divulge.tables.frames import profiles
 
-__all__ = ["Cells", "Gathered", "cells_of", "gathered_of"]
+__all__ = ["Cells", "Gathered", "cells_of", "codes_of_rows", "drawn_codes", "gathered_of", "n_cells_of"]
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -93,6 +94,62 @@ def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned:
         codes = [encoded.pooled(c).encode(s, which) for c, s in zip(columns, raw, strict=True)]
     maps = [encoded.binning(c).map if b else None for c, b in zip(columns, binned, strict=True)]
     return Cells([c if m is None else m[c] for c, m in zip(codes, maps, strict=True)], count)
+
+
+def codes_of_rows(encoded: EncodedTables, columns: Sequence[str]) -> dict[str, tuple[Codes, ...]]:
+    """Return the code of each row of each table, every value apart, as narrow as they can be.
+
+    The rows of a table are in one order for all columns, which is that of the engine and says nothing.
+    """
+    plain = [False] * len(columns)
+    each = [_one_by_one(cells_of(encoded, i, columns, plain)).codes for i in range(len(encoded.tables))]
+    return {name: tuple(codes[j] for codes in each) for j, name in enumerate(columns)}
+
+
+def drawn_codes(
+    encoded: EncodedTables, which: int, columns: Sequence[str], most: int, rng: np.random.Generator
+) -> list[Codes]:
+    """Return the binned codes of some columns in at most so many rows of a table, drawn without replacement.
+
+    What is drawn depends on what the rows say in these columns: neither on their order nor on the engine that has them.
+
+    Parameters
+    ----------
+    which
+        0 real, 1 synthetic, 2 holdout.
+    columns
+        In the same order on each call.
+    most
+        Rows.
+    rng
+        Draws; it is not asked where the table has no more rows.
+
+    Returns
+    -------
+    list of ndarray
+        For each column, shape (n_drawn,).
+    """
+    n_rows = encoded.tables[which].n_rows
+    if encoded.tables[which].frame is None:
+        cells = cells_of(encoded, which, columns, [True] * len(columns))
+    else:
+        cells = Cells([encoded.codes(c)[which] for c in columns], None)
+    if n_rows <= most:
+        return _one_by_one(cells).codes
+    order, place = np.argsort(code_hashes(cells.codes)), rng.choice(n_rows, most, replace=False)
+    if cells.times is not None:
+        place = np.searchsorted(np.cumsum(cells.times[order]), place, side="right")
+    rows = order[place]
+    return [c[rows] for c in cells.codes]
+
+
+def n_cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], *, binned: bool) -> int:
+    """Return how many cells `cells_of` gives of a table; an engine sends none of them for this."""
+    table = encoded.tables[which]
+    if table.counting is None or not columns:
+        return table.n_rows
+    coded = [_of_values(encoded, c, which, binned) for c in columns]
+    return table.counting.n_cells([table.names[c] for c in columns], coded)
 
 
 def _one_by_one(cells: Cells) -> Cells:

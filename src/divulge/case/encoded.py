@@ -90,6 +90,12 @@ class EncodedTables:
         out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
         return out
 
+    def with_codes(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
+        """Return the tables with the codes of each row in some columns, where engines hold the rows."""
+        out = self.with_schema(self.schema)
+        out._pooled.update({column: replace(self.pooled(column), codes=own) for column, own in codes.items()})
+        return out
+
     def with_synthetic(self, codes: Mapping[str, Codes], table: Table | None = None) -> EncodedTables:
         """Return the tables with other codes in some columns of the synthetic table; levels and schema are kept.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, attacker_options, run_options, table_options
+from divulge.cli.options import FILE, attacker_options, engine_option, run_options, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import (
     check_file,
@@ -43,14 +43,7 @@ _PASSED_ON = (
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
 @attacker_options
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "memory", "duckdb", "polars"]),
-    default="auto",
-    show_default=True,
-    help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that do "
-    "not fit into memory: attribution and uniqueness with --keys, and exact copies.",
-)
+@engine_option("attribution, uniqueness, exact copies and fidelity")
 @table_options
 @run_options
 def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import FILE, names, table_options
+from divulge.cli.options import FILE, engine_option, names, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, progress_shown, say
 from divulge.core.errors import SettingError
@@ -68,6 +68,7 @@ __all__ = ["fidelity"]
     help="Columns that order the rows of a sequence.",
 )
 @table_options
+@engine_option("all measures of one table that fit no model")
 @click.option(
     "--json", "json_file", type=FILE, metavar="FILE", help="File for all results; it holds no value of the tables."
 )
@@ -82,7 +83,8 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
     The verdicts are "differs", "like a fresh sample", "cannot tell", and "closer than a fresh sample", which points to
     copied rows: see `divulge assess`. There is no grade.
 
-    REAL and SYNTHETIC may be folders of tables with relations, or lists: users=users.csv,orders=orders.csv.
+    REAL and SYNTHETIC may be folders of tables with relations, or lists: users=users.csv,orders=orders.csv. With
+    --engine a folder is one table in several files.
 
     Exit status: 0 done, 2 unusable input.
     """
@@ -97,7 +99,9 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
         check_file(f"--{option}", options[f"{option}_file"], [*paths.values(), options["schema_file"]])
     if options["json_file"] and options["json_file"] == options["html_file"]:
         raise SettingError("--json and --html: this is one file. hint: name two.")
-    tables, several = _tables(paths, options["tables"], options["missing"])
+    # to an engine a folder is one table in several files
+    elsewhere = options["engine"] not in ("auto", "memory") and not options["tables"]
+    tables, several = (paths, False) if elsewhere else _tables(paths, options["tables"], options["missing"])
     read_one = read_relational_schema if several else read_schema
     schema = read_one(options["schema_file"]) if options["schema_file"] else None
     with progress_shown(options["quiet"], noun="measure", doing="measuring") as progress:
@@ -106,7 +110,8 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
             tolerance=options["tolerance"], measures=options["measures"] or None, models=options["models"],
             sequence_key=options["sequence_key"] or None, sequence_index=options["sequence_index"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=options["missing"],
-            seed=options["seed"], level=options["level"], beyond_memory=options["beyond_memory"], progress=progress,
+            seed=options["seed"], level=options["level"], beyond_memory=options["beyond_memory"],
+            engine=options["engine"], progress=progress,
         )  # fmt: skip
     for option, write in (("json", found.to_json), ("html", found.to_html)):
         path = options[f"{option}_file"]

@@ -16,6 +16,7 @@ __all__ = [
     "PEOPLE",
     "attacker_options",
     "check_path",
+    "engine_option",
     "names",
     "planned_options",
     "run_options",
@@ -87,6 +88,18 @@ def _split(value: str, option: str) -> list[str]:
     if not any(names):
         raise SettingError(f"{option}: the list of names is empty. hint: is a shell variable unset?")
     return [n for n in names if n]
+
+
+def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option --engine; `told` says what is counted where the tables are."""
+    return click.option(
+        "--engine",
+        type=click.Choice(["auto", "memory", "duckdb", "polars"]),
+        default="auto",
+        show_default=True,
+        help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that "
+        f"do not fit into memory: {told}.",
+    )
 
 
 _Options = tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...]

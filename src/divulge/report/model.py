@@ -118,8 +118,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     models: bool | None
     people: Count | None = None
     """Most members, and as many strangers, who were asked by the attacks that may ask a sample; None: all."""
-    engine: Literal["auto", "memory", "duckdb", "polars"] = "auto"
-    """Where the rows were counted: "duckdb" and "polars" left them where they were."""
+    engine: Literal["auto", "memory", "duckdb", "polars", "spark"] = "auto"
+    """Where the rows were counted: "duckdb", "polars" and "spark" left them where they were."""
     keys: tuple[str, ...] | None
     targets: tuple[str, ...] | None
     subgroups: tuple[str, ...]

@@ -35,7 +35,7 @@ from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
-from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
+from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
 from divulge.run.expected_cost import expected_seconds, work_of
 from divulge.run.expected_time import duration
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
@@ -163,9 +163,9 @@ def assess(
     beyond_memory
         Whether to begin although the run is not expected to fit into the memory that this process may use.
     engine
-        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, for tables that
-        do not fit into memory: attribution and uniqueness with named keys, and exact copies. Attacks that need every
-        row are then listed as not made. "auto" and "memory" read all tables.
+        "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, and "spark"
+        Spark frames, for tables that do not fit into memory: attribution, uniqueness, exact copies, and fidelity by
+        codes of the rows. Attacks that need every row are then listed as not made. "auto" and "memory" read all tables.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -253,7 +253,7 @@ class _Assessing:
         if elsewhere:
             keep_counted(plan, options)
             self.progress("counting the tables where they are", 0, 1)
-            gather(case, plan)
+            gather(case, plan, options)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         keep = None if elsewhere else options.keep
@@ -361,7 +361,7 @@ class _Assessing:
         control = self._controlled(case, plan, runner, failing, run, results)
         self.progress("gathering records", n, n)
         facts = people_facts(case)
-        fidelity = self._fidelity(case, runner, run)
+        fidelity = self._fidelity(case, plan, runner, run)
         wanted = self.options.utility and case.in_memory
         utility = _utility(case, self.attacker.targets, runner, run) if wanted else []
         return _Found(
@@ -376,12 +376,14 @@ class _Assessing:
             utility=beside_fidelity(utility, fidelity.results),
         )
 
-    def _fidelity(self, case: Case, runner: Runner, run: RunOutcome) -> FidelityFound:
+    def _fidelity(self, case: Case, plan: Plan, runner: Runner, run: RunOutcome) -> FidelityFound:
         """Return what the synthetic table keeps; measures that fail or are left out are listed with the attacks."""
-        if not self.options.fidelity or not case.in_memory:
+        elsewhere, groups = counts_elsewhere(self.options), self.attacker.subgroups
+        measured = fidelity_case(case, plan, groups, self.options) if elsewhere else case
+        if not self.options.fidelity or measured is None:
             return FidelityFound()
         found = fidelity_in_run(
-            case, models=self.options.fidelity_models, groups=self.attacker.subgroups, targets=self.attacker.targets,
+            measured, models=self.options.fidelity_models, groups=groups, targets=self.attacker.targets,
             clock=runner.clock, progress=runner.watch.progress,
         )  # fmt: skip
         run.failed += found.failed

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
-from divulge.core.errors import SettingError
+from divulge.case.cells import n_cells_of
+from divulge.core.errors import SettingError, SizeError
+from divulge.measures.blocks import compared_columns
+from divulge.measures.entry import Measure
+from divulge.run.memory import in_bytes, room
 from divulge.run.options import RunOptions
 from divulge.run.plan import Plan
 from divulge.tables.counting import COUNTING
 
-__all__ = ["check_counted", "counts_elsewhere", "gather", "keep_counted"]
+__all__ = [
+    "NEEDS_ROWS",
+    "NO_ROOM",
+    "check_counted",
+    "codes_for_fidelity",
+    "counted_measures",
+    "counts_elsewhere",
+    "fidelity_case",
+    "gather",
+    "keep_counted",
+]
 
 NEEDS_ROWS = "it needs every row, and the tables are counted where they are"
 COUNTED = "the tables were counted where they are: attacks that need every row were not made"
 _PART = "copies: exact copies alone were counted; near copies and copies of parts of a row need every row"
-_NOT_MEASURED = "{} was not measured: it needs every row"
+_NO_UTILITY = "utility was not measured: it needs every row"
+NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
+_UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
+_CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions.md)
+_ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
 
 
 def counts_elsewhere(options: RunOptions) -> bool:
@@ -30,7 +50,7 @@ def check_counted(options: RunOptions) -> None:
         return
     asked = {
         "positive_control": options.positive_control is not None, "people": options.people not in (None, "all"),
-        "resume": options.resume,
+        "resume": options.resume, "fidelity_models": options.fidelity_models,
     }  # fmt: skip
     if refused := next((name for name, given in asked.items() if given), None):
         raise SettingError(
@@ -49,14 +69,128 @@ def keep_counted(plan: Plan, options: RunOptions) -> None:
     plan.uncounted = [name for name in dict.fromkeys(plan.attacks) if name not in kept]
     plan.tasks, plan.described = tasks, []
     plan.notes += [COUNTED, *([_PART] if "copies" in kept else [])]
-    plan.notes += [_NOT_MEASURED.format(part) for part in ("fidelity", "utility") if getattr(options, part)]
+    plan.notes += [_NO_UTILITY] if options.utility else []
     plan.not_run += [{"attack": name, "why": NEEDS_ROWS} for name in plan.uncounted]
     order = list(CATALOGUE)
     plan.not_run.sort(key=lambda one: order.index(one["attack"]))
 
 
-def gather(case: Case, plan: Plan) -> None:
-    """Get the distinct rows of all columns that the tasks of a plan look at, in one query a table."""
+def gather(case: Case, plan: Plan, options: RunOptions) -> None:
+    """Get the distinct rows of all columns that the tasks of a plan look at, in one query a table.
+
+    Raises
+    ------
+    SizeError
+        They are not expected to fit into memory.
+    """
     named = [[*t.settings.get("keys", ()), *filter(None, [t.settings.get("target")])] for t in plan.tasks]
     counted = sorted({column for names in named for column in names})
-    case.gather(counted, case.whole_record if "copies" in plan.attacks else ())
+    compared = case.whole_record if "copies" in plan.attacks else ()
+    if not options.beyond_memory:
+        _check_gathered(case, {True: counted, False: compared}, sum(t.in_family for t in plan.tasks))
+    case.gather(counted, compared)
+
+
+def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: int) -> None:
+    """Raise a `SizeError` where the distinct rows of some columns, binned or not, do not fit into memory.
+
+    Only where there could be too many does the engine count them.
+    """
+    there = room()
+    if there is None:
+        return
+
+    def needed(n_of: Callable[[int, bool], int]) -> int:
+        cells = {(i, b): n_of(i, b) for i in range(len(case.tables)) for b, columns in wanted.items() if columns}
+        people = sum(n for (i, b), n in cells.items() if b and i != 1)
+        return _CELL * sum(cells.values()) + _SCORE * n_tests * people
+
+    def at_most(which: int, binned: bool) -> int:
+        n_rows = case.tables[which].n_rows
+        apart = case.unit is not None and which != 1  # the rows of people are kept one by one
+        return n_rows if apart else min(n_rows, prod(case.n_codes(c, binned=binned) for c in wanted[binned]))
+
+    def counted(which: int, binned: bool) -> int:
+        apart = case.unit is not None and which != 1
+        return case.tables[which].n_rows if apart else n_cells_of(case.encoded, which, wanted[binned], binned=binned)
+
+    if needed(at_most) > there.free and (bytes_needed := needed(counted)) > there.free:
+        rows = " + ".join(f"{t.n_rows:,}" for t in case.tables)
+        raise SizeError(
+            f"memory: the distinct rows of {rows} rows need about {in_bytes(bytes_needed)}, and this process may use "
+            f"{in_bytes(there.free)} ({there.why}). hint: name fewer keys and targets, leave columns out (--ignore), "
+            "or begin nevertheless (--beyond-memory)."
+        )
+
+
+def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory: bool = False) -> Case:
+    """Return the case with the codes of each row of the columns that the counted measures of fidelity compare.
+
+    Parameters
+    ----------
+    groups
+        Columns whose values define subgroups.
+    beyond_memory
+        Whether to begin although the codes are not expected to fit into memory.
+
+    Raises
+    ------
+    SizeError
+        They do not fit.
+    """
+    columns = sorted({*(compared_columns(case) or case.columns), *groups})
+    n_rows, there = sum(t.n_rows for t in case.tables), room()
+    wide = sum(_width(case.n_codes(c, binned=False)) for c in (*columns, *([case.unit] if case.unit else [])))
+    needed = n_rows * (wide + _ROW)
+    if there is not None and needed > there.free and not beyond_memory:
+        raise SizeError(
+            f"memory: the codes of {n_rows:,} rows need about {in_bytes(needed)}, and this process may use "
+            f"{in_bytes(there.free)} ({there.why}). hint: leave columns out (--ignore), or begin nevertheless "
+            "(--beyond-memory)."
+        )
+    return case.with_codes(columns)
+
+
+def fidelity_case(case: Case, plan: Plan, groups: Sequence[str], options: RunOptions) -> Case | None:
+    """Return the case that fidelity is measured on; None where it is not, and a note of the plan says why."""
+    if not options.fidelity:
+        return None
+    try:
+        return codes_for_fidelity(case, groups, beyond_memory=options.beyond_memory)
+    except SizeError:
+        plan.notes.append(NO_ROOM)
+        return None
+
+
+def _width(n_codes: int) -> int:
+    """Return the bytes of a code."""
+    return 1 if n_codes <= 2**8 else 2 if n_codes <= 2**16 else 4
+
+
+def counted_measures(measures: Sequence[Measure], engine: str, *, named: bool) -> tuple[tuple[Measure, ...], list[str]]:
+    """Return the measures of fidelity that need counts alone, and notes on the others.
+
+    Parameters
+    ----------
+    measures
+        Entries of the registry.
+    engine
+        What counts the tables.
+    named
+        Whether the user named each.
+
+    Raises
+    ------
+    SettingError
+        A measure that was named fits models.
+    """
+    counted = tuple(m for m in measures if not m.models)
+    if len(counted) == len(measures):
+        return counted, []
+    if named:
+        first = next(m.name for m in measures if m.models)
+        raise SettingError(
+            f"measures: {first!r} needs every row, and {engine} counts rows where they are. hint: engine='memory' "
+            "reads them."
+        )
+    return counted, [_UNTAUGHT]

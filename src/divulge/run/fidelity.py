@@ -16,9 +16,12 @@ from divulge.measures.registry import checked_tolerance, run_measure
 from divulge.measures.result import TOLERANCE, FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
+from divulge.run.counted import codes_for_fidelity, counted_measures
 from divulge.run.fidelity_of_tables import fidelity_of_tables
 from divulge.run.fitting import check_fidelity, here, memory_told
 from divulge.run.options import Reading
+from divulge.tables.counting import COUNTING
+from divulge.tables.engines import check_engine
 from divulge.tables.kinds import kind_of
 
 __all__ = ["fidelity", "fidelity_of", "warnings_of"]
@@ -47,6 +50,7 @@ def fidelity(
     seed: int = 0,
     level: float = 0.95,
     beyond_memory: bool = False,
+    engine: str = "auto",
     progress: Progress = lambda what, done, total: None,
 ) -> Fidelity:
     """Return how much of the real table a synthetic table keeps, beside what a fresh sample would keep.
@@ -91,6 +95,10 @@ def fidelity(
     beyond_memory
         Whether to begin although the measures of one table are not expected to fit into the memory that this process
         may use.
+    engine
+        "duckdb", "polars" or "spark" count the tables where they are, as in `assess`: of the rows there are codes in
+        memory alone, a byte or two for each value, and measures that fit models are left out. "auto" and "memory" read
+        the rows of one table into memory.
     progress
         Called with the measure that comes next, the number of those done, and of all.
 
@@ -111,7 +119,12 @@ def fidelity(
     ['closer than a fresh sample', 'closer than a fresh sample']
     """
     tolerance = checked_tolerance(tolerance)
+    check_engine(engine)
     if isinstance(real, Mapping) or isinstance(synthetic, Mapping) or sequence_key is not None:
+        if engine in COUNTING:
+            raise SettingError(
+                f"engine: {engine} counts one table, and relations and sequences need every row. hint: engine='memory'."
+            )
         found = fidelity_of_tables(
             real, synthetic, holdout, measures=measures, models=models, tolerance=tolerance, progress=progress,
             of_one_table={"unit": unit, "ignore": ignore, "groups": groups, "targets": targets},
@@ -126,18 +139,25 @@ def fidelity(
     wanted = _chosen(measures, models)
     named = {name: None if given is None else list(column_names(name, given))
              for name, given in (("groups", groups), ("targets", targets))}  # fmt: skip
-    kind = kind_of(real)
-    real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
-    if not beyond_memory:
-        reading = Reading(schema, unit, column_names("ignore", ignore), missing)
-        check_fidelity(real, synthetic, holdout, reading, models=models)
+    kind, notes, elsewhere = kind_of(real), list[str](), engine in COUNTING
+    if elsewhere:
+        wanted, notes = counted_measures(wanted, engine, named=measures is not None)
+    else:
+        real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+        if not beyond_memory:
+            reading = Reading(schema, unit, column_names("ignore", ignore), missing)
+            check_fidelity(real, synthetic, holdout, reading, models=models)
     case = build_case(
-        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
-    ).collected("measures of fidelity need every row")
+        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level,
+        engine=engine,
+    )  # fmt: skip
     for name, columns in named.items():
         check_columns(name, columns or (), case.columns)
+    if elsewhere:
+        case = codes_for_fidelity(case, named["groups"] or (), beyond_memory=beyond_memory)
+    case = case if elsewhere else case.collected("measures of fidelity need every row")
     found = fidelity_of(case, wanted, tolerance=tolerance, progress=progress, **named)
-    return replace(found, kind=kind)
+    return replace(found, kind=kind, notes=(*found.notes, *notes))
 
 
 def fidelity_of(

@@ -31,6 +31,7 @@ _KEEP = 20  # key sets tested for each target; start value, not calibrated
 # Comparisons of key sets of a search at most: a limit on the time, and no more than there are people to tell so many
 # tests apart by; start values, not calibrated.
 _TESTS = 3000
+_SCORES = 5 * 10**8  # of all tests of a search where an engine counts, 8 bytes each; a limit on the memory
 _INFERRED = 40  # targets attacked with all other columns known, if none are named; a limit on the time, not calibrated
 # People times targets up to which models are trained by default: about two minutes. A million people of Adult take an
 # hour (docs/decisions.md).
@@ -39,7 +40,7 @@ _TAUGHT = 3_000_000
 _ONE_COLUMN = "fewer columns can be attacked than it needs"
 _NO_KEYS = "no keys were given: it is made for keys and targets that are named"
 _NO_KEY_SET = "no keys were given, and no key set was searched for"
-_NOT_SEARCHED = "no key set was searched for: the search needs every synthetic row; name keys"
+_TOO_MANY = "no key set was searched for: too many people for the scores of so many targets; name keys or targets"
 _NO_TARGET = "no column is left as a target"
 _AS_ASKED = "it was left out on request (membership=False)"
 _NO_STRANGERS = "it needs a holdout"
@@ -218,18 +219,20 @@ def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan, sear
     """Search key sets, unless the search is switched off or there are too few columns."""
     if options.search == "off":
         return
-    if options.engine in COUNTING:
-        plan.notes.append(_NOT_SEARCHED)
-        return
     if len(columns.usable) < 2:
         plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
         return
     n, people = len(columns.wanted), _fewest_people(case)
-    keep = max(1, min(_KEEP, min(_TESTS, people) // n))
+    held = _SCORES // (case.n_rows("real") + case.n_rows("holdout")) if options.engine in COUNTING else _TESTS
+    if held < n:
+        plan.notes.append(_TOO_MANY)
+        return
+    keep = max(1, min(_KEEP, min(_TESTS, people, held) // n))
     plan.key_sets, notes = search(case, list(columns.wanted), keep, options.jobs)
     plan.notes += notes
     if keep < _KEEP:
-        many = f"{n} targets are many" + (" for so few people" if people < _TESTS else "")
+        of = " for so few people" if people < min(_TESTS, held) else " for so many people" if held < _TESTS else ""
+        many = f"{n} targets are many{of}"
         sets = "key set of each was" if keep == 1 else f"{keep} key sets of each were"
         plan.notes.append(f"{many}: the best {sets} tested")
 

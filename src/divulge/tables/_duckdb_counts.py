@@ -50,6 +50,17 @@ class DuckdbCounts:
 
     def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
+        found = self._frame(self._cells(columns, codes))
+        if any(found[f"k{i}"].null_count() for i in range(len(columns))):  # a value that the column did not have before
+            found = found.clear()
+        return [found[f"k{i}"].to_numpy() for i in range(len(columns))], found["n"].to_numpy()
+
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are."""
+        return int(self._base.execute(f"select count(*) from ({self._cells(columns, codes)})").fetchone()[0])
+
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> str:
+        """Return the query of the cells, once the codes are in the base."""
         tables = "divulge_rows"
         coded = []
         for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
@@ -63,10 +74,7 @@ class DuckdbCounts:
             tables += f" left join divulge_codes_{i} as k{i} on {column} is not distinct from k{i}.value"
             coded.append(f"k{i}.code")
         chosen = ", ".join(f"{code} as k{i}" for i, code in enumerate(coded))
-        found = self._frame(f"select {chosen}, count(*) as n from {tables} group by {', '.join(coded)}")
-        if any(found[f"k{i}"].null_count() for i in range(len(columns))):  # a value that the column did not have before
-            found = found.clear()
-        return [found[f"k{i}"].to_numpy() for i in range(len(columns))], found["n"].to_numpy()
+        return f"select {chosen}, count(*) as n from {tables} group by {', '.join(coded)}"
 
     def _frame(self, query: str) -> pl.DataFrame:
         frame: pl.DataFrame = self._base.sql(query).pl()

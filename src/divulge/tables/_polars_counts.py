@@ -37,16 +37,24 @@ class PolarsCounts:
 
     def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
+        coded = [f"k{i}" for i in range(len(columns))]
+        found = _run(self._cells(columns, codes).cast({_N: pl.Int64}))
+        if any(found[name].null_count() for name in coded):  # a value that the column did not have before
+            found = found.clear()
+        return [found[name].to_numpy() for name in coded], found[_N].to_numpy()
+
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are."""
+        return int(_run(self._cells(columns, codes).select(pl.len())).item())
+
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> pl.LazyFrame:
         lazy = self._lazy.select(list(dict.fromkeys(columns)))
         coded = []
         for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
             known = pl.DataFrame({_VALUE: self._values[column], f"k{i}": own})
             lazy = lazy.join(known.lazy(), left_on=column, right_on=_VALUE, how="left", nulls_equal=True)
             coded.append(f"k{i}")
-        found = _run(lazy.group_by(coded).agg(pl.len().alias(_N)).cast({_N: pl.Int64}))
-        if any(found[name].null_count() for name in coded):  # a value that the column did not have before
-            found = found.clear()
-        return [found[name].to_numpy() for name in coded], found[_N].to_numpy()
+        return lazy.group_by(coded).agg(pl.len().alias(_N))
 
 
 def _run(lazy: pl.LazyFrame) -> pl.DataFrame:

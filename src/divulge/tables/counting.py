@@ -14,7 +14,7 @@ __all__ = ["COUNTING", "ENGINES", "Codes", "Counting", "Ints", "narrow"]
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
 
-COUNTING = ("duckdb", "polars")
+COUNTING = ("duckdb", "polars", "spark")
 """Engines that count tables where they are."""
 ENGINES = ("auto", "memory", *COUNTING)
 """Settings of `engine`."""
@@ -53,6 +53,10 @@ class Counting(Protocol):
         codes, count
             For each column shape (n_cells,), in the dtype given; rows per cell, shape (n_cells,).
         """
+        ...
+
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are, and send none."""
         ...
 
 

@@ -15,15 +15,19 @@ from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.result import tidy
 from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
 from divulge.tables._polars_counts import PolarsCounts
+from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.counting import ENGINES, Codes, Counting, Ints
 from divulge.tables.databases import engine_of, in_database, table_in_base
-from divulge.tables.frames import Table, _check_rows, _engine_error, _text_names, table_of
+from divulge.tables.engine_errors import engine_error
+from divulge.tables.frames import Table, _check_rows, _text_names, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
 __all__ = ["check_engine", "counted", "counted_path"]
 
 _T = TypeVar("_T")
+_SPARK = ("pyspark", "pyspark_connect")
+_READ = "spark.read.parquet(...) makes one of files; it needs Java, and pip install 'divulge[spark]'."
 _MEMORY = "engine='memory' reads it into memory; or write it as Parquet."
 
 
@@ -45,6 +49,8 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
     TableError
         No such table, one that may not be read, or files of different columns.
     """
+    if engine == "spark":
+        raise SettingError(f"engine: {role} is a path, and spark counts Spark frames. hint: {_READ}")
     if in_database(path):
         if engine != "duckdb":
             raise SettingError(
@@ -84,10 +90,15 @@ def counted(native: Any, role: str, engine: str) -> Table:
         where = str(getattr(getattr(table.lazy, "implementation", None), "value", "another engine"))
         if where == engine:
             return table  # its values are counted by its own queries
+        if engine == "spark" and where in _SPARK and table.lazy is not None:
+            frame = table.lazy.to_native()
+            return _table(role, table.columns, lambda: SparkCounts(frame))
         raise SettingError(
             f"engine: {role} is a table of {where}, which {engine} does not count. hint: engine='auto' asks each table "
             "where it is."
         )
+    if engine == "spark":
+        raise SettingError(f"engine: {role} is no Spark frame, and spark counts these alone. hint: {_READ}")
     frame = table.frame
     if engine == "polars":
         return _like(table, _table(role, table.columns, lambda: PolarsCounts(frame.lazy())))
@@ -149,6 +160,10 @@ class _Unchanged:
         """Return the distinct combinations of codes and how many rows have each."""
         return self._checked(lambda: self._counting.cells(columns, codes))
 
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+        """Return how many cells there are."""
+        return _answered(self._role, lambda: self._counting.n_cells(columns, codes))
+
     def _checked(self, ask: Callable[[], tuple[_T, Ints]]) -> tuple[_T, Ints]:
         try:
             found, count = _answered(self._role, ask)
@@ -173,7 +188,7 @@ def _answered(role: str, ask: Callable[[], _T]) -> _T:
     except DivulgeError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        raise _engine_error(error, role) from None
+        raise engine_error(error, role) from None
 
 
 # ---------------------------------------------------------------- Parquet files

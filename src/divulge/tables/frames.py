@@ -32,6 +32,7 @@ from divulge.tables.canonical_values import (
 )
 from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
 from divulge.tables.counting import Counting
+from divulge.tables.engine_errors import engine_error
 from divulge.tables.levels import codes_of, levels_of
 from divulge.tables.written_forms import form_of, undecided
 
@@ -204,7 +205,7 @@ def _table_elsewhere(native: Any, role: str) -> Table:
             f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. {_ACCEPTED}"
         ) from None
     except Exception as error:
-        raise _engine_error(error, role) from None
+        raise engine_error(error, role) from None
     if isinstance(wrapped, nw.DataFrame):  # the cousins of pandas: modin, cuDF
         return table_of(wrapped.to_pandas(), role)
     return _guarded(lambda: _lazy_table(wrapped, role), role)
@@ -232,7 +233,7 @@ def _guarded(make: Callable[[], Table], role: str) -> Table:
     except DivulgeError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        raise _engine_error(error, role) from None
+        raise engine_error(error, role) from None
 
 
 def _run(lazy: nw.LazyFrame[Any], role: str) -> pl.DataFrame:
@@ -240,20 +241,8 @@ def _run(lazy: nw.LazyFrame[Any], role: str) -> pl.DataFrame:
     try:
         frame: pl.DataFrame = lazy.collect("polars").to_native()
     except (Exception, pl.exceptions.PanicException) as error:
-        raise _engine_error(error, role) from None
+        raise engine_error(error, role) from None
     return frame
-
-
-def _engine_error(error: BaseException, role: str) -> DivulgeError:
-    kind = type(error).__name__
-    if kind == "DuplicateError":
-        return ColumnError(f"{role}: two columns have the same name. hint: rename one.")
-    if isinstance(error, ModuleNotFoundError):
-        return FrameError(f"{role}: this table needs another package. hint: pip install {error.name}")
-    return TableError(
-        f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "
-        "cast columns of a rare type to text."
-    )
 
 
 def check_missing(missing: Sequence[str]) -> tuple[str, ...]:

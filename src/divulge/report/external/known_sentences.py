@@ -162,7 +162,7 @@ _REACH = tuple(
 )
 _SEARCHED = tuple(
     f"# targets are many{few}: the best {sets} tested"
-    for few in ("", " for so few people")
+    for few in ("", " for so few people", " for so many people")
     for sets in ("key set of each was", "# key sets of each were")
 )
 _ASKED = tuple(
@@ -187,10 +187,11 @@ _WHOLE = (
     "inference: no model was trained, as that takes long on tables of this size; models=True asks for it",
     "key sets of # columns: the # that extend the best smaller ones were looked at",
     "no column is left as a target: attribution was not tested",
-    "no key set was searched for: the search needs every synthetic row; name keys",
+    "no key set was searched for: too many people for the scores of so many targets; name keys or targets",
+    "key sets were searched on # of # synthetic rows, drawn at random, and tested on all rows",
     "the tables were counted where they are: attacks that need every row were not made",
     "copies: exact copies alone were counted; near copies and copies of parts of a row need every row",
-    "fidelity was not measured: it needs every row",
+    "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)",
     "utility was not measured: it needs every row",
     "it needs every row, and the tables are counted where they are",
     "only one column can be attacked, and a key set needs another: no key set was tested",

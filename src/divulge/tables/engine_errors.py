@@ -1,0 +1,33 @@
+"""What is told where an engine that holds a table fails."""
+
+from __future__ import annotations
+
+import re
+
+from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
+
+__all__ = ["engine_error"]
+
+_REFUSING = re.compile("Permission|Access|Analysis|Spark|Connect|IO|OSError|HTTP")
+"""Kinds of errors that may be about a right to read; a message of another kind may hold a value that says so."""
+_REFUSED = re.compile(r"permission|access ?(?:control|denied)|privilege|not authorized|forbidden", re.I)
+
+
+def engine_error(error: BaseException, role: str) -> DivulgeError:
+    """Return what to tell of an error of an engine; its own message may show a value and is left out."""
+    kind = type(error).__name__
+    if kind == "DuplicateError":
+        return ColumnError(f"{role}: two columns have the same name. hint: rename one.")
+    if isinstance(error, ModuleNotFoundError):
+        return FrameError(f"{role}: this table needs another package. hint: pip install {error.name}")
+    if isinstance(error, ImportError):  # as PySpark says it
+        return FrameError(f"{role}: Spark needs an extra to hand over its answers. hint: pip install 'divulge[spark]'.")
+    if _REFUSING.search(kind) and _REFUSED.search(f"{kind} {error}"):
+        return TableError(
+            f"{role}: the engine that holds the table may not read it. hint: ask for the right to read it (SELECT), or "
+            "see which account runs the query."
+        )
+    return TableError(
+        f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "
+        "cast columns of a rare type to text."
+    )
