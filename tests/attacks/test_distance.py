@@ -295,6 +295,14 @@ def test_random_tables_are_the_baseline():
     assert uniform.verdict is permuted.verdict is None
 
 
+def test_a_random_table_has_so_many_rows_at_most(monkeypatch):
+    """Beyond that a larger synthetic table draws no other noise."""
+    monkeypatch.setattr("divulge.attacks.distance.dcr_baseline._RANDOM_ROWS", 100)
+    real = column(*range(0, 101, 10))
+    few, many = (run("dcr_baseline", (real, column(*([1] * n)), None))["uniform"] for n in (100, 2000))
+    assert few.context["median of the random table"] == many.context["median of the random table"]
+
+
 def test_random_tables_have_the_levels_and_the_missing_values_of_real():
     """Four columns, half missing and three levels: noise agrees with a given row in each with 1/2 or 1/6."""
     from divulge.attacks.distance.dcr_baseline import _noise

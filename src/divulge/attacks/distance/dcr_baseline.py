@@ -19,6 +19,8 @@ __all__ = ["dcr_baseline"]
 
 Ints = NDArray[np.int64]
 
+_RANDOM_ROWS = 10_000
+"""Most rows of a random table: noise lies far from all rows, where a search is dearest, and its median needs no more."""
 
 _DCR_BASELINE_WORDS = Words(
     says="I ask whether the synthetic rows lie nearer to people than rows of pure noise do.",
@@ -29,7 +31,7 @@ _DCR_BASELINE_WORDS = Words(
     ),
     formula=(
         "value = median distance of synthetic rows to their nearest real row\n"
-        "        / the same median of as many random rows\n"
+        "        / the same median of as many random rows, 10,000 at most\n"
         "uniform: numbers uniform over the range of real, categories uniform over its levels\n"
         "permuted columns: each column of real by itself, in random order\n"
         "The value of holdout is the same ratio for holdout rows."
@@ -66,7 +68,9 @@ _DCR_BASELINE_WORDS = Words(
     notes=("a good synthesizer is nearer to people than noise by design: no verdict",),
 )
 def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
-    """Return the median distance to the closest real record, divided by that of a random table with as many rows.
+    """Return the median distance to the closest real record, divided by that of a random table.
+
+    The random table has as many rows as the synthetic one, 10,000 at most.
 
     "uniform": in the random table numbers are uniform over the range of real, categories uniform over its levels, and
     values are missing as often as in real. "permuted columns": each column is that of real in random order. The value
@@ -87,7 +91,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     [0.0, None]
     """
     d, notes, settings = prepared_distances(case, columns)
-    canonical = canonical_of(case, d.columns)
+    canonical, n_random = canonical_of(case, d.columns), min(d.n_rows("synthetic"), _RANDOM_ROWS)
     to_real = {
         role: middle(d.nearest(role, "real").distances[:, 0])
         for role in ("synthetic", "holdout")[: 1 + case.has_holdout]
@@ -95,7 +99,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     out = []
     for variant in ("uniform", "permuted columns"):
         rng = case.rng(f"dcr_baseline {variant}")
-        noise = [_noise(canonical, j, variant, d.n_rows("synthetic"), rng) for j in range(len(d.columns))]
+        noise = [_noise(canonical, j, variant, n_random, rng) for j in range(len(d.columns))]
         random = middle(d.index("real").nearest(d.rows_of_values(noise)).distances[:, 0])
         ratio = {r: m / random if m is not None and random else None for r, m in to_real.items()}
         context: dict[str, float | None] = {"median of the random table": random}
