@@ -20,7 +20,7 @@ __all__ = ["dcr_baseline"]
 Ints = NDArray[np.int64]
 
 _RANDOM_ROWS = 10_000
-"""Most rows of a random table: noise lies far from all rows, where a search is dearest, and its median needs no more."""
+"""Most rows of a random table: noise lies far from all rows, so that its search is dear; its median needs no more."""
 
 _DCR_BASELINE_WORDS = Words(
     says="I ask whether the synthetic rows lie nearer to people than rows of pure noise do.",
