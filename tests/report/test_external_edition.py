@@ -311,6 +311,13 @@ def test_an_external_edition_says_so_and_keeps_to_the_published_schema(report, s
             assert hashes == {"real": None, "holdout": None, "synthetic": one.data["tables"]["synthetic"]["sha256"]}
 
 
+def test_an_external_edition_says_that_it_may_begin_with_another_test(report):
+    said = "may begin with another test"
+    outward = report.external()
+    for one, there in ((report, False), (outward, True)):
+        assert (said in one.to_html(), said in one.to_markdown()) == (there, there)
+
+
 @pytest.mark.slow
 def test_the_published_schema_takes_both_editions(small):
     for data in (small.data, small.external().data):

@@ -15,10 +15,11 @@ from click.testing import CliRunner
 import divulge
 from divulge.attacks import CATALOGUE
 from divulge.cli import cli, main
-from divulge.core.errors import SizeError
+from divulge.core.errors import DivulgeError, SizeError
 from divulge.run import compare as comparing
 from divulge.run import fitting, forecast
 from divulge.run.expected_cost import expected_bytes
+from divulge.run.fitting import work_of_membership
 from divulge.run.forecast import prepared, sizes_of
 from divulge.run.memory import Room, room
 from divulge.run.options import Attacker, Reading, RunOptions
@@ -26,7 +27,7 @@ from divulge.run.options import Attacker, Reading, RunOptions
 KNOWN = {"keys": ["age", "area"], "targets": ["job"]}
 LITTLE = {"membership": False, "fidelity": False, "models": False}
 SENTENCE = (
-    r"^memory: about [\d.]+ (MB|GB) are needed for [\d,]+ \+ [\d,]+ \+ [\d,]+ rows, and this process may use "
+    r"^memory: about [\d.]+ (MB|GB) are needed for [\d,]+ \+ [\d,]+( \+ [\d,]+)? rows, and this process may use "
     r"[\d.]+ (MB|GB) \(.+\)\. hint: .*--beyond-memory\)\.$"
 )
 
@@ -74,6 +75,55 @@ def test_comparisons_and_fidelity_are_refused_too(tables, files, tiny, monkeypat
         divulge.compare(real, {"a": synthetic, "b": tables[1]}, holdout=holdout)
     with pytest.raises(SizeError, match=SENTENCE):
         divulge.fidelity(real, synthetic, holdout=holdout)
+
+
+def invoked(*arguments):
+    return CliRunner().invoke(cli, list(map(str, arguments)))
+
+
+@pytest.fixture
+def doors(files, tmp_path):
+    """Commands that read whole tables, by name; the last takes folders."""
+    real, synthetic, holdout = files
+    for side, table in (("left", real), ("right", synthetic)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "people.parquet").write_bytes(Path(table).read_bytes())
+    return {
+        "membership": ("membership", real, synthetic, "--holdout", holdout, "--scores", "ratio"),
+        "changes": ("changes", real, synthetic, holdout, synthetic, "--unit", "age"),
+        "quality": ("quality", real, synthetic),
+        "diagnose": ("diagnose", real, synthetic),
+        "folders": ("quality", tmp_path / "left", tmp_path / "right"),
+    }
+
+
+@pytest.mark.parametrize("door", ["membership", "changes", "quality", "diagnose", "folders"])
+def test_scores_are_refused_before_a_table_is_read(door, doors, tiny, monkeypatch):
+    for reading in ("cli.membership._read", "cli.quality_inputs.read", "cli.quality_inputs.read_tables"):
+        monkeypatch.setattr(f"divulge.{reading}", refuse_reading)
+    found = invoked(*doors[door])
+    assert isinstance(found.exception, SizeError)
+    told = str(found.exception)
+    assert re.match(SENTENCE, told), told
+    assert ("--columns" in told) == (door in ("membership", "changes"))
+    assert "--ignore" not in told  # these commands have no such option
+    begun = invoked(*doors[door], "--beyond-memory")
+    assert isinstance(begun.exception, AssertionError)  # it begins to read
+
+
+@pytest.mark.parametrize("door", ["membership", "quality", "folders"])
+def test_what_cannot_be_read_is_told_by_the_reading(door, doors, tiny, files, tmp_path):
+    Path(files[0]).write_text("no table")
+    (tmp_path / "left" / "people.parquet").write_text("no table")
+    found = invoked(*doors[door])
+    assert isinstance(found.exception, DivulgeError)
+    assert not isinstance(found.exception, SizeError)
+
+
+def test_fewer_columns_need_less_memory(files):
+    sizes = sizes_of(files, ())
+    every, one = (expected_bytes(work_of_membership(sizes, Reading(), c)) for c in (None, ["age"]))
+    assert one < every
 
 
 def test_it_begins_nevertheless_where_the_user_says_so(tables, tiny):

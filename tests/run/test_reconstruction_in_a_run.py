@@ -47,10 +47,13 @@ def test_a_value_of_the_synthetic_table_alone_makes_no_third():
 
 def test_where_it_does_not_fit_the_reason_is_told(monkeypatch):
     assert planned(people(0), people(1)) == ([], "it needs a holdout")
-    none = "no target has two values, or people are too many for the time it takes"
-    assert planned(people(0), people(1), people(2), targets=["three"]) == ([], none)
+    not_two, too_many = "no target has two values", "people are too many for the time it takes"
+    assert planned(people(0), people(1), people(2), targets=["three"]) == ([], not_two)
     monkeypatch.setattr(linear_reconstruction, "_PEOPLE", 119)
-    assert planned(people(0), people(1), people(2)) == ([], none)
+    assert planned(people(0), people(1), people(2)) == ([], too_many)
+    assert planned(people(0), people(1), people(2), targets=["three"]) == ([], not_two)  # fewer people would not help
+    assert is_ours(not_two)  # an external edition may say it
+    assert is_ours(too_many)
 
 
 def test_a_run_asks_at_most_so_many_people_and_says_so(monkeypatch):

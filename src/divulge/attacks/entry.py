@@ -39,6 +39,7 @@ Settings = Mapping[str, Any]
 Expect = Callable[[Case, Sequence[Settings]], None]
 Role = Literal["real", "synthetic", "holdout"]
 Targets = Callable[[Case, Sequence[str]], Sequence[str]]
+Reasons = Mapping[str, Callable[[Case, Sequence[str]], bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,18 @@ class Plan:
     chosen: Targets = lambda case, targets: targets
     """The targets that are attacked, of those of the run; only for an attack on each target with all known columns."""
     why: str = ""
-    """Why no run makes the attack; of one on chosen targets, why a run does not in which none is chosen."""
+    """Why no run makes the attack."""
+    reasons: Reasons = field(default_factory=dict)
+    """Why a run does not make an attack on chosen targets in which none is chosen, given the case and the targets of
+    the run: the first reason that holds. One of them holds."""
     counted: Settings | None = None
     """Settings that leave of the attack what follows from counts alone, where an engine counts the tables of a run;
     None where nothing is left."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All reasons that the plan may give why the attack is not made."""
+        return (self.why, *self.reasons)
 
 
 def per_table(
@@ -96,7 +105,7 @@ def per_table(
     return Plan("table", columns=columns, in_memory=in_memory, strangers=strangers, counted=counted)
 
 
-def per_target(*, chosen: Targets | None = None, why: str = "", strangers: bool = False) -> Plan:
+def per_target(*, chosen: Targets | None = None, reasons: Reasons | None = None, strangers: bool = False) -> Plan:
     """Return the plan of an attack on each target with all known columns.
 
     Each call passes `target`, and of `keys` (if given), `subgroups` and `ways` those that the attack accepts.
@@ -105,12 +114,12 @@ def per_target(*, chosen: Targets | None = None, why: str = "", strangers: bool 
     ----------
     chosen
         A function that gives the targets that are attacked, of those of the run; None takes all.
-    why
-        Why a run makes no such attack in which none is chosen.
+    reasons
+        Why a run makes no such attack in which none is chosen, see `Plan.reasons`.
     strangers
         Whether the attack needs a holdout.
     """
-    plan = Plan("target", columns=2, in_memory=True, strangers=strangers, why=why)
+    plan = Plan("target", columns=2, in_memory=True, strangers=strangers, reasons=reasons or {})
     return plan if chosen is None else replace(plan, chosen=chosen)
 
 

@@ -6,7 +6,7 @@ a stranger are measured on one ruler. "people" are the real rows followed by the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Nearest
+from divulge.kernels.neighbours.two_tables import NearBoth, TwoTables
 from divulge.tables.frames import collect, table_of
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
@@ -124,6 +125,15 @@ class Distances:
             )
 
         return self._measured.once(("nearest", queries, reference, k), [queries, reference], make)
+
+    def near_both(self, k: int) -> Iterator[NearBoth]:
+        """Yield the k nearest distinct rows of synthetic table (first) and people (second) of each distinct person.
+
+        The distinct persons are those of `distinct("people")`. A person's own record is among the people, at distance
+        0. The search is not cached: the index of both tables takes as much memory as the two others.
+        """
+        both = TwoTables(self.ruler, self.rows("synthetic"), self.rows("people"), progress=self._progress)
+        return both.near(self.distinct("people"), k)
 
     def index(self, role: str) -> Index:
         """Return the search index over a table's rows."""

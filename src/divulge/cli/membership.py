@@ -31,6 +31,8 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
                      "of the tables."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),
+        click.option("--beyond-memory", is_flag=True,
+                     help="Begin although the scores are not expected to fit into memory."),
         click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -65,9 +67,11 @@ def membership(real: str, synthetic: Sequence[str], holdout: str | None, **optio
         )
     with progress_shown(options["quiet"]) as progress:
         progress("reading the tables", 0, 1)
+        settings = _given(options)
+        _check_memory(real, synthetic, holdout, options, settings["schema"])
         tables = _read(paths, ["real", *["synthetic"] * len(synthetic), "holdout"], options)
         progress("scoring people", 0, 1)
-        given = _given(options) | {"unit": options["unit"], "known_members": options["known_members"]}
+        given = settings | {"unit": options["unit"], "known_members": options["known_members"]}
         found = attack(tables[0], tables[1:-1], holdout=tables[-1], **given)
     if not options["quiet"]:
         printed(found, membership_text)
@@ -97,9 +101,11 @@ def changes(real1: str, syn1: str, real2: str, syn2: str, **options: Any) -> Non
         progress("reading the tables", 0, 1)
         roles = ["the first real table", "the first synthetic table", "the second real table",
                  "the second synthetic table"]  # fmt: skip
+        given = _given(options)
+        _check_memory(real1, [syn1, syn2], real2, options, given["schema"])
         tables = _read(paths, roles, options)
         progress("scoring people", 0, 1)
-        found = attack(*tables, unit=options["unit"], **_given(options))
+        found = attack(*tables, unit=options["unit"], **given)
     if not options["quiet"]:
         printed(found, changes_text)
     _write(options, found.to_dict)
@@ -111,6 +117,16 @@ def _checked(options: dict[str, Any], paths: Sequence[str]) -> Sequence[str]:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
     check_file("--json", options["json_file"], [*paths, options["schema_file"]])
     return paths
+
+
+def _check_memory(real: str, synthetic: Sequence[str], others: str, options: dict[str, Any], schema: Any) -> None:
+    """Refuse scores that are not expected to fit into memory, before a table is read."""
+    from divulge.run.fitting import check_membership
+    from divulge.run.options import Reading
+
+    if not options["beyond_memory"]:
+        reading = Reading(schema, missing=options["missing"])
+        check_membership([real, list(synthetic), others], reading, options["columns"] or None)
 
 
 def _read(paths: Sequence[str], roles: Sequence[str], options: dict[str, Any]) -> list[Any]:

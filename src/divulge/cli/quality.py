@@ -54,6 +54,8 @@ def _options(example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         click.option("--html", "html_file", type=FILE, metavar="FILE", help="File for the report as one offline page."),
         click.option("--fail-on", multiple=True, metavar="RULE",
                      help=f"Exit with status 1 when this rule holds: {example}."),
+        click.option("--beyond-memory", is_flag=True,
+                     help="Begin although the tables are not expected to fit into memory."),
         click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
     ]  # fmt: skip
 
@@ -92,7 +94,7 @@ def diagnose(**options: Any) -> None:
 
 
 def _run(kind: _Kind, **options: Any) -> None:
-    from divulge.cli.quality_inputs import read_inputs
+    from divulge.cli.quality_inputs import check_memory, read_inputs
     from divulge.report.documents.terminal import clean
     from divulge.sdmetrics.reports.text import summary
 
@@ -101,6 +103,8 @@ def _run(kind: _Kind, **options: Any) -> None:
     _check(kind, parts, options)
     with progress_shown(options["quiet"]) as progress:
         progress("reading the tables", 0, 1)
+        if not options["beyond_memory"]:
+            check_memory(options["real"], options["synthetic"], options["tables"], options["missing"])
         inputs = read_inputs(
             options["real"], options["synthetic"], options["schema_file"], options["tables"], options["missing"],
             strict=kind.strict,

@@ -10,14 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from divulge.core.errors import SettingError
+from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import no_such
-from divulge.tables.folders import read_tables
+from divulge.run.fitting import check_scores
+from divulge.tables.folders import read_tables, table_files, table_role
 from divulge.tables.frames import Table
 from divulge.tables.readers import read, read_metadata
+from divulge.tables.sizes import TableSize, size_of
 
-__all__ = ["Inputs", "read_inputs", "tables_of"]
+__all__ = ["Inputs", "check_memory", "is_one_file", "read_inputs", "tables_of"]
 
 Tables = dict[str, Table]
 Frames = dict[str, pl.DataFrame]
@@ -89,16 +91,45 @@ def is_one_file(given: str) -> bool:
 
 def tables_of(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
     """Return the tables by name; one file has the name None."""
+    listed = _listed(given, chosen, side)
+    if listed is None:
+        return {None: read(given, role=side, missing=missing)}
+    option, paths = listed
+    return dict(read_tables(paths, missing=missing, option=option, side=side).items())
+
+
+def check_memory(real: str, synthetic: str, chosen: Sequence[str], missing: Sequence[str]) -> None:
+    """Raise an error where the tables of both sides do not fit into the memory that there is.
+
+    Raises
+    ------
+    SizeError
+        They do not fit. What cannot be read at all is left to the reading, which says why.
+    """
+    try:
+        sizes = [s for side, given in (("real", real), ("synthetic", synthetic)) for s in
+                 _sizes(given, chosen, missing, side)]  # fmt: skip
+    except DivulgeError:
+        return
+    check_scores(sizes)
+
+
+def _sizes(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> list[TableSize | None]:
+    listed = _listed(given, chosen, side)
+    if listed is None:
+        return [size_of(given, side, missing)]
+    files = table_files(listed[1], option=listed[0])
+    return [size_of(path, table_role(name, side), missing) for name, path in files.items()]
+
+
+def _listed(given: str, chosen: Sequence[str], side: str) -> tuple[str, list[str]] | None:
+    """Return the option that names the tables of a side, and the folder or the files; None for one file."""
     option = side.upper()
     if os.path.isdir(given):
-        listed = [_below(given, text) for text in chosen] or [given]
-        return dict(read_tables(listed, missing=missing, option="--tables" if chosen else option, side=side).items())
+        return "--tables" if chosen else option, [_below(given, text) for text in chosen] or [given]
     if chosen:
         raise SettingError(f"--tables: {option} is no folder. hint: name the folder that has these files.")
-    if not is_one_file(given):
-        parts = [part for part in given.split(",") if part.strip()]
-        return dict(read_tables(parts, missing=missing, option=option, side=side).items())
-    return {None: read(given, role=side, missing=missing)}
+    return None if is_one_file(given) else (option, [part for part in given.split(",") if part.strip()])
 
 
 def _below(folder: str, text: str) -> str:

@@ -10,25 +10,30 @@ from typing import Any
 
 from divulge.core.errors import DivulgeError, SizeError
 from divulge.run.expected_cost import Work, expected_bytes, work_of
-from divulge.run.forecast import Sizes, announced, outlook_of, sizes_of
+from divulge.run.forecast import Sizes, announced, limit_of, outlook_of, sizes_of
 from divulge.run.memory import Room, in_bytes, room
 from divulge.run.options import Attacker, Reading, RunOptions
 from divulge.run.outlook import Outlook
 from divulge.tables.frames import Table
 from divulge.tables.readers import opened
+from divulge.tables.sizes import TableSize
 
 __all__ = [
     "TOO_LARGE",
     "check_comparison",
     "check_fidelity",
+    "check_membership",
+    "check_scores",
     "fitting",
     "here",
     "memory_told",
     "refuse_beyond",
     "work_of_fidelity",
+    "work_of_membership",
 ]
 
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
+_FEWER_COLUMNS = "leave columns out (--ignore), "
 _TESTS, _TESTS_A_COLUMN = 4000, 20  # more than any run has: a bound, for tables that fit whatever they hold
 
 
@@ -106,9 +111,70 @@ def check_fidelity(real: Any, synthetic: Any, holdout: Any, reading: Reading, *,
     sizes = None if there is None else sizes_of((real, synthetic, holdout), reading.missing)
     if there is None or sizes is None or _fits_surely(sizes, there):
         return
-    needed, limit = expected_bytes(work_of_fidelity(sizes, reading, models=models)), sizes.limit(there)
-    if needed > limit:
-        raise _too_large(needed, limit, there.why, [s.rows for s in sizes.tables.values()])
+    _check(work_of_fidelity(sizes, reading, models=models), list(sizes.tables.values()), there, _FEWER_COLUMNS)
+
+
+def check_membership(tables: Sequence[Any], reading: Reading, columns: Sequence[str] | None = None) -> None:
+    """Raise an error where membership scores cannot be made in the memory that there is.
+
+    Parameters
+    ----------
+    tables
+        Real, the synthetic tables, and holdout. Of two releases: the first real table, the synthetic tables of both,
+        and the second real table.
+    reading
+        Of the tables.
+    columns
+        The columns that are compared; None is all.
+
+    Raises
+    ------
+    SizeError
+        It does not fit. What cannot be read at all is left to the reading, which says why.
+    """
+    there = room()
+    if there is None:
+        return
+    try:
+        sizes = sizes_of(tables, reading.missing)
+        if sizes is None or _fits_surely(sizes, there):
+            return
+        work = work_of_membership(sizes, reading, columns)
+    except DivulgeError:
+        return
+    _check(work, list(sizes.tables.values()), there, "compare fewer columns (--columns), ")
+
+
+def work_of_membership(sizes: Sizes, reading: Reading, columns: Sequence[str] | None) -> Work:
+    """Return the work of membership scores alone."""
+    text = sum(s.file_bytes for s in sizes.tables.values())
+    whole = work_of(announced(sizes, reading, RunOptions()), (), RunOptions(fidelity=False), text_bytes=text)
+    compared = whole.columns if columns is None else min(whole.columns, len(columns))
+    return replace(whole, columns=compared, attacks=False, membership=True)
+
+
+def check_scores(tables: Sequence[TableSize | None]) -> None:
+    """Raise an error where tables cannot be read, and scored column by column, in the memory that there is.
+
+    Parameters
+    ----------
+    tables
+        Sizes of all tables of both sides; None where one comes from standard input.
+
+    Raises
+    ------
+    SizeError
+        It does not fit.
+    """
+    there, known = room(), [s for s in tables if s is not None]
+    if there is None or len(known) < len(tables):
+        return
+    rows = sum(s.rows for s in known)
+    work = Work(
+        rows=rows, synthetic=0, people=rows, asked=0, columns=0, bits=0.0, levels=0, attacks=False,
+        table_bytes=sum(s.table_bytes for s in known), text_bytes=sum(s.file_bytes for s in known),
+    )  # fmt: skip
+    _check(work, known, there)
 
 
 def check_comparison(
@@ -157,15 +223,20 @@ def refuse_beyond(told: Outlook, more: int = 0) -> None:
     advice = "" if n is None else f"ask a sample of people (with --people {n} it fits), "
     advice += "" if more else "count named keys and targets without reading all (--engine duckdb), "
     rows = [t.rows for t in told.tables]
-    raise _too_large(told.needed + more, told.there + more, told.limit, rows, advice)
+    raise _too_large(told.needed + more, told.there + more, told.limit, rows, advice + _FEWER_COLUMNS)
+
+
+def _check(work: Work, tables: Sequence[TableSize], there: Room, advice: str = "") -> None:
+    needed, limit = expected_bytes(work), limit_of(tables, there)
+    if needed > limit:
+        raise _too_large(needed, limit, there.why, [s.rows for s in tables], advice)
 
 
 def _too_large(needed: int, there: int, why: str, rows: Sequence[int], advice: str = "") -> SizeError:
     """Return the error of a run that is refused: what it needs, what there is, and what to do."""
     return SizeError(
         f"memory: about {in_bytes(needed)} are needed for {' + '.join(f'{n:,}' for n in rows)} rows, and this process "
-        f"may use {in_bytes(there)} ({why}). hint: {advice}leave columns out (--ignore), take fewer rows, or begin "
-        "nevertheless (--beyond-memory)."
+        f"may use {in_bytes(there)} ({why}). hint: {advice}take fewer rows, or begin nevertheless (--beyond-memory)."
     )
 
 

@@ -23,7 +23,7 @@ from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
 from divulge.tables.sizes import TableSize, size_of
 
-__all__ = ["Sizes", "announced", "outlook_of", "plan", "prepared", "sizes_of"]
+__all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
 
 _SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
 """People asked where not all fit into memory: the first of these numbers that does."""
@@ -42,9 +42,13 @@ class Sizes(NamedTuple):
         return {role: size for role, size in self._asdict().items() if size is not None}
 
     def limit(self, there: Room) -> int:
-        """Return the bytes that a run on these tables may take: what is free, and what they and libraries have."""
-        held = process_bytes() + sum(s.held_bytes for s in self.tables.values())
-        return there.free + min(there.used, held)
+        """Return the bytes that a run on these tables may take."""
+        return limit_of(self.tables.values(), there)
+
+
+def limit_of(tables: Iterable[TableSize], there: Room) -> int:
+    """Return the bytes that a run on these tables may take: what is free, and what they and libraries have."""
+    return there.free + min(there.used, process_bytes() + sum(s.held_bytes for s in tables))
 
 
 @dataclass(frozen=True)

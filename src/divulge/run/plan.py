@@ -319,5 +319,5 @@ def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
     if len(columns.usable) < plan.columns:
         return _ONE_COLUMN
     if plan.per == "target":
-        return plan.why
+        return next(reason for reason, holds in plan.reasons.items() if holds(case, columns.inferred))
     return _NO_KEYS if plan.searched == "no" else _NO_KEY_SET

@@ -9,7 +9,7 @@ from divulge.core.errors import SettingError, TableError
 from divulge.tables.frames import Table
 from divulge.tables.readers import is_table_file, read
 
-__all__ = ["read_tables"]
+__all__ = ["read_tables", "table_files", "table_role"]
 
 _HINT = "hint: name a folder, or list them: users=users.csv,orders=orders.csv"
 
@@ -37,6 +37,17 @@ def read_tables(
     TableError
         A folder without tables, or a file that cannot be read.
     """
+    files = table_files(given, option=option)
+    return {name: read(path, role=table_role(name, side), missing=missing) for name, path in files.items()}
+
+
+def table_role(name: str, side: str) -> str:
+    """Return what messages call a table of a side."""
+    return f"{side} table {name!r}".lstrip()
+
+
+def table_files(given: Sequence[str], *, option: str = "--tables") -> dict[str, Path]:
+    """Return the files of tables by the names of the tables; arguments and errors as for `read_tables`."""
     if len(given) == 1 and Path(given[0]).is_dir():
         files = [(_stem(p), p) for p in sorted(Path(given[0]).iterdir()) if p.is_file() and is_table_file(p)]
         if not files:
@@ -51,7 +62,7 @@ def read_tables(
         raise SettingError(
             f"{option}: two tables are called {twice[0]!r}. hint: give each a name of its own, name=path."
         )
-    return {name: read(path, role=f"{side} table {name!r}".lstrip(), missing=missing) for name, path in files}
+    return dict(files)
 
 
 def _named(text: str, option: str) -> tuple[str, Path]:

@@ -13,7 +13,7 @@ from divulge.attacks.entry import Exact, Primary, Withheld, Words, per_table
 from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
 from divulge.attacks.membership.blind import blind_check
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
-from divulge.attacks.membership.other_people import DIGITS, UNIT_NOTE, by_unit, pooled_units
+from divulge.attacks.membership.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, RATES, Scored, judgement, judgements, shown, three
 from divulge.attacks.membership.scores import MEAN_RANK, STACKED, checked_scores, person_scores
 from divulge.attacks.membership.several_tables import (
@@ -198,8 +198,8 @@ def _visible(case: Case, columns: tuple[str, ...]) -> float:
 
     Where more than 10% of strangers have the record of a member, only some of those who match can be claimed.
     """
-    equal = distances_of(case, columns).nearest("holdout", "real").distances[:, 0].round(DIGITS) == 0
-    matched, a = float(equal.mean()), RATES[0]
+    members, strangers = distances_of(case, columns).alike()
+    matched, a = float(strangers[members > 0].sum() / strangers.sum()), RATES[0]
     return 1.0 if matched <= a else (a / matched - a) / (1 - a)
 
 

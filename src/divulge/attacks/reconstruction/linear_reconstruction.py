@@ -40,7 +40,8 @@ _DIGITS = 6
 _TARGETS = 3  # targets of a run that are attacked: a limit on the time
 _ASKED = 5_000  # members, and strangers, of a run that are attacked at most: a limit on the time
 _PEOPLE = 200_000  # people of a run in which none is: a limit on the time
-_NONE = "no target has two values, or people are too many for the time it takes"
+_NOT_TWO = "no target has two values"
+_TOO_MANY = "people are too many for the time it takes"
 
 _TWO = "the secret is which of two values a person has"
 _COMMONEST = "the secret is whether a person has the commonest value of the target"
@@ -92,15 +93,25 @@ _WORDS = Words(
 
 def _secrets(case: Case, targets: Sequence[str]) -> Sequence[str]:
     """Return the targets of two values among people that a run attacks: those that divide them most evenly."""
-    if case.n_rows("real") + case.n_rows("holdout") > _PEOPLE:
+    if _too_many(case, targets):
         return ()
-    rarer = {}
-    for target in targets:
-        counts = case.pooled(target).counts
-        people = counts[0] + counts[2]
-        if np.count_nonzero(people) == 2:
-            rarer[target] = int(people[people > 0].min())
+    rarer = {target: int(counts.min()) for target, counts in _counts_of_two(case, targets).items()}
     return sorted(rarer, key=lambda target: (-rarer[target], target))[:_TARGETS]
+
+
+def _too_many(case: Case, targets: Sequence[str]) -> bool:
+    return case.n_rows("real") + case.n_rows("holdout") > _PEOPLE
+
+
+def _none_has_two(case: Case, targets: Sequence[str]) -> bool:
+    return not _counts_of_two(case, targets)
+
+
+def _counts_of_two(case: Case, targets: Sequence[str]) -> dict[str, Ints]:
+    """Return how many people have either value of the targets that have two values among people."""
+    every = {target: case.pooled(target).counts for target in targets}
+    people = {target: counts[0] + counts[2] for target, counts in every.items()}
+    return {target: counts[counts > 0] for target, counts in people.items() if np.count_nonzero(counts) == 2}
 
 
 @attack(
@@ -110,7 +121,7 @@ def _secrets(case: Case, targets: Sequence[str]) -> Sequence[str]:
     reference="Annamalai, Gadotti and Rocher (2024), A linear reconstruction approach for attribute inference attacks "
     "against synthetic data; Dinur and Nissim (2003). Here least squares take the place of a linear program.",
     words=_WORDS,
-    plan=per_target(chosen=_secrets, why=_NONE, strangers=True),
+    plan=per_target(chosen=_secrets, reasons={_NOT_TWO: _none_has_two, _TOO_MANY: _too_many}, strangers=True),
     context={
         _TOGETHER: Withheld(),
         _AUC: Withheld(),

@@ -66,7 +66,11 @@ INLINE vi16 smaller(vi16 a, vi16 b) {
 
 /* ---------------------------------------------------------------- bounds of a tile */
 
-enum { BYTES = TILE / WIDE, PARTS = TILE / LANES16, TOGETHER = 2 }; /* TOGETHER: parts whose numbers are added up */
+enum { BYTES = TILE / WIDE, PARTS = TILE / LANES16 };
+
+/* Numbers are added up for so many parts at a time, and after so many columns the limit is looked at. Short vectors
+ * do well with as many sums as there are registers; of long ones few, as rows beyond the limit are left earlier. */
+enum { TOGETHER = PARTS < 8 ? 2 : 8, COLUMNS = PARTS < 8 ? 4 : 8 };
 
 /* A query's values, each repeated to fill 32 bits: a load spreads these over a vector without a further instruction. */
 typedef struct {
@@ -111,7 +115,6 @@ INLINE void add_units(const vu8 count[BYTES], int16_t unit, vi16 sum[PARTS]) {
 
 /* Add the numbers of some rows of a tile to their sums, until every row is beyond the limit. */
 INLINE void add_numbers(const tiles_t *t, const int16_t *rows, const uint32_t *asked, vi16 sum[TOGETHER], vi16 limit) {
-    enum { COLUMNS = 4 }; /* after which the limit is looked at; start value */
     vi16 gap = SPLAT(vi16, MISSING);
     for (int64_t j = 0; j < t->n_numbers;) {
         vi16 least = sum[0];

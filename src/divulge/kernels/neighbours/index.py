@@ -101,7 +101,7 @@ class Index:
         if k == 1 and own is None:
             return self._nearest_of(queries)[1]
         asked, own_distinct, back = self._ask(queries, own)
-        distance, distinct, beyond = self._search(asked, k, None, own_distinct)
+        distance, distinct, beyond = self.nearest_distinct(asked, k, own_distinct)
         return self._spread(distance, distinct, beyond, k, own_distinct, own, back)
 
     def count_within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Ints:
@@ -167,7 +167,7 @@ class Index:
         if k < 1:
             raise SettingError(f"k: {k} is below 1. hint: 1 is the nearest alone.")
         asked = Distinct.of(queries)
-        far, nearest, beyond = self._search(asked.rows, k, None, None)
+        far, nearest, beyond = self.nearest_distinct(asked.rows, k)
         times = np.where(nearest >= 0, self._distinct.times[nearest], 0)
         reached = times.cumsum(axis=1)
         distances = far
@@ -270,7 +270,7 @@ class Index:
         known = self._asked
         if known is None or known[0] is not whole:
             asked = Distinct.of(queries)
-            far, nearest, beyond = self._search(asked.rows, 1, None, None)
+            far, nearest, beyond = self.nearest_distinct(asked.rows, 1)
             known = self._asked = whole, asked, self._spread(far, nearest, beyond, 1, None, None, asked.of_row)
         return known[1:]
 
@@ -352,8 +352,11 @@ class Index:
 
     # ------------------------------------------------------------ three ways to search distinct rows
 
-    def _search(self, queries: Rows, k: int, radius: Floats | None, own: Ints | None) -> tuple[Floats, Ints, Ints]:
-        """Return the k nearest distinct rows of each query, and how many rows beyond them tie with the last."""
+    def nearest_distinct(self, queries: Rows, k: int, own: Ints | None = None) -> tuple[Floats, Ints, Ints]:
+        """Return the k nearest distinct rows of each query, and how many rows beyond them tie with the last.
+
+        Distances are infinite and rows -1 where there are fewer; `own` is the distinct row that a query itself is.
+        """
         engine = self._choose(len(queries))
         if engine == "numpy":
             return _nearest_numpy(self.ruler, queries, self._distinct, k, own)

@@ -141,7 +141,8 @@ def _edition(data: Assessment) -> str:
     told = ", ".join(map(escaped, data.revealed))
     if data.edition == "external":
         shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
-        return f"External edition: no record is named, and small counts are left out. {shown}"
+        other = "The custodian's edition may begin with another test, one whose counts are too small for this edition."
+        return f"External edition: no record is named, and small counts are left out. {other} {shown}"
     return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
 
 

@@ -58,7 +58,7 @@ def _plain(text: str) -> str:
 @lru_cache(maxsize=4)
 def _declared(attacks: tuple[str, ...]) -> frozenset[str]:
     """Return the notes of these attacks, and the reasons why one of them is not run."""
-    return frozenset(text for name in attacks for text in (*CATALOGUE[name].notes, CATALOGUE[name].plan.why))
+    return frozenset(text for name in attacks for text in (*CATALOGUE[name].notes, *CATALOGUE[name].plan.sentences))
 
 
 _NOTES = (
@@ -280,6 +280,6 @@ _FILLED = re.compile(
 )
 """Sentences that list names of checks or attacks, which are never data."""
 
-_EVERY = (*SENTENCES, *(note for a in CATALOGUE.values() for note in (*a.notes, a.plan.why)))
+_EVERY = (*SENTENCES, *(note for a in CATALOGUE.values() for note in (*a.notes, *a.plan.sentences)))
 WORDS = frozenset(w for s in _EVERY for w in re.findall(r"\w+", s))
 """The words of the sentences of divulge; a column may have one of them as its name."""
