@@ -1,6 +1,7 @@
 """What releasing several synthetic tables of one training set adds, and what two releases tell about who left.
 
     python benchmarks/several_tables.py --data DIR            AUC with 1, 3 and 10 tables; leavers against stayers
+    ... --docs docs/how-to/releases.md --docs docs/membership.md     also put the table into the pages
 
 DIR holds the folder adult with train and control. The trees are sequential: each column is predicted by scikit-learn's
 tree from those before it, and a donor is drawn from the leaf. SMOTE-NC is that of imbalanced-learn (`pip install
@@ -85,13 +86,24 @@ def trees(train: pd.DataFrame, rows: int, rng: np.random.Generator) -> pd.DataFr
 GENERATORS = {"SMOTE": smote, "sequential trees": trees, "SMOTE-NC": smote_nc}
 
 
-def sample(data: Path, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
+LAB = {
+    ("SMOTE", "ratio"): (0.794, 0.926, 0.983),
+    ("SMOTE", "3-way margins"): (0.712, 0.765, 0.799),
+    ("SMOTE", "mean of both"): (0.768, 0.868, 0.925),
+    ("sequential trees", "ratio"): (0.643, 0.739, 0.829),
+    ("sequential trees", "3-way margins"): (0.664, 0.768, 0.793),
+    ("sequential trees", "mean of both"): (0.680, 0.796, 0.837),
+}
+"""The lab's AUC of the same design; 3 samples of its own, error .012."""
+
+
+def sample(data: Path, rng: np.random.Generator, people: int = PEOPLE) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return members and strangers of Adult, without missing values."""
     folder = data / "adult"
     both = pl.concat([pl.read_parquet(folder / f"{n}.parquet") for n in ("train", "control")]).to_pandas()
-    drawn = both.iloc[rng.choice(len(both), 2 * PEOPLE, replace=False)].reset_index(drop=True)
+    drawn = both.iloc[rng.choice(len(both), 2 * people, replace=False)].reset_index(drop=True)
     drawn = drawn.apply(lambda c: c if pd.api.types.is_numeric_dtype(c) else c.astype(object).fillna("?"))
-    return drawn[:PEOPLE].reset_index(drop=True), drawn[PEOPLE:].reset_index(drop=True)
+    return drawn[:people].reset_index(drop=True), drawn[people:].reset_index(drop=True)
 
 
 def areas(members: pd.DataFrame, strangers: pd.DataFrame, tables: list[pd.DataFrame]) -> list[float]:
@@ -105,9 +117,10 @@ def areas(members: pd.DataFrame, strangers: pd.DataFrame, tables: list[pd.DataFr
     return [*(float(r.context["AUC"]) for r in found), auc(mean[:n], mean[n:]).value]
 
 
-def together(data: Path, runs: int) -> None:
-    """Print the AUC of each score with 1, 3 and 10 tables."""
-    print("| generator | score | " + " | ".join(f"{k} tables" for k in NUMBERS) + " | se |")
+def together(data: Path, runs: int) -> str:
+    """Return the AUC of each score with 1, 3 and 10 tables as Markdown, the lab's number behind each."""
+    numbers = " | ".join(f"{k} table{'s' * (k > 1)}" for k in NUMBERS)
+    out = [f"| generator | score | {numbers} | standard error |", "| --- | --- |" + " ---: |" * (len(NUMBERS) + 1)]
     for name, make in GENERATORS.items():
         found = np.zeros((runs, len(NUMBERS), len(SCORES)))
         for run in range(runs):
@@ -115,9 +128,12 @@ def together(data: Path, runs: int) -> None:
             members, strangers = sample(data, rng)
             tables = [make(members, PEOPLE, rng) for _ in range(max(NUMBERS))]
             found[run] = [areas(members, strangers, tables[:k]) for k in NUMBERS]
-        error = found.std(axis=0, ddof=1).max() / np.sqrt(runs)
+        mean, error = found.mean(axis=0), found.std(axis=0, ddof=1).max(axis=0) / np.sqrt(runs)
         for j, score in enumerate(SCORES):
-            print(f"| {name} | {score} | {' | '.join(f'{x:.3f}' for x in found.mean(axis=0)[:, j])} | {error:.3f} |")
+            lab = LAB.get((name, score))
+            cells = [f"{x:.3f}" if lab is None else f"{x:.3f} ({lab[i]:.3f})" for i, x in enumerate(mean[:, j])]
+            out.append(f"| {name} | {score} | {' | '.join(cells)} | {error[j]:.3f} |")
+    return "\n".join(out)
 
 
 def left(data: Path, runs: int) -> None:
@@ -139,15 +155,29 @@ def left(data: Path, runs: int) -> None:
         print(f"{name}: " + ", ".join(f"{c} {means[c].mean():.3f} (se {errors[c]:.3f})" for c in means))
 
 
+def put_down(page: Path, table: str) -> None:
+    """Put the table, or its lines of the score "ratio", between the marks of a page."""
+    from cap import put_between_marks
+
+    ratio = "\n".join(line for i, line in enumerate(table.splitlines()) if i < 2 or "| ratio |" in line)
+    for mark, text in (("several tables", table), ("several tables, ratio", ratio)):
+        if f"<!-- {mark} -->" in page.read_text():
+            put_between_marks(page, text, mark)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the published tables")
     parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--docs", type=Path, action="append", default=[], help="page whose table is replaced")
     chosen = parser.parse_args()
     if importlib.util.find_spec("imblearn") is None:
         del GENERATORS["SMOTE-NC"]
-    together(chosen.data, chosen.runs)
+    found = together(chosen.data, chosen.runs)
+    print(found, flush=True)
+    for page in chosen.docs:
+        put_down(page, found)
     left(chosen.data, chosen.runs)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import divulge
 from divulge.attacks.membership import classifier_score
+from divulge.attacks.membership.known_members import stacked
 from divulge.attacks.membership.scores import EVERY, NINE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Column, Schema
@@ -233,6 +234,17 @@ def test_who_knows_members_learns_which_scores_to_trust():
     assert stack.context["AUC of the best single score"] == best
     gain = stack.context["gain over the best single score"]
     assert gain == pytest.approx(stack.context["AUC"] - best)
+
+
+def test_the_last_bit_of_a_logarithm_changes_no_digit_of_known_members():
+    """Processors differ in it, and folds follow from the content of rows."""
+    rng, log = np.random.default_rng(1), np.log
+    scores, is_member = list(rng.normal(size=(3, 240))), np.arange(240) < 120
+    here = stacked(scores, is_member, np.random.default_rng(2))
+    with patch.object(np, "log", lambda x: np.nextafter(log(x), np.inf)):
+        there = stacked(scores, is_member, np.random.default_rng(2))
+    assert here.p_value == there.p_value
+    np.testing.assert_array_equal(here.score, there.score)
 
 
 def test_too_few_known_members_are_refused():

@@ -65,6 +65,28 @@ def copied(rng, real, m, world):
     return pl.concat([real[np.sort(rows)], WORLDS[world](rng, m - len(rows))])
 
 
+def _between(rng, made, real, ranks=10):
+    """The table with each number moved by a few places in the order of the real ones, to a point between two of them."""
+    out = {}
+    for c in made.columns:
+        x, known = made[c].to_numpy(), np.sort(real[c].to_numpy())
+        if made[c].dtype == pl.String:
+            out[c] = x
+            continue
+        first, last = (np.searchsorted(known, x, side=side) for side in ("left", "right"))
+        place = first + rng.random(len(x)) * (last - first) - 0.5 + rng.uniform(-ranks, ranks, len(x))
+        moved = np.interp(place, np.arange(len(known)), known)
+        places = next((d for d in (0, 1) if np.allclose(known, known.round(d), atol=1e-9, rtol=0)), None)
+        out[c] = moved if places is None else moved.round(places)
+    return pl.DataFrame(out)
+
+
+def _smooth(generator):
+    return lambda rng, real, m, world: _between(rng, generator(rng, real, m, world), real)
+
+
 CLEAN = {"fresh": fresh, "copula": copula, "trees of 50": _trees(50)}
-"""Other people; a copula with the real margins; trees with 50 people in a leaf (Reiter 2005)."""
+"""Other people; a copula with the real margins; trees with 50 people in a leaf (Reiter 2005). They repeat no rows."""
+SMOOTH = {"smooth copula": _smooth(copula), "smooth trees of 50": _smooth(_trees(50))}
+"""The same without exact values of people: in `CLEAN` each number is somebody's, which the attacks find."""
 OTHERS = {"trees of 5": _trees(5), "half copied": half_copied, "copied": copied}

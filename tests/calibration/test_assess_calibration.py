@@ -8,9 +8,11 @@ gross error creeps in. Full (`pytest -m full`, hours): 300 leak-free and 250 pla
 import numpy as np
 import polars as pl
 import pytest
+from generators import SMOOTH
 from worlds import WORLDS
 
 import divulge
+from divulge.report.prose.use import is_too_close
 
 FOUND = ("excess found", "deficit found")
 
@@ -52,6 +54,28 @@ def test_leak_free_tables_are_no_finding_and_bounded_where_people_are_many(world
         named = ("copies", "linkability", "inference")
         bounded = [all(b.bounded for b in r.assessment.verdict.bounds if b.attack in named) for r in reports]
         assert sum(bounded) >= 0.75 * runs - 2 * np.sqrt(0.75 * 0.25 * runs)
+
+
+def generated(name, world, n, seed):
+    """The report on a table that a generator made of the real table, and that copies nobody."""
+    (real, _, holdout), rng = drawn(world, n, seed)
+    return assessed(real, SMOOTH[name](rng, real, n, world), holdout)
+
+
+@pytest.mark.parametrize(
+    ("world", "n", "runs"),
+    [
+        pytest.param("mixed", 600, 1, id="quick"),
+        *(pytest.param(w, 10_000, 25, marks=pytest.mark.full, id=w) for w in WORLDS if w != "codes"),
+    ],
+)
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.slow
+def test_fidelity_takes_none_found_from_no_generator_that_copies_nobody(name, world, n, runs):
+    """What the attacks find about them is another matter: they know statistics of members, which membership sees."""
+    reports = [generated(name, world, n, 3000 + seed) for seed in range(runs)]
+    print(f"\n{name}, {world}, {n}: {[r.verdict for r in reports]}")
+    assert sum(is_too_close(r.assessment) for r in reports) <= 0.2 * runs
 
 
 # ---------------------------------------------------------------- planted

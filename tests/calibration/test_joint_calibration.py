@@ -10,7 +10,15 @@ import polars as pl
 import pytest
 
 from divulge.case.case import build_case
-from divulge.measures import density_coverage, detection, energy_distance, holdout_likelihood, ml_efficacy, pmse
+from divulge.measures import (
+    density_coverage,
+    detection,
+    energy_distance,
+    holdout_likelihood,
+    ml_efficacy,
+    pmse,
+    subgroups,
+)
 from divulge.measures.catalogue import all_measures
 
 MEASURES = {m.name: m for m in all_measures()}
@@ -37,6 +45,7 @@ def _p_values_alone(monkeypatch):
     monkeypatch.setattr(ml_efficacy, "MODELS", ("linear",))
     monkeypatch.setattr(ml_efficacy, "_agreement", lambda *given: (math.nan, math.nan))
     monkeypatch.setattr(pmse, "_REFITS", 1)
+    monkeypatch.setattr(subgroups, "_FEWEST", 50)  # 150 rows have no group of 100
 
 
 def alone(rng, n):
@@ -86,11 +95,18 @@ def wrong(found):
 @pytest.mark.usefixtures("_p_values_alone")
 @pytest.mark.parametrize("n", [150, pytest.param(600, marks=pytest.mark.full)])
 def test_fresh_samples_seldom_differ(world, n, runs):
-    times = dict.fromkeys(OURS, np.zeros(3, dtype=int))
+    times, measured = dict.fromkeys(OURS, np.zeros(3, dtype=int)), dict.fromkeys(OURS, 0)
     for i in range(runs):
         for name, found in fresh_results(world, n, i).items():
             times[name] = times[name] + np.array(wrong(found))
-    # with few runs the largest of eight measures is far above its chance
+            measured[name] += found[0].value is not None
+    if world == "units" and n == 150:
+        del measured["regression_overlap"]  # 50 persons are too few for it
+    assert {name: k for name, k in measured.items() if k < 0.9 * runs} == {}  # what is not measured is never wrong
+    print(
+        f"\n{world}, {n}: {runs} runs, differs, closer, limits: { ({name: t.tolist() for name, t in times.items()}) }"
+    )
+    # with few runs the largest of eight measures is far above its chance; 99 permutations reach .04 below .05, not .05
     most = 0.05 + (2 if runs >= 400 else 4) * math.sqrt(0.05 * 0.95 / runs)
     assert {name: (t / runs).tolist() for name, t in times.items() if t.max() > most * runs} == {}
 
@@ -99,12 +115,16 @@ def test_fresh_samples_seldom_differ(world, n, runs):
 @pytest.mark.parametrize("shift", [0.0, 0.5, 2.0])
 def test_limits_hold_the_mean_auc(shift):
     """The AUC of a model of so many rows varies from sample to sample about its mean, which the limits hold."""
-    found = []
+    areas, limits = [], []
     for i in range(100):
         rng = np.random.default_rng([i, 3])
         real, other = (pl.DataFrame(rng.normal(size=(300, 3)), list("abc")) for _ in range(2))
         case = build_case(real, other.with_columns(pl.col("a") + shift), seed=i)
-        found.append(MEASURES["detection"].run(case)[0].context)
-    truth = np.mean([2 * (f["auc_low"] + f["auc_high"]) / 4 for f in found])
-    held = np.mean([f["auc_low"] <= truth <= f["auc_high"] for f in found])
+        found = MEASURES["detection"].run(case)[0]
+        areas.append(found.value)
+        limits.append((found.context["auc_low"], found.context["auc_high"]))
+    # the mean of what is reported, not of the middles of the limits: these would move with limits that are off
+    truth = np.mean(areas)
+    held = np.mean([low <= truth <= high for low, high in limits])
+    print(f"\nshift {shift}: mean AUC {truth:.4f}, held in {held:.2f}")
     assert held >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 100)

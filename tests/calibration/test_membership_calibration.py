@@ -119,6 +119,9 @@ def test_a_cross_fitted_score_is_tested_by_fitting_again(runs, errors):
         plain += auc(*sides).low > 0.5
         wide = auc(*sides, spread=found.spread)
         widened += wide.low <= 0.5 <= wide.high
+    print(
+        f"\n{runs} runs: p at most .05 in {alarms}, DeLong's limit above 1/2 in {plain}, widened limits hold {widened}"
+    )
     assert alarms / runs <= most(0.05, runs, errors)
     assert widened / runs >= least(0.94, runs, errors)
     assert plain / runs > (0.04 if runs > 500 else 0.02)
@@ -139,6 +142,7 @@ def test_a_family_of_scores_stays_silent(world, runs, errors):
     for _ in range(runs):
         results = attacked([WORLDS[world](rng, 100) for _ in range(3)], scores=FAST)
         found += any(r.p_adjusted <= 0.05 for r in results)
+    print(f"\n{world}: any of seven scores at most .05 in {found} of {runs}")
     assert found / runs <= most(0.05, runs, errors)
 
 
@@ -153,6 +157,7 @@ def test_all_nine_scores_and_the_stack_stay_silent(world):
             nine += any(r.p_adjusted <= 0.05 for r in results if r.variant != "known members")
             stack += results[-1].p_adjusted <= 0.05
             blind += results[0].context["p-value without the synthetic table"] <= 0.025
+    print(f"\n{world}: nine scores {nine}, known members {stack}, blind check {blind} of {runs}")
     assert max(nine, stack) / runs <= most(0.05, runs, 2)
     assert blind / runs <= most(0.025, runs, 2)
 
@@ -171,6 +176,7 @@ def test_people_who_differ_without_a_leak_are_no_evidence(runs, errors):
     for _ in range(runs):
         real, synthetic, holdout = drifted(rng, 800, 3.0), drifted(rng, 800, 3.0), drifted(rng, 800, 0.0)
         told += all(r.verdict == "cannot tell" for r in attacked((real, synthetic, holdout), scores=FAST))
+    print(f"\ncannot tell in {told} of {runs}")
     assert told / runs >= 0.9
 
 
@@ -186,6 +192,7 @@ def test_planted_copies_are_found_and_their_share_is_covered(share, runs, errors
         areas.append(result.context["AUC"])
         inside += result.risk.low <= share <= result.risk.high
         found += result.verdict == "excess found"
+    print(f"\n{share}: mean AUC {np.mean(areas):.4f}, covered {inside}, found {found} of {runs}")
     assert np.mean(areas) == pytest.approx(share + (1 - share) / 2, abs=max(0.01, errors * 0.018 / math.sqrt(runs)))
     assert inside / runs >= least(0.94, runs, errors)
     assert found / runs >= (0.9 if share == 0.1 else 0.4)

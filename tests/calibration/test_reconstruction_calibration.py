@@ -41,6 +41,7 @@ def test_without_a_leak_nothing_is_found_and_no_risk_is_covered(sizes, how, runs
         result = divulge.linear_reconstruction(*tables[:2], holdout=tables[2], target="ill")
         found += result.p_value <= 0.05
         inside += result.risk.low <= 0 <= result.risk.high
+    print(f"\n{sizes}, {how}: p at most .05 in {found}, 0 covered in {inside} of {runs}")
     assert found / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
     assert inside / runs >= 0.95 - errors * math.sqrt(0.05 * 0.95 / runs)
 
@@ -57,4 +58,5 @@ def test_exact_counts_of_two_columns_are_found(runs, errors):
         )
         result = divulge.linear_reconstruction(real, synthetic, holdout=holdout, target="ill")
         found += result.verdict == "excess found" and result.real.rate > 0.8
+    print(f"\nfound in {found} of {runs}")
     assert found == runs

@@ -53,6 +53,7 @@ def test_releases_of_a_generator_trained_on_the_same_people_do_not_tell_who_left
             everybody[:200], drawn(rng, trained), everybody[20:], drawn(rng, trained), unit="person"
         )
         found += any(r.p_adjusted <= 0.05 for r in (*result.left, *result.joined))
+    print(f"\n{world}: any adjusted p at most .05 in {found} of {runs}")
     assert found / runs <= most(0.05, runs, errors)
 
 
@@ -69,6 +70,7 @@ def test_who_left_is_found_and_the_share_given_away_is_covered(runs, errors):
         share = given[:60].mean()
         inside += result.risk.low <= share <= result.risk.high
         seen += result.verdict == "excess found"
+    print(f"\ncovered {inside}, found {seen} of {runs}")
     assert inside / runs >= 0.95 - errors * math.sqrt(0.05 * 0.95 / runs)
     assert seen / runs >= 0.9
 
@@ -81,4 +83,5 @@ def test_several_tables_of_other_people_stay_silent(runs, errors):
         tables = [drawn(rng, others) for _ in range(3)]
         results = divulge.membership(real, tables, holdout=holdout, scores=FAST)
         found += any(r.p_adjusted <= 0.05 for r in results)
+    print(f"\nany adjusted p at most .05 in {found} of {runs}")
     assert found / runs <= most(0.05, runs, errors)

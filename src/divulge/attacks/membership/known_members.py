@@ -46,4 +46,6 @@ def stacked(scores: Sequence[Floats], is_member: Bools, rng: np.random.Generator
 
 def _features(score: Floats) -> Floats:
     rank = (mid_ranks(score) - 0.5) / len(score)
-    return np.column_stack([rank - 0.5, np.log(rank / (1 - rank)), *((rank > at) * 1.0 for at in _HIGHEST)])
+    # folds follow from the content of rows, and the last bit of a logarithm is not that of every processor
+    logit = np.log(rank / (1 - rank)).round(6)
+    return np.column_stack([rank - 0.5, logit, *((rank > at) * 1.0 for at in _HIGHEST)])
