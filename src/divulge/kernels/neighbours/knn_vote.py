@@ -130,7 +130,10 @@ def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
     right = np.where(alike > 0, 1.0, np.nan)  # a member with a record of their own is told their own value
     several = np.flatnonzero((alike > 1) | ((alike == 1) & (np.arange(len(record)) >= n_members)))
     truth, own = values.truth[several], record[several] * n
-    key, count = np.unique((record * n + values.truth)[:n_members], return_counts=True)
+    wanted = np.zeros(len(record) + 1, dtype=np.bool_)
+    wanted[record[several]] = True
+    asked = np.flatnonzero(wanted[record[:n_members]])
+    key, count = np.unique(record[asked] * n + values.truth[asked], return_counts=True)
     tally = _Tally(key, np.append(0, np.cumsum(count)))
     right[several] = tally.between(own + values.first[truth], own + values.last[truth]) / alike[several]
     return right
