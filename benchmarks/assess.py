@@ -3,12 +3,15 @@
     python benchmarks/assess.py --adult DIR --peers ENV/bin/python --docs docs/speed.md     everything (half an hour)
     python benchmarks/assess.py --adult DIR --parts divulge,before --before TREE            beside an older source tree
     python benchmarks/assess.py --parts growth --rows 1000,10000,100000,1000000             up to a million rows
+    python benchmarks/assess.py --adult DIR --peers ENV/bin/python --parts anonymeter --attacks 20 --json /tmp/x.json
+                                                                    whether the peers' programs run (minutes)
 
 Parts: divulge, before, anonymeter, sdmetrics, growth. Each job is a process of its own, from start to end, reading of
-files included: its processor time, wall clock and peak of memory are those that the system counts for it. A job that
-takes longer than --limit is ended, and its time is a lower bound. `--before` names a tree of divulge's sources, whose
-jobs leave out what that version does not know. `--peers` is a Python with anonymeter and sdmetrics. Results are kept in
-the file of --json, and a later run of some parts replaces these alone.
+files included: its processor time, wall clock and peak of memory are those that the system counts for it. Modules are
+compiled beforehand, as an installer does. A job that takes longer than --limit is ended, and its time is a lower bound.
+`--before` names a tree of divulge's sources, whose jobs leave out what that version does not know. `--peers` is a
+Python with anonymeter and sdmetrics. Results are kept in the file of --json, and a later run of some parts replaces
+these alone.
 
 Anonymeter attacks 2,000 people or makes 2,000 guesses, as its users do, and SDMetrics samples where it offers to;
 divulge asks about every person.
@@ -31,12 +34,13 @@ from cap import N_CORES, environment, load, put_between_marks, seconds
 from questions import HALVES, tables
 
 PARTS = ("divulge", "before", "anonymeter", "sdmetrics", "growth")
-N_ATTACKS = 2000
 
 ASSESS = """
 import inspect, json, sys
-import divulge
+import divulge, divulge.attacks
 files, settings = json.loads(sys.argv[1])
+for name in settings.pop("without", ()):
+    getattr(divulge.attacks, "CATALOGUE", {}).pop(name, None)
 known = inspect.signature(divulge.assess).parameters
 settings = {k: v for k, v in settings.items() if k in known}
 real, synthetic, holdout = map(divulge.read, files)
@@ -74,12 +78,13 @@ for report in (QualityReport(), DiagnosticReport()):
 
 PRIVACY = """
 from sdmetrics.single_table import DCRBaselineProtection, DCROverfittingProtection, DisclosureProtectionEstimate
-DCRBaselineProtection.compute_breakdown(real, synthetic, METADATA, num_rows_subsample=N)
-DCROverfittingProtection.compute_breakdown(real, synthetic, holdout, METADATA, num_rows_subsample=N)
+DCRBaselineProtection.compute_breakdown(real, synthetic, METADATA, None, num_rows_subsample=N)
+DCROverfittingProtection.compute_breakdown(real, synthetic, holdout, METADATA, None, num_rows_subsample=N)
 for secret in real.columns:
     DisclosureProtectionEstimate.compute_breakdown(
         real, synthetic, known_column_names=[c for c in real.columns if c != secret], sensitive_column_names=[secret],
         continuous_column_names=[c for c, kind in METADATA["columns"].items() if kind["sdtype"] == "numerical"],
+        verbose=False,
     )
 """
 
@@ -91,9 +96,12 @@ real, synthetic, holdout = (pd.read_parquet(f) for f in FILES)
 METADATA = {"columns": {c: {"sdtype": "numerical" if real[c].dtype.kind in "if" else "categorical"} for c in real}}
 """
 
-BARE = {"fidelity": False, "membership": False}
+COMPILED = "import divulge, divulge.attacks; divulge.assess"
+BARE = {"fidelity": False, "membership": False, "without": ["linear_reconstruction"]}
+"""What 0.1.0 had at commit 6ec54b6, so that both can be compared."""
 JOBS: dict[str, tuple[str, str, dict[str, Any] | str]] = {
-    "bare": ("divulge", "divulge, the attacks, no models, no membership, no fidelity", BARE | {"models": False}),
+    "bare": ("divulge", "divulge, the attacks of commit 6ec54b6, no models, no membership, no fidelity",
+             BARE | {"models": False}),
     "models": ("divulge", "the same, with models", BARE | {"models": True}),
     "whole": ("divulge", "divulge, all that a plain `divulge assess` does", {}),
     "singling out": ("anonymeter", "Anonymeter, singling out by one and by three columns, 2,000 guesses each",
@@ -110,9 +118,15 @@ JOBS: dict[str, tuple[str, str, dict[str, Any] | str]] = {
 # ---------------------------------------------------------------- one job
 
 
+def surroundings(source: Path | None) -> dict[str, str]:
+    """Return the environment of a job; what Python compiles is kept, as it is where a package was installed."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")}
+    return env if source is None else env | {"PYTHONPATH": str(source)}
+
+
 def of_job(python: str, program: str, arguments: list[str], limit: float, source: Path | None) -> dict[str, Any]:
     """Return what the system counts for a process: seconds of processor and clock, peak in MB, and whether it ended."""
-    env = dict(os.environ) if source is None else dict(os.environ) | {"PYTHONPATH": str(source)}
+    env = surroundings(source)
     before, began = load(), time.perf_counter()
     child = subprocess.Popen(
         [python, "-c", program, *arguments], env=env, stdout=subprocess.DEVNULL, start_new_session=True
@@ -144,11 +158,12 @@ def of_divulge(files: list[str], settings: Any, options: argparse.Namespace, par
     tree, python = Path(__file__).parents[1], sys.executable
     if part == "before":
         tree, python = Path(options.before), options.before_python or python
+    subprocess.run([python, "-c", COMPILED], check=True, env=surroundings(tree / "src"))
     return of_job(python, ASSESS, [json.dumps([files, settings])], options.limit, tree / "src")
 
 
 def of_peer(files: list[str], program: str, options: argparse.Namespace) -> Any:
-    head = f"FILES, N, HALVES = {files!r}, {N_ATTACKS}, {HALVES!r}\n"
+    head = f"FILES, N, HALVES = {files!r}, {options.attacks}, {HALVES!r}\n"
     return of_job(options.peers, head + PEER + program, [], options.limit, None)
 
 
@@ -207,7 +222,7 @@ def markdown(report: dict[str, Any]) -> str:
             "| what | CPU s | wall, s | peak, MB | CPU, times divulge's whole run (an older version: the same job) |",
             "| --- " * 5 + "|",
         ]  # fmt: skip
-    for r in sorted(jobs, key=lambda r: PARTS.index(r["part"])):
+    for r in jobs:
         beside = own.get(r["job"] if r["part"] == "before" else "whole", 0.0)
         more, ratio = "" if r["ended"] else "more than ", f"{r['cpu'] / beside:.2f}" if beside else ""
         cells = [r["what"], more + seconds(r["cpu"]), more + seconds(r["wall"]), f"{r['mb']:,.0f}", more + ratio]
@@ -248,6 +263,7 @@ def main() -> None:
     parser.add_argument("--before-python", help="a Python with what that tree needs")
     parser.add_argument("--peers", help="a Python with anonymeter and sdmetrics")
     parser.add_argument("--rows", default="1000,10000,100000", help="rows of real and synthetic in the part growth")
+    parser.add_argument("--attacks", type=int, default=2000, help="of Anonymeter, and rows that SDMetrics samples")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which a job is ended")
     parser.add_argument("--json", default="docs/assess.json", help="where the figures are kept")
     parser.add_argument("--docs", help="page whose table is replaced")
@@ -259,6 +275,7 @@ def main() -> None:
     rows = [r for r in kept["rows"] if r["part"] not in parts]
     for part in parts:
         rows += growth(options) if part == "growth" else adult(options, part)
+    rows.sort(key=lambda r: PARTS.index(r["part"]))
     report = kept | {"environment": kept.get("environment", {}) | versions(options), "rows": rows}
     Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     table = markdown(report)

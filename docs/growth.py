@@ -1,4 +1,4 @@
-"""The pictures of `neighbours.md`: cost against rows and columns, on two logarithmic scales."""
+"""The pictures of `neighbours.md` and `speed.md`: cost against rows and columns, on two logarithmic scales."""
 
 import json
 from html import escape
@@ -11,15 +11,15 @@ INK = ("#e8590c", "#3b82f6")  # at least 3:1 on the white and on the dark page
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 270, 56, 14, 34, 44
 
 
-def rows(curve):
-    """Return the lines of one picture from the benchmark's own output: name -> points (x, y)."""
-    found = json.loads(Path(__file__).with_name("neighbours.json").read_text())["rows"]
+def rows(curve, script="neighbours"):
+    """Return the lines of one picture from a benchmark's own output: name -> points (x, y)."""
+    found = json.loads(Path(__file__).with_name(f"{script}.json").read_text())["rows"]
     lines = {}
     for row in found:
         if row.get("curve") == curve:
             lines.setdefault(row["line"], []).append((row["x"], row["y"]))
     if not lines:
-        raise ValueError(f"neighbours.json holds no curve {curve!r}: run benchmarks/neighbours.py --parts 5")
+        raise ValueError(f"{script}.json holds no curve {curve!r}: run benchmarks/{script}.py")
     return lines
 
 

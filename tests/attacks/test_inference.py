@@ -562,6 +562,10 @@ def test_what_a_full_copy_would_show_is_what_it_shows():
     for found in divulge.inference(tables[0], tables[0], holdout=tables[1], target="x", ways=["nearest record", "CAP"]):
         assert 0 < found.context[OF_A_COPY] < 0.3
         assert found.risk.value == pytest.approx(found.context[OF_A_COPY], abs=1e-12)
+    # of numbers CAP compares bins: what is known is a hash of all columns less the target, in either form
+    mixed = [t.with_columns(n=pl.Series(rng.integers(0, 60, len(t)) / 4)) for t in tables]
+    for found in divulge.inference(mixed[0], mixed[0], holdout=mixed[1], target=["x", "n"], ways=COUNTED[:2]):
+        assert found.risk.value == pytest.approx(found.context[OF_A_COPY], abs=1e-12)
     unique = [pl.DataFrame({"v": rng.normal(size=200), "x": rng.choice(list("abc"), 200)}) for _ in range(2)]
     found, vote = divulge.inference(
         unique[0], unique[0], holdout=unique[1], target="x", ways=["nearest record", "k-vote"]

@@ -6,7 +6,7 @@ from amount import tries
 
 from divulge.kernels.neighbours.gower import Field, fit_ruler, pairwise
 from divulge.kernels.neighbours.index import Index
-from divulge.kernels.neighbours.knn_vote import Values, answers
+from divulge.kernels.neighbours.knn_vote import Values, answers, of_a_copy
 
 ENGINES = ("numpy", "boxes", "tiles")
 FIELDS = ("nearest", "distance", "vote", "share")
@@ -182,3 +182,19 @@ def test_queries_without_rows_are_no_answers():
         Index(ruler, reference), queries.take(none), Values(values.first, values.last, values.reference, none), 2
     )
     assert [len(getattr(found, name)) for name in FIELDS] == [0] * 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_copy_answers_with_the_members_of_the_same_record(seed):
+    """Counted person by person: strangers share the record of one member, of several, and of none; reaches overlap."""
+    rng = np.random.default_rng(seed)
+    n_values, n_members, n_people = 6, 40, 70
+    first = np.maximum(np.arange(n_values) - rng.integers(0, 2), 0)
+    last = np.minimum(np.arange(n_values) + 1 + rng.integers(0, 2), n_values)
+    record, truth = rng.integers(0, 45, n_people) * 7, rng.integers(0, n_values, n_people)
+    found = of_a_copy(record, n_members, Values(first, last, truth[:0], truth))
+    for i, share in enumerate(found):
+        alike = truth[:n_members][record[:n_members] == record[i]]
+        right = (first[truth[i]] <= alike) & (alike < last[truth[i]])
+        assert np.isnan(share) if not len(alike) else share == right.sum() / len(alike)
+    assert {np.sum(record[:n_members] == r) for r in record[n_members:]} >= {0, 1, 2}

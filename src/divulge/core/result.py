@@ -182,6 +182,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def jsonable(value: Any) -> Any:
     """Return the value with nan and infinities as None, arrays as lists and numpy numbers as Python's."""
+    kind = type(value)
+    if kind is float:  # curves are many of them
+        return value if math.isfinite(value) else None
+    if kind is str or kind is int or value is None:
+        return value
     if isinstance(value, dict):
         return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -67,7 +67,7 @@ def assembled(
         tables=_typed(tables, model.Tables),
         schema=_columns(schema, bins),
         preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
-        results=_each((r.to_dict() for r in results), ResultRecord),
+        results=tuple(msgspec.convert(r.to_dict(), ResultRecord) for r in results),
         key_sets=_each(map(dataclasses.asdict, key_sets), model.KeySet),
         minimal_key_sets=_each(map(dataclasses.asdict, minimal), model.MinimalKeySet),
         records=_records_summary(records, exposed_strangers, results),

@@ -99,23 +99,25 @@ def _made(case: Case, coded: _Coded, index: Conjunctions, n_columns: int, guesse
     d = len(coded.columns)
     cap = math.ceil(guesses * min(1.0, _FAIR * max(1, n_columns) / d))
     source = _Univariate(coded, rng) if n_columns == 0 else _Tries(coded, n_columns, tries, rng)
-    used = np.zeros(d, dtype=np.int64)
-    seen: set[tuple[int, bytes]] = set()
+    used, full = [0] * d, frozenset[int]()
+    seen: set[tuple[int, ...]] = set()
     kept: list[tuple[Predicates, Ints]] = []
     tried, n_kept, left_out, size = 0, 0, 0, _FIRST_BATCH
     while n_kept < guesses and len((batch := source.batch(size))[1]):
         predicates, record, n_tried = batch
         take: list[int] = []
-        for i in np.flatnonzero(index.count(predicates, most=1) == 1).tolist():
-            own = predicates.column[i]
-            guess = int(record[i]), own.tobytes()
+        single = np.flatnonzero(index.count(predicates, most=1) == 1)
+        for i, of, own in zip(*(a.tolist() for a in (single, record[single], predicates.column[single])), strict=True):
+            guess = (of, *own)
             if guess in seen:
                 continue
             seen.add(guess)
-            if (used[own] >= cap).any():
+            if not full.isdisjoint(own):
                 left_out += 1
                 continue
-            used[own] += 1
+            for j in own:
+                used[j] += 1
+            full |= {j for j in own if used[j] >= cap}
             take.append(i)
             if n_kept + len(take) == guesses:
                 n_tried = min(n_tried, i + 1)

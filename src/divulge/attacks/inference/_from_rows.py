@@ -58,12 +58,23 @@ def of_a_full_copy(
     case: Case, known: Sequence[str], secret: TargetValues, right: Floats, *, binned: bool
 ) -> float | None:
     """Return the residual of a full copy of the real table; people without a member's record keep their score."""
-    records = np.concatenate([case.encoded.row_hashes(known, i, binned=binned) for i in case.encoded.people])
+    records = np.concatenate([_known_hashes(case, known, secret.name, i, binned) for i in case.encoded.people])
     n = case.n_rows("real")
     nobody = np.zeros(0, dtype=np.int64)
     copied = of_a_copy(records, n, _values(secret, nobody))
     copied = np.where(np.isnan(copied), right, copied)
     return shown_by(copied[:n], copied[n:])
+
+
+def _known_hashes(case: Case, known: Sequence[str], target: str, which: int, binned: bool) -> NDArray[np.uint64]:
+    """Return a hash of what is known of each row of a table: a sum over columns, here all of them less the target."""
+    encoded, used = case.encoded, tuple(case.schema.usable())
+    if {*known, target} != {*used}:
+        return encoded.row_hashes(known, which, binned=binned)
+    whole = encoded.once(
+        ("row hashes", used, binned, which), lambda: encoded.row_hashes(used, which, binned=binned), [which]
+    )
+    return whole - encoded.row_hashes([target], which, binned=binned)
 
 
 def _answered(case: Case, keys: Sequence[str] | None, secret: TargetValues, k: int, *, binned: bool) -> Answered:

@@ -125,12 +125,18 @@ def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
     [0.5, 0.5, 1.0, 0.5, nan]
     """
     n = len(values.first)
-    record = np.unique(records, return_inverse=True)[1] * n
-    key, count = np.unique((record + values.truth)[:n_members], return_counts=True)
+    record = np.unique(records, return_inverse=True)[1]
+    alike = np.bincount(record[:n_members], minlength=int(record.max(initial=-1)) + 1)[record]
+    right = np.where(alike > 0, 1.0, np.nan)  # a member with a record of their own is told their own value
+    several = np.flatnonzero((alike > 1) | ((alike == 1) & (np.arange(len(record)) >= n_members)))
+    truth, own = values.truth[several], record[several] * n
+    wanted = np.zeros(len(record) + 1, dtype=np.bool_)
+    wanted[record[several]] = True
+    asked = np.flatnonzero(wanted[record[:n_members]])
+    key, count = np.unique(record[asked] * n + values.truth[asked], return_counts=True)
     tally = _Tally(key, np.append(0, np.cumsum(count)))
-    right = tally.between(record + values.first[values.truth], record + values.last[values.truth])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(right / tally.between(record, record + n))
+    right[several] = tally.between(own + values.first[truth], own + values.last[truth]) / alike[several]
+    return right
 
 
 class _Cells(NamedTuple):
