@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of
 from divulge.attacks.entry import Primary, Record, Withheld, Words, per_target
-from divulge.attacks.inference._boosting import model_answers, reference_answers
+from divulge.attacks.inference._forest import model_answers, reference_answers
 from divulge.attacks.inference._from_rows import by_agreement, by_distance, expect, of_a_full_copy
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TOLERANCE, TargetValues, target_values
@@ -122,7 +122,7 @@ _INFERENCE_WORDS = Words(
         SHOWN: Withheld(),
     },
     notes=(
-        "gradient boosting trained on the synthetic table; the # rarest values are never guessed",
+        "a forest of randomised trees trained on the synthetic table; the # rarest values are never guessed",
         "a guess is right when it is the value itself: the tolerance is #, or the middle nine tenths of "
         "people have one value; missing is a value",
         "a guess is right when it is off by at most # of the spread between the #% and the #% quantile of real "
@@ -132,7 +132,7 @@ _INFERENCE_WORDS = Words(
         "equal chance",
         "even a full copy of the real table would give this attack hardly any risk, as people share what is "
         "known: it is right about strangers as well, and says nothing about copies",
-        "gradient boosting trained on the synthetic table",
+        "a forest of randomised trees trained on the synthetic table",
         "no model was trained: '…' has more than # values",
         "the # nearest synthetic rows vote, with all that tie with the last of them; a number collects the votes "
         "within the tolerance",
@@ -155,13 +155,13 @@ def inference(
 
     "nearest record" (the headline): the guess is the target of the nearest synthetic row. "CAP": that of a row that
     agrees in most known columns, with numbers binned. "k-vote": the vote of the k nearest rows. "model": the prediction
-    of a gradient boosting model trained on the synthetic table. There is a guess for every person; ties are resolved in
-    expectation. Each target has its own search, over the known columns only.
+    of a forest of extremely randomised trees trained on the synthetic table. There is a guess for every person; ties
+    are resolved in expectation. Each target has its own search, over the known columns only.
 
     A guess of a category is right if it equals the value; missing is a value. A guess of a number is right if it
     differs by at most `tolerance` times the spread between the 5% and the 95% quantile of real and holdout pooled.
 
-    `baseline` is the success of the best constant guess. `context` has the success of the same learner trained on other
+    `baseline` is the success of the best constant guess. `context` has the success of a forest trained on other
     people without the synthetic table, and precision, recall, PRC and ALC of an attacker who guesses only above a
     confidence; where more than half of the people have one value, also the rates about all others, of whom there must
     be 20 on each side. `groups` has the results for people with each value of the target, or in each tenth.

@@ -1,7 +1,7 @@
-"""Inference by a model: gradient boosting trained on a table and applied to people.
+"""Inference by a model: a forest of extremely randomised trees, trained on a table and applied to people.
 
-The model sees each number as a rank among the values of its training table and each category as a number that does not
-depend on its name; training rows are in the order of `Canonical`. So the result does not depend on the order of rows,
+The model sees each number as a rank among the values of its training table and each category as its rank by frequency;
+training rows are in the order of `Canonical`. So the result does not depend on the order of rows,
 the unit of a number, the number of threads and, where counts tell categories apart, names.
 """
 
@@ -26,25 +26,23 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 MOST_CLASSES = 25
-"""Values that can be guessed; rarer ones are pooled in one class that is never guessed. A limit on the time, not
-calibrated: all cells of a number, and as many as the trees of a model are enough for."""
+"""Values that can be guessed; rarer ones are pooled in one class that is never guessed. All cells of a number."""
 MOST_ROWS = 40_000
 """Most synthetic rows that a model is trained on; from more rows so many are drawn. A limit on the time."""
 MOST_STRANGERS = 20_000
 """Most people that the model of the reference is trained on. A limit on the time."""
-MOST_CATEGORIES = 254
-"""Categories that scikit-learn can tell apart in a column; if there are more, they are ranked by frequency."""
 FOLDS = 5
 FEWEST_STRANGERS = 20
-# The learner's settings are start values, not calibrated, except the shrinkage.
-_TREES = 250  # trees of one model: one for each class and iteration
-_LEAVES = 15
-_ITERATIONS = (10, 100)
-_LEARNT = 10.0  # iterations times learning rate
-_FASTEST = 0.3  # greatest learning rate
-_SHRINKAGE = 5.0  # without it rare classes get leaves of any height: Adult's "country" falls from 0.90 to 0.57 right
+# The learner's settings are from docs/decisions.md, "A model is a forest", which has what they were chosen by.
+_TREES = (8, 40)
+_GROWN = 160_000  # trees of a model times its training rows
+_LEAF = (2, 5)  # fewest training rows of a leaf: small leaves remember rows
+_ROWS_OF_A_LEAF = 4_000  # training rows a table has for each row of a leaf
+_SMALL = 10_000  # training rows up to which a split tries every column; beyond, half of them
+_ABSENT = -1.0  # missing and unknown values: below every rank
 _CELLS_BELOW, _CELLS_ABOVE = 7, 17  # cells below and above the 5% quantile; the outermost are open
 _BLOCK = 50_000
+_LEARNER = "a forest of randomised trees trained on"
 
 
 def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Guesses:
@@ -81,13 +79,13 @@ def model_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Gue
     1.0
     """
     room = _Room(case, known, secret, 1)
-    lesson = _learn(room, _capped(case, room.order, MOST_ROWS, "model"), shared=True)
+    lesson = _learn(room, _capped(case, room.order, MOST_ROWS, "model"), shared=True, remembers=True)
     right, sure = lesson.ask(np.arange(len(secret.people)))
-    return Guesses(right, sure, "gradient boosting trained on the synthetic table" + lesson.in_words(len(room.order)))
+    return Guesses(right, sure, f"{_LEARNER} the synthetic table" + lesson.in_words(len(room.order)))
 
 
 def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) -> Guesses | None:
-    """Return the answers of the same learner trained on other people instead of the synthetic table.
+    """Return the answers of a forest with leaves of five rows that is trained on other people.
 
     With a holdout a model trained on all holdout rows answers about members. It has seen the strangers, so their
     answers are 0, with a confidence of 0. Without a holdout, each member is answered about by a model trained on the
@@ -107,17 +105,19 @@ def reference_answers(case: Case, known: Sequence[str], secret: TargetValues) ->
     right, sure = (np.zeros(len(secret.people)) for _ in range(2))
     if case.has_holdout:
         members = np.arange(case.n_rows("real"))
-        lesson = _learn(room, _capped(case, room.order, MOST_STRANGERS, "reference"), shared=True)
+        rows = _capped(case, room.order, MOST_STRANGERS, "reference")
+        lesson = _learn(room, rows, shared=True, remembers=False)
         right[members], sure[members] = lesson.ask(members)
-        return Guesses(right, sure, "gradient boosting trained on strangers, without the synthetic table")
+        return Guesses(right, sure, f"{_LEARNER} strangers, without the synthetic table")
     for f in range(FOLDS):
         others = room.order[fold[room.order] != f]
         asked = np.flatnonzero(fold == f)
-        lesson = _learn(room, _capped(case, others, MOST_STRANGERS, f"reference {secret.name} {f}"), shared=False)
+        rows = _capped(case, others, MOST_STRANGERS, f"reference {secret.name} {f}")
+        lesson = _learn(room, rows, shared=False, remembers=False)
         right[asked], sure[asked] = lesson.ask(asked)
     same = room.same()
     right, sure = (_mean_of_equals(v, same) for v in (right, sure))
-    return Guesses(right, sure, "gradient boosting trained on other members, without the synthetic table")
+    return Guesses(right, sure, f"{_LEARNER} other members, without the synthetic table")
 
 
 class _Room:
@@ -165,11 +165,10 @@ class _Room:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Features:
-    """Columns as numbers, for models trained on some rows of a table; nan for missing and for unknown values."""
+    """Columns as numbers, for models trained on some rows of a table; -1 for missing and for unknown values."""
 
     names: tuple[str, ...]
     """Columns with at least two values among the training rows."""
-    is_category: tuple[bool, ...]
     trained: NDArray[np.float32]
     """Shape (n_rows, n_columns)."""
     people: NDArray[np.float32]
@@ -178,8 +177,7 @@ class _Features:
     def of(self, known: Sequence[str]) -> _Features:
         """Return some of the columns."""
         at = [j for j, name in enumerate(self.names) if name in known]
-        names, is_category = tuple(self.names[j] for j in at), tuple(self.is_category[j] for j in at)
-        return _Features(names, is_category, self.trained[:, at], self.people[:, at])
+        return _Features(tuple(self.names[j] for j in at), self.trained[:, at], self.people[:, at])
 
 
 def _features(room: _Room, rows: Ints, *, shared: bool) -> _Features:
@@ -192,20 +190,19 @@ def _features(room: _Room, rows: Ints, *, shared: bool) -> _Features:
 
 def _coded(room: _Room, names: Sequence[str], rows: Ints) -> _Features:
     codes = {n: room.case.codes(n, binned=False) for n in names}
-    columns = [(n, *found) for n in names if (found := _feature(room, n, codes[n][room.which][rows])) is not None]
+    columns = [(n, found) for n in names if (found := _feature(room, n, codes[n][room.which][rows])) is not None]
     trained, people = (np.empty((n, len(columns)), dtype=np.float32) for n in (len(rows), len(room.secret.people)))
-    for j, (name, of_code, _) in enumerate(columns):
+    for j, (name, of_code) in enumerate(columns):
         trained[:, j] = of_code[codes[name][room.which][rows]]
         people[:, j] = of_code[np.concatenate([c for i, c in enumerate(codes[name]) if i != 1])]
-    return _Features(tuple(c[0] for c in columns), tuple(c[2] for c in columns), trained, people)
+    return _Features(tuple(name for name, _ in columns), trained, people)
 
 
-def _feature(room: _Room, column: str, trained: Codes) -> tuple[Floats, bool] | None:
-    """Return the number of each code of a column, and whether it is a category; None where rows have one value."""
+def _feature(room: _Room, column: str, trained: Codes) -> Floats | None:
+    """Return the number of each code of a column; None where the training rows have one value."""
     counts = np.bincount(trained, minlength=room.case.n_codes(column, binned=False))
     seen = np.flatnonzero(counts[1:] > 0) + 1
-    of_code = np.full(len(counts), np.nan)
-    is_category = False
+    of_code = np.full(len(counts), _ABSENT)
     if room.is_numeric(column):
         numbers = room.case.numbers(column)
         values = np.unique(numbers[seen][~np.isnan(numbers[seen])])
@@ -213,13 +210,9 @@ def _feature(room: _Room, column: str, trained: Codes) -> tuple[Floats, bool] | 
         low, high = (np.searchsorted(values, numbers[is_number], side=side) for side in ("left", "right"))
         of_code[is_number] = (low + high - 1) / 2  # a number between two training values is between their ranks
     else:
-        place = room.rank(column, seen.astype(np.int32))
-        is_category = len(seen) <= MOST_CATEGORIES
-        order = np.lexsort((place, np.zeros_like(place) if is_category else -counts[seen]))
+        order = np.lexsort((room.rank(column, seen.astype(np.int32)), -counts[seen]))
         of_code[seen[order]] = np.arange(len(seen))
-    if len(np.unique(of_code[counts > 0])) < 2:  # one value, or all missing
-        return None
-    return of_code, is_category
+    return None if len(np.unique(of_code[counts > 0])) < 2 else of_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,47 +325,30 @@ class _Lesson:
         return out
 
 
-def _learn(room: _Room, rows: Ints, *, shared: bool) -> _Lesson:
+def _learn(room: _Room, rows: Ints, *, shared: bool, remembers: bool) -> _Lesson:
     classes = _classes(room, room.target[rows])
     shares = np.bincount(classes.of_row) / len(rows)
     features = _features(room, rows, shared=shared)
     lesson = _Lesson(room.secret, classes, features, lambda x: np.tile(shares, (len(x), 1)), len(rows))
     if not 2 <= len(shares) <= len(rows) / 2 or not features.names:  # hardly a value occurs twice: nothing to learn
         return lesson
-    model = _boosted(features.trained, classes.of_row, list(features.is_category), len(shares))
-    return replace(lesson, chance=model)
+    return replace(lesson, chance=_grown(features.trained, classes.of_row, remembers=remembers))
 
 
-def _boosted(
-    x: NDArray[np.float32], y: Ints, categories: list[bool], n_classes: int
-) -> Callable[[NDArray[np.float32]], Floats]:
-    from sklearn.ensemble import HistGradientBoostingClassifier
+def _grown(x: NDArray[np.float32], y: Ints, *, remembers: bool) -> Callable[[NDArray[np.float32]], Floats]:
+    """Return the probability of each class by a forest; with `remembers` leaves of small tables are small."""
+    from sklearn.ensemble import ExtraTreesClassifier
 
-    n_iterations = int(np.clip(_TREES // (n_classes if n_classes > 2 else 1), *_ITERATIONS))
-    model: Any = HistGradientBoostingClassifier(
-        max_iter=n_iterations,
-        learning_rate=min(_FASTEST, _LEARNT / n_iterations),
-        max_leaf_nodes=_LEAVES,
-        l2_regularization=_SHRINKAGE,
-        categorical_features=categories,
-        early_stopping=False,
+    n, most_rows = len(x), _GROWN if remembers else _GROWN // 2
+    forest: Any = ExtraTreesClassifier(
+        n_estimators=int(np.clip(most_rows // n, *_TREES)),
+        min_samples_leaf=int(np.clip(n // _ROWS_OF_A_LEAF, *_LEAF)) if remembers else _LEAF[1],
+        max_features=None if remembers and n <= _SMALL else 0.5,
         random_state=0,
+        n_jobs=1,  # targets run in parallel
     )
-    with _one_thread():
-        model.fit(x, y)
-
-    def chance(asked: NDArray[np.float32]) -> Floats:
-        with _one_thread():
-            return np.asarray(model.predict_proba(asked))
-
-    return chance
-
-
-def _one_thread() -> Any:
-    """Context with one OpenMP thread: targets run in parallel, and nested threads would wait for each other."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1, user_api="openmp")
+    forest.fit(x, y)
+    return lambda asked: np.asarray(forest.predict_proba(asked))
 
 
 def _capped(case: Case, rows: Ints, most: int, step: str) -> Ints:
