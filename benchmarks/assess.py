@@ -214,7 +214,7 @@ def growth(options: argparse.Namespace) -> list[dict[str, Any]]:
 def markdown(report: dict[str, Any]) -> str:
     """Return the table of the jobs on Adult, the table of growth, and where it ran."""
     jobs = [r for r in report["rows"] if r["part"] != "growth"]
-    own = {r["job"]: r["cpu"] for r in jobs if r["part"] == "divulge"}
+    own = {r["job"]: r["cpu"] for r in jobs if r["part"] == "divulge" and r["ended"]}
     lines = []
     if jobs:
         lines += [
@@ -225,7 +225,8 @@ def markdown(report: dict[str, Any]) -> str:
     for r in jobs:
         beside = own.get(r["job"] if r["part"] == "before" else "whole", 0.0)
         more, ratio = "" if r["ended"] else "more than ", f"{r['cpu'] / beside:.2f}" if beside else ""
-        cells = [r["what"], more + seconds(r["cpu"]), more + seconds(r["wall"]), f"{r['mb']:,.0f}", more + ratio]
+        ratio = more + ratio if ratio else ""
+        cells = [r["what"], more + seconds(r["cpu"]), more + seconds(r["wall"]), f"{more}{r['mb']:,.0f}", ratio]
         lines.append("| " + " | ".join(cells) + " |")
     grown = [r for r in report["rows"] if r["part"] == "growth"]
     if grown:
@@ -242,7 +243,8 @@ def markdown(report: dict[str, Any]) -> str:
     ran = (
         f"Run on {where['date']}, {where['cores']} cores of {where['processor']}, Python {where['python']}, {packages}"
     )
-    return "\n".join([*lines, "", f"{ran}; load {loads[0]} to {loads[-1]}."])
+    busy = " Other work shared the cores: seconds are more than on a quiet machine." if loads[-1] > 2 * N_CORES else ""
+    return "\n".join([*lines, "", f"{ran}; load {loads[0]} to {loads[-1]}.{busy}"])
 
 
 def versions(options: argparse.Namespace) -> dict[str, Any]:
