@@ -43,6 +43,7 @@ def verdict(world, n, seed):
     ],
 )
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 def test_leak_free_tables_are_no_finding_and_bounded_where_people_are_many(world, n, runs):
     reports = [verdict(world, n, 1000 + seed) for seed in range(runs)]
     false = sum(r.verdict in FOUND for r in reports)
@@ -71,6 +72,7 @@ def generated(name, world, n, seed):
 )
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 def test_fidelity_takes_none_found_from_no_generator_that_copies_nobody(name, world, n, runs):
     """What the attacks find about them is another matter: they know statistics of members, which membership sees."""
     reports = [generated(name, world, n, 3000 + seed) for seed in range(runs)]
@@ -126,6 +128,7 @@ PLANTS = ("verbatim", "text", "identifier", "row number", "keys and target")
     ],
 )
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 def test_a_planted_leak_is_never_called_none_found(what, n, runs):
     told = [planted(what, "mixed", n, 2000 + seed).verdict for seed in range(runs)]
     assert told.count("none found") <= 0.05 * runs + 2 * np.sqrt(0.05 * 0.95 * runs)

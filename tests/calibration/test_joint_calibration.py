@@ -90,6 +90,7 @@ def wrong(found):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 @runs(10, 400)
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.usefixtures("_p_values_alone")
