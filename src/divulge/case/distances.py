@@ -28,7 +28,7 @@ __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "neare
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
-# A block takes some 200 MB; more blocks take more time (docs/speed.md).
+# A block takes some 200 MB; more blocks take more time (docs/neighbours.md).
 _BLOCK_ROWS, _MOST_BLOCKS = 500_000, 32
 _OF_NEAREST = tuple(f.name for f in fields(Nearest))
 
@@ -247,7 +247,7 @@ def nearest(
         Kinds of columns, used instead of the inferred ones; texts that stand for missing.
     spill
         A folder for the index, which is then searched block by block, so that one block at a time is in memory: for
-        tables whose index does not fit. It takes about 200 bytes a row and 15 columns there, and is removed at the
+        tables whose index does not fit. It takes about 170 bytes a row of 15 columns there, and is removed at the
         end. The result is the same.
 
     Raises

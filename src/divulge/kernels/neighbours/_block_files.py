@@ -51,7 +51,7 @@ class BlockFile(NamedTuple):
         # of the rows with their repeats only their number is asked for
         whole = Rows(np.empty((self.n_rows, 0)), np.empty((self.n_rows, 0), dtype=np.int32))
         distinct = Distinct(whole, Rows(numbers, codes), of_row if self.is_distinct else None, times, start, members)
-        return distinct, Tree(*arrays[6:], self.depth) if self.depth else None
+        return distinct, Tree._make([*arrays[6:], self.depth]) if self.depth else None
 
 
 class BlockFolder:
@@ -80,8 +80,17 @@ class BlockFolder:
         self._n_files += 1
         of_row = np.empty(0, dtype=np.int64) if distinct.of_row is None else distinct.of_row
         rows = distinct.rows
-        arrays = [rows.numbers, rows.codes, of_row, distinct.times, distinct.start, distinct.members]
-        places = _write(path, arrays + ([] if tree is None else list(tree[:-1])))
+        arrays: list[NDArray[Any]] = [
+            rows.numbers,
+            rows.codes,
+            of_row,
+            distinct.times,
+            distinct.start,
+            distinct.members,
+        ]
+        if tree is not None:
+            arrays += [getattr(tree, name) for name in tree._fields if name != "depth"]
+        places = _write(path, arrays)
         depth = 0 if tree is None else tree.depth
         return BlockFile(path, places, len(distinct), distinct.of_row is not None, depth)
 
@@ -100,9 +109,7 @@ def _write(path: Path, arrays: Sequence[NDArray[Any]]) -> list[_Place]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise SizeError(
-            "spill: the disk is full. hint: name a folder with more room; `divulge plan` tells what is written."
-        ) from None
+        raise SizeError("spill: the disk is full. hint: name a folder with more room.") from None
     return places
 
 

@@ -55,7 +55,7 @@ class _Block(NamedTuple):
     number: int
     rows: Ints
     """Its rows, ascending."""
-    index: Index
+    searched: Index
 
 
 class BlockIndex:
@@ -136,7 +136,7 @@ class BlockIndex:
         for first, last in _parts(len(queries), self._query_rows):
             rows = queries.part(first, last)
             for block in self._blocks():
-                out[first:last] += block.index.count_within(rows, limits[first:last])
+                out[first:last] += block.searched.count_within(rows, limits[first:last])
         return out
 
     def attraction(
@@ -172,7 +172,7 @@ class BlockIndex:
             found, credit = found.take(asked.first()), np.add.reduceat(credit[asked.members], asked.start[:-1])
         for block in self._blocks():
             limits = None if closer_than is None else closer_than[block.rows]
-            total[block.rows] += block.index.credited(asked.rows, found, credit, limits)
+            total[block.rows] += block.searched.credited(asked.rows, found, credit, limits)
 
     # ------------------------------------------------------------ one search
 
@@ -203,7 +203,7 @@ class BlockIndex:
                 if not at_home:
                     limits[home == block.number] = -1.0
                 mine = None if own is None else self._among(block, own)
-                some, near = block.index.nearest_up_to(rows, k, limits, mine)
+                some, near = block.searched.nearest_up_to(rows, k, limits, mine)
                 _merge(found, some, near, block.rows)
         return found if asked is None or asked.of_row is None else found.take(asked.of_row)
 

@@ -122,8 +122,9 @@ class Index:
         own_distinct = None if own is None else self._distinct.which(own)
         distance, distinct, beyond = self._search(queries, k, limits, own_distinct)
         some = np.flatnonzero((distinct[:, 0] >= 0) & (distance[:, 0] <= limits))
-        mine = None if own is None or own_distinct is None else (own_distinct[some], own[some])
-        return some, self._spread(distance[some], distinct[some], beyond[some], k, *(mine or (None, None)), None)
+        if own is not None and own_distinct is not None:
+            own, own_distinct = own[some], own_distinct[some]
+        return some, self._spread(distance[some], distinct[some], beyond[some], k, own_distinct, own, None)
 
     def count_within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Ints:
         """Return how many reference rows lie at most `radius` from each query (one radius, or one each)."""
