@@ -227,13 +227,13 @@ def test_the_flag_ends_a_running_loop(kernel):
     index = Index(ruler, a)._compiled_index("boxes")
     exact = index._exact(b, None).filled()
     first = (
-        (index._built().filled(), index._asked(b).filled())
+        (index.built().filled(), index._asked(b).filled())
         if kernel is _box_tree.search
         else (index._packed(b, 1.0).filled(),)
     )
     out = np.full((300, 1), np.inf), np.zeros((300, 1), np.int64), np.zeros(300, np.int64)
     asked = _box_tree.ASKED(
-        queries=np.arange(300), radius=np.empty(0), out_distance=out[0], out_row=out[1], out_beyond=out[2],
+        queries=np.arange(300), radius=np.full(300, np.inf), out_distance=out[0], out_row=out[1], out_beyond=out[2],
         stop=np.ones(1, np.int32), k=1, listing=0,
     )  # fmt: skip
     none = np.empty(0, np.int64)

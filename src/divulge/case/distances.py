@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns, column_names
+from divulge.kernels.neighbours.block_index import BlockIndex
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
@@ -27,6 +29,8 @@ __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "neare
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
+# A block takes some 200 MB; more blocks take more time (docs/neighbours.md).
+_BLOCK_ROWS, _MOST_BLOCKS = 500_000, 32
 _OF_NEAREST = tuple(f.name for f in fields(Nearest))
 
 
@@ -135,6 +139,22 @@ class Distances:
         both = TwoTables(self.ruler, self.rows("synthetic"), self.rows("people"), progress=self._progress)
         return both.near(self.distinct("people"), k)
 
+    def by_blocks(self, queries: str, reference: str, k: int, folder: str | Path) -> Nearest:
+        """Return what `nearest` returns for two different tables, by an index in blocks whose files are in a folder.
+
+        Raises
+        ------
+        SettingError
+            There is no such folder.
+        """
+        place = Path(folder)
+        if not place.is_dir():
+            raise SettingError("spill: no such folder. hint: name one that exists, with room for the index.")
+        rows = max(_BLOCK_ROWS, -(-self.n_rows(reference) // _MOST_BLOCKS))
+        source = self._measured.source
+        index = BlockIndex(self.ruler, source(reference), place, block_rows=rows, progress=self._progress)
+        return index.nearest(source(queries), k)
+
     def index(self, role: str) -> Index:
         """Return the search index over a table's rows."""
         return self._measured.index(role, self._progress)
@@ -213,6 +233,7 @@ def nearest(
     weights: Mapping[str, float] | None = None,
     schema: Schema | None = None,
     missing: Sequence[str] = (),
+    spill: str | Path | None = None,
 ) -> Neighbours:
     """Return the k nearest rows of one table for each row of another, exactly.
 
@@ -234,6 +255,10 @@ def nearest(
         Weights by column name. A column without an entry has weight 1; weight 0 leaves a column out.
     schema, missing
         Kinds of columns, used instead of the inferred ones; texts that stand for missing.
+    spill
+        A folder for the index, which is then searched block by block, so that one block at a time is in memory: for
+        tables whose index does not fit. It takes about 170 bytes a row of 15 columns there, and is removed at the
+        end. The result is the same.
 
     Raises
     ------
@@ -264,7 +289,7 @@ def nearest(
     if weights:
         _check_weights(weights, used)
     found = Distances(case, used, weights, ranges_of=given or [0, 1])
-    near = found.nearest("synthetic", "real", k)
+    near = found.nearest("synthetic", "real", k) if spill is None else found.by_blocks("synthetic", "real", k, spill)
     return Neighbours(near.distances, near.rows, near.n_ties)
 
 

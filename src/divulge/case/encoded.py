@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.hashing import value_hashes
 from divulge.core.schema import Schema, check_columns
@@ -410,13 +411,11 @@ class MeasuredColumns:
 
     def rows(self, role: str) -> Rows:
         """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
+        return self.once(("rows", role), [role], lambda: self.source(role).part(0, self.n_rows(role)))
 
-        def make() -> Rows:
-            tables = self._tables(role)
-            at = [c[tables[0]] if len(tables) == 1 else np.concatenate([c[i] for i in tables]) for c in self._codes]
-            return rows_of(self._columns, 0, self.n_rows(role), at)
-
-        return self.once(("rows", role), [role], make)
+    def source(self, role: str) -> TableRows:
+        """Return the rows of a table, made part by part when they are asked for."""
+        return self.once(("source", role), [role], lambda: TableRows(self._columns, self._codes, self._tables(role)))
 
     def rows_of_values(self, values: Sequence[tuple[Floats | None, Codes]]) -> Rows:
         """Return rows of given values, which no table need have, on the ruler.

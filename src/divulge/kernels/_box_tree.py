@@ -122,7 +122,7 @@ ASKED = Struct(
 )  # fmt: skip
 """What is asked of a search, and where its answers go.
 
-queries: their numbers in the order of the search; radius: one a query, used where k is 0; listing: whether
+queries: their numbers in the order of the search; radius: one a query, infinite for none; listing: whether
 k = 0 lists pairs; out_distance, out_row (n, k); out_beyond (n,); stop: by this another thread ends the search.
 """
 

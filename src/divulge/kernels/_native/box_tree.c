@@ -327,7 +327,7 @@ static inline int nearest_lane(uint64_t bits, const float *bound) {
     return best;
 }
 
-/* Search queries[first:last]: the k nearest rows of each, or (k = 0) all rows within its radius.
+/* Search queries[first:last]: the k nearest rows of each within its radius, or (k = 0) all rows within its radius.
  *
  * k > 0 fills out_distance, out_row and out_beyond; k = 0 counts into out_beyond, and with `listing` writes the pairs.
  * done[0] takes the number of pairs, done[1] the query to continue with: `last`, or the first one whose pairs did not
@@ -357,8 +357,11 @@ EXPORT int KERNEL(search)(const tree_t *t, const box_queries_t *q, const exact_t
             float v = fabsf(asked[j]);
             if (v == v) absolute += 2.4e-7f * v;
         }
-        double limit = k == 0 ? a->radius[i] : INFINITY;
-        if (k > 0 && x > first && kept->filled == k) limit = farthest_kept(e, kept, k, i);
+        double limit = a->radius[i];
+        if (k > 0 && x > first && kept->filled == k) {
+            double known = farthest_kept(e, kept, k, i);
+            limit = known < limit ? known : limit;
+        }
         float total = capped(limit * e->total);
         float bound = total + (absolute + relative * total);
         kept->filled = 0, kept->beyond = 0;

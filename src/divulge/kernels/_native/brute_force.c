@@ -253,7 +253,7 @@ static int64_t scan_block(const tiles_t *t, const exact_t *e, const asked_t *a, 
     for (int64_t x = 0; x < n; x++) {
         block[x].kept.filled = block[x].kept.beyond = 0;
         spread(t, a->queries[first + x], block[x].asked);
-        set_limit(t, &block[x], k == 0 ? a->radius[a->queries[first + x]] : INFINITY);
+        set_limit(t, &block[x], a->radius[a->queries[first + x]]);
     }
     for (int64_t tile = 0; tile < t->n_tiles; tile++) {
         int64_t left = e->n_rows - tile * TILE;

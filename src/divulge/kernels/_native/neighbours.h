@@ -91,7 +91,7 @@ INLINE void add(kept_t *kept, int64_t k, double distance, int64_t row, int64_t t
 /* What is asked of a search, and where its answers go: `Asked` of _box_tree.py. */
 typedef struct {
     const int64_t *queries; /* in the order in which they are searched */
-    const double *radius;   /* (n,) where k = 0 */
+    const double *radius;   /* (n,): rows beyond it are not looked for; infinite where k > 0 and there is no limit */
     double *out_distance;   /* (n, k) */
     int64_t *out_row;       /* (n, k) */
     int64_t *out_beyond;    /* (n,) */

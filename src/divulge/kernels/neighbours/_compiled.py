@@ -7,6 +7,7 @@ the scan is used instead, unless the nearest distances are too short for 16 bits
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, pairwise
 from divulge.kernels.runtime import IN_CACHE, side_by_side
 
-__all__ = ["CompiledIndex"]
+__all__ = ["CompiledIndex", "SharedQueries"]
 
 Ints = NDArray[np.int64]
 
@@ -35,20 +36,59 @@ _ORDERED = 20_000  # queries from which their order is worth a tree of their own
 _SAMPLED = 20_000  # rows at most from which the medians come
 
 
-class CompiledIndex:
-    """Distinct reference rows, prepared for compiled search."""
+@dataclass(slots=True, eq=False)
+class SharedQueries:
+    """The last queries in the form of the tree, for the trees of several blocks of one reference."""
 
-    def __init__(self, ruler: Ruler, reference: Distinct, engine: str, threads: int | None, progress: Progress) -> None:
+    centre: Floats | None = None
+    """Shape (n_numbers,): the medians of the first block, at which all trees centre their numbers."""
+    rows: Rows | None = None
+    asked: _box_tree.BoxQueries | None = None
+    order: Ints | None = None
+
+
+class CompiledIndex:
+    """Distinct reference rows, prepared for compiled search.
+
+    Parameters
+    ----------
+    shared
+        Where the reference is one block of several: what its tree shares with the others.
+    tree
+        That of these rows, if it is built.
+    """
+
+    def __init__(
+        self,
+        ruler: Ruler,
+        reference: Distinct,
+        engine: str,
+        threads: int | None,
+        progress: Progress,
+        shared: SharedQueries | None = None,
+        tree: _box_tree.Tree | None = None,
+    ) -> None:
         self._ruler, self._reference, self._engine = ruler, reference, engine
         self._threads, self._progress = threads or os.cpu_count() or 1, progress
         self._group, self._group_weight = _short_groups(ruler)
-        numbers = reference.rows.numbers[:: 1 + len(reference.rows) // _SAMPLED]
-        self._centre = np.array([_median(column) for column in numbers.T])
-        self._tree: _box_tree.Tree | None = None
+        self._shared, self._tree = shared, tree
+        if shared is None or shared.centre is None:
+            numbers = reference.rows.numbers[:: 1 + len(reference.rows) // _SAMPLED]
+            self._centre = np.array([_median(column) for column in numbers.T])
+        else:
+            self._centre = shared.centre
+        if shared is not None:
+            shared.centre = self._centre
 
-    def nearest(self, queries: Rows, k: int, own: Ints | None) -> tuple[Floats, Ints, Ints]:
-        """Return distances and distinct rows, shapes (n, k), and how many rows beyond them tie with the last."""
-        distance, row, beyond, _ = self._run(queries, k, np.empty(0), own, listing=False)
+    def nearest(
+        self, queries: Rows, k: int, own: Ints | None, limits: Floats | None = None
+    ) -> tuple[Floats, Ints, Ints]:
+        """Return distances and distinct rows, shapes (n, k), and how many rows beyond them tie with the last.
+
+        Rows beyond the limit of a query, shape (n,), are not looked for; one with a negative limit is not asked.
+        """
+        limits = np.full(len(queries), np.inf) if limits is None else limits
+        distance, row, beyond, _ = self._run(queries, k, np.ascontiguousarray(limits), own, listing=False)
         return distance, row, beyond
 
     def within(self, queries: Rows, radius: Floats, own: Ints | None, listing: bool) -> tuple[Ints, tuple[Ints, Ints]]:
@@ -61,7 +101,7 @@ class CompiledIndex:
 
         The rows are in the order of the tree, and the queries in that of a tree of their own: adjacent ones are near.
         """
-        tree, asked = self._built(), self._asked(queries)
+        tree, asked = self.built(), self._asked(queries)
         return tree.filled(), asked.filled(), tree.order, self._near_each_other(asked)
 
     # ------------------------------------------------------------ one search
@@ -70,23 +110,28 @@ class CompiledIndex:
         self, queries: Rows, k: int, radius: Floats, own: Ints | None, listing: bool
     ) -> tuple[Floats, Ints, Ints, tuple[Ints, Ints]]:
         n = len(queries)
+        asked_for = np.flatnonzero(radius >= 0)
         out = _Found(np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64), np.zeros(n, dtype=np.int64))
         e = self._exact(queries, own).filled()
-        probe = np.linspace(0, n - 1, min(_PROBE, n)).astype(np.int64)
+        if not len(asked_for):
+            return *out, _joined([(asked_for, asked_for)])
+        probe = asked_for[np.linspace(0, len(asked_for) - 1, min(_PROBE, len(asked_for))).astype(np.int64)]
         if self._engine != "tiles":
-            tree, asked = self._built(), self._asked(queries)
+            tree, asked = self.built(), self._asked(queries)
             given = tree.filled(), asked.filled(), e
             share = _visited(given, out, probe, radius) / (len(probe) * (len(tree.first) - 1))
-            if self._engine == "boxes" or share <= _PRUNED or not self._fits(out.distance[probe], radius):
-                step = max(64, min(4096, n // (8 * self._threads)))
-                found = self._threaded(_box_tree.search, given, out, self._query_order(asked), radius, listing, step)
+            far = self._far(out, probe, radius)
+            if self._engine == "boxes" or share <= _PRUNED or not self._fits(far):
+                step = max(64, min(4096, len(asked_for) // (8 * self._threads)))
+                order = self._query_order(asked)
+                found = self._threaded(_box_tree.search, given, out, order[radius[order] >= 0], radius, listing, step)
                 return *out, found
         else:
             out.distance[probe] = self._sampled(queries.take(probe), k)
-        farthest = self._reach(out.distance[probe], radius)
+        farthest = self._reach(self._far(out, probe, radius))
         out.distance[probe] = np.inf
         tiles = self._packed(queries, farthest).filled()
-        found = self._threaded(_brute_force.scan, (tiles, e), out, np.arange(n), radius, listing, _SCANNED)
+        found = self._threaded(_brute_force.scan, (tiles, e), out, asked_for, radius, listing, _SCANNED)
         return *out, found
 
     def _threaded(
@@ -133,9 +178,16 @@ class CompiledIndex:
         return out
 
     def _asked(self, queries: Rows) -> _box_tree.BoxQueries:
-        return _box_tree.BoxQueries(self._scaled(queries), _bytes(queries))
+        shared = self._shared
+        if shared is not None and shared.rows is queries and shared.asked is not None:
+            return shared.asked
+        asked = _box_tree.BoxQueries(self._scaled(queries), _bytes(queries))
+        if shared is not None:
+            shared.rows, shared.asked, shared.order = queries, asked, None
+        return asked
 
-    def _built(self) -> _box_tree.Tree:
+    def built(self) -> _box_tree.Tree:
+        """Return the tree, built on first use."""
         if self._tree is None:
             self._tree = self._build()
         return self._tree
@@ -194,7 +246,13 @@ class CompiledIndex:
 
     def _query_order(self, asked: _box_tree.BoxQueries) -> Ints:
         """Return an order in which queries that take similar paths through the tree are adjacent, where that pays."""
-        return np.arange(len(asked.codes)) if len(asked.codes) < _ORDERED else self._near_each_other(asked)
+        if len(asked.codes) < _ORDERED:
+            return np.arange(len(asked.codes))
+        if self._shared is None:
+            return self._near_each_other(asked)
+        if self._shared.order is None:
+            self._shared.order = self._near_each_other(asked)
+        return self._shared.order
 
     def _near_each_other(self, asked: _box_tree.BoxQueries) -> Ints:
         order = np.arange(len(asked.codes))
@@ -210,27 +268,26 @@ class CompiledIndex:
         near = np.sort(pairwise(self._ruler, queries, some), axis=1)[:, :k]
         return np.pad(near, ((0, 0), (0, k - near.shape[1])), constant_values=np.inf)
 
-    def _reach(self, distances: Floats, radius: Floats) -> float:
+    def _far(self, out: _Found, probe: Ints, radius: Floats) -> Floats:
+        """Return the distances beyond which a search looks for nothing, as far as they are known."""
+        far = np.minimum(out.distance[probe, -1], radius[probe]) if out.distance.shape[1] else radius
+        return far[np.isfinite(far)]
+
+    def _reach(self, far: Floats) -> float:
         """Return a sum of terms that few searches exceed."""
-        far = radius if len(radius) else distances[:, -1]
-        far = far[np.isfinite(far)]
         return float(far.max(initial=0.0)) * self._ruler.total
 
     def _unit(self, farthest: float) -> float:
         heaviest = max(self._ruler.number_weight.max(initial=0.0), self._group_weight.max(initial=0.0))
         return float(NO_LIMIT / max(heaviest, 1.5 * farthest))
 
-    def _fits(self, distances: Floats, radius: Floats) -> bool:
+    def _fits(self, far: Floats) -> bool:
         """Return whether 16 bits are precise enough: most nearest distances must be many rounding errors long."""
-        far = radius if len(radius) else distances[:, -1]
-        far = far[np.isfinite(far)]
         if not len(far) or not self._ruler.span.size:
             return True
         slack = self._ruler.span.size + 2
         # the 90% quantile: exact copies have distance 0 and need no resolution
-        return (
-            float(np.quantile(far, 0.9)) * self._ruler.total * self._unit(self._reach(distances, radius)) >= 20 * slack
-        )
+        return float(np.quantile(far, 0.9)) * self._ruler.total * self._unit(self._reach(far)) >= 20 * slack
 
     def _packed(self, queries: Rows, farthest: float) -> _brute_force.Tiles:
         ruler, rows = self._ruler, self._reference.rows

@@ -30,7 +30,7 @@ def in_parts(
         return b - a, work(a, b)
 
     starts, out, done = iter(range(0, n, step)), [], 0
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(max(1, min(threads, -(-n // step)))) as pool:
         try:
             # a few parts are queued for each thread, so that no thread is idle
             waiting = {pool.submit(part, a) for a in islice(starts, 4 * threads)}

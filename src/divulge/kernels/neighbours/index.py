@@ -17,16 +17,18 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
 from divulge.kernels.neighbours._compiled import CompiledIndex
+from divulge.kernels.neighbours._matrices import nearest_by_matrix, within_by_matrix
 from divulge.kernels.neighbours.distinct import Distinct, Progress
-from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
+from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
 from divulge.kernels.neighbours.nearest import Listed, Nearest, Pairs, Reach
 from divulge.kernels.runtime import has_loops
 
-__all__ = ["Index"]
+__all__ = ["CREDIT", "Index"]
 
 Ints = NDArray[np.int64]
 _FEW = 40_000  # pairs of rows below which a matrix is faster
-_ONE = 2.0**36  # a credit is a multiple of 1 / _ONE
+CREDIT = 2.0**36
+"""An attraction is a multiple of 1 / CREDIT."""
 _LISTED = 20_000_000  # tied rows listed at once: 320 MB
 
 
@@ -43,6 +45,8 @@ class Index:
     engine
         "numpy" (matrices), "boxes" (the tree of `_box_tree`) or "tiles" (the scan of `_brute_force`) forces one way of
         searching; None chooses.
+    compiled
+        The compiled searches in these rows, if there are any.
 
     Raises
     ------
@@ -68,13 +72,14 @@ class Index:
         threads: int | None = None,
         engine: str | None = None,
         progress: Progress = lambda done, total: None,
+        compiled: CompiledIndex | None = None,
     ) -> None:
         if not len(reference):
             raise SettingError("neighbours: the reference table has no rows. hint: pass a table with rows.")
         self.ruler, self.n_rows = ruler, len(reference)
         self._distinct = Distinct.of(reference)
         self._threads, self._engine, self._progress = threads, engine, progress
-        self._compiled: CompiledIndex | None = None
+        self._compiled = compiled
         self._asked: tuple[Rows, Distinct, Nearest] | None = None
         self._ties: tuple[Rows, list[tuple[Ints, Ints]]] | None = None
 
@@ -103,6 +108,23 @@ class Index:
         asked, own_distinct, back = self._ask(queries, own)
         distance, distinct, beyond = self.nearest_distinct(asked, k, own_distinct)
         return self._spread(distance, distinct, beyond, k, own_distinct, own, back)
+
+    def nearest_up_to(self, queries: Rows, k: int, limits: Floats, own: Ints | None = None) -> tuple[Ints, Nearest]:
+        """Return the queries with a row up to their limit, and the k nearest rows of each of these.
+
+        Parameters
+        ----------
+        queries, k, own
+            As for `nearest`.
+        limits
+            Shape (n_queries,): rows beyond it may be left out. A query whose limit is negative is not asked.
+        """
+        own_distinct = None if own is None else self._distinct.which(own)
+        distance, distinct, beyond = self.nearest_distinct(queries, k, own_distinct, limits)
+        some = np.flatnonzero((distinct[:, 0] >= 0) & (distance[:, 0] <= limits))
+        if own is not None and own_distinct is not None:
+            own, own_distinct = own[some], own_distinct[some]
+        return some, self._spread(distance[some], distinct[some], beyond[some], k, own_distinct, own, None)
 
     def count_within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Ints:
         """Return how many reference rows lie at most `radius` from each query (one radius, or one each)."""
@@ -254,7 +276,7 @@ class Index:
             times = np.asarray(chosen, dtype=np.int64)
             if asked.of_row is not None:
                 times = np.bincount(asked.of_row, weights=times, minlength=len(asked.times)).astype(np.int64)
-        credit = times * (int(_ONE) // np.maximum(found.n_ties, 1))  # rounded down, so that a tie adds to at most 1
+        credit = times * (int(CREDIT) // np.maximum(found.n_ties, 1))  # rounded down, so that a tie adds to at most 1
         total = np.zeros(len(self._distinct.times), dtype=np.int64)
         limit = None if closer_than is None else closer_than[self._distinct.first()]
         alone = np.flatnonzero(found.n_ties == 1)
@@ -262,7 +284,31 @@ class Index:
         for query, which in chain(pairs, self._ties_of(asked, found)):
             near = slice(None) if limit is None else found.distances[query, 0] < limit[which]
             np.add.at(total, which[near], credit[query[near]])
-        return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / _ONE
+        return (total if self._distinct.of_row is None else total[self._distinct.of_row]) / CREDIT
+
+    def credited(self, queries: Rows, found: Nearest, credit: Ints, closer_than: Floats | None = None) -> Ints:
+        """Return the credit of each reference row: the sum of that of the queries whose nearest distance it has.
+
+        Parameters
+        ----------
+        queries
+            Rows on the same ruler.
+        found
+            Their nearest rows, and how many tie, in a reference of which this one may be a part.
+        credit
+            Shape (n_queries,): what each of the tied rows gets.
+        closer_than
+            As in `attraction`.
+        """
+        total = np.zeros(len(self._distinct.times), dtype=np.int64)
+        limit = None if closer_than is None else closer_than[self._distinct.first()]
+        far = found.distances[:, 0]
+        for part in _parts(np.arange(len(queries)), np.minimum(found.n_ties, len(total))):
+            query, row = self._within(queries.take(part), far[part], None, listing=True)[1]
+            query = part[query]
+            near = slice(None) if limit is None else far[query] < limit[row]
+            np.add.at(total, row[near], credit[query[near]])
+        return total if self._distinct.of_row is None else total[self._distinct.of_row]
 
     def _nearest_of(self, queries: Rows | Distinct) -> tuple[Distinct, Nearest]:
         """Return the distinct queries and the nearest row of each; cached."""
@@ -352,15 +398,18 @@ class Index:
 
     # ------------------------------------------------------------ three ways to search distinct rows
 
-    def nearest_distinct(self, queries: Rows, k: int, own: Ints | None = None) -> tuple[Floats, Ints, Ints]:
+    def nearest_distinct(
+        self, queries: Rows, k: int, own: Ints | None = None, limits: Floats | None = None
+    ) -> tuple[Floats, Ints, Ints]:
         """Return the k nearest distinct rows of each query, and how many rows beyond them tie with the last.
 
-        Distances are infinite and rows -1 where there are fewer; `own` is the distinct row that a query itself is.
+        Distances are infinite and rows -1 where there are fewer; `own` is the distinct row that a query itself is. Rows
+        beyond a query's limit may be left out.
         """
         engine = self._choose(len(queries))
         if engine == "numpy":
-            return _nearest_numpy(self.ruler, queries, self._distinct, k, own)
-        return self._compiled_index(engine).nearest(queries, k, own)
+            return nearest_by_matrix(self.ruler, queries, self._distinct, k, own)
+        return self._compiled_index(engine).nearest(queries, k, own, limits)
 
     def _within(
         self, queries: Rows, radius: Floats, own: Ints | None, *, listing: bool
@@ -368,7 +417,7 @@ class Index:
         """Return the rows within each query's radius: their number, and (query, distinct row) pairs if wanted."""
         engine = self._choose(len(queries))
         if engine == "numpy":
-            return _within_numpy(self.ruler, queries, self._distinct, radius, own, listing)
+            return within_by_matrix(self.ruler, queries, self._distinct, radius, own, listing)
         return self._compiled_index(engine).within(queries, radius, own, listing)
 
     def _choose(self, n_queries: int) -> str:
@@ -400,72 +449,3 @@ def _members(distinct: Distinct, which: Ints, taken: Ints) -> Ints:
         return which
     place = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
     return np.asarray(distinct.members[np.repeat(distinct.start[which], taken) + place])
-
-
-def _own_times(distinct: Distinct, part: slice, own: Ints | None, matrix: Floats) -> Ints:
-    """Return how many rows each cell of the matrix stands for; set the distance of a cell without rows to infinity."""
-    times = np.broadcast_to(distinct.times, matrix.shape)
-    if own is None:
-        return times
-    times = times.copy()
-    query = np.flatnonzero(own[part] >= 0)
-    times[query, own[part][query]] -= 1
-    matrix[times == 0] = np.inf
-    return times
-
-
-def _nearest_numpy(
-    ruler: Ruler, queries: Rows, reference: Distinct, k: int, own: Ints | None
-) -> tuple[Floats, Ints, Ints]:
-    """Search by full matrices; the compiled searches must give the same results."""
-    n, m = len(queries), len(reference.times)
-    distance, rows = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64)
-    beyond = np.zeros(n, dtype=np.int64)
-    for part in blocks(n, m):
-        matrix = pairwise(ruler, _slice(queries, part), reference.rows)
-        times = _own_times(reference, part, own, matrix)
-        order = _smallest(matrix, k)
-        found = np.take_along_axis(matrix, order, axis=1)
-        width = order.shape[1]
-        distance[part, :width] = found
-        rows[part, :width] = np.where(np.isfinite(found), order, -1)
-        if width == k:
-            tied = np.where(matrix == found[:, -1:], times, 0).sum(axis=1)
-            listed = np.where(found == found[:, -1:], np.take_along_axis(times, order, axis=1), 0).sum(axis=1)
-            beyond[part] = np.where(np.isfinite(found[:, -1]), tied - listed, 0)
-    return distance, rows, beyond
-
-
-def _smallest(matrix: Floats, k: int) -> Ints:
-    """Return the columns of the k smallest entries of each row, the first of equal ones first."""
-    if k > min(2, matrix.shape[1] - 1):  # for more, sorting is as fast
-        return np.asarray(np.argsort(matrix, axis=1, kind="stable")[:, :k])
-    first: Ints = matrix.argmin(axis=1)[:, None]
-    if k == 1:
-        return first
-    rest = matrix.copy()
-    np.put_along_axis(rest, first, np.inf, axis=1)
-    second = rest.argmin(axis=1)[:, None]
-    # a row without a second finite entry: its infinite entries come in order
-    lost = np.isinf(np.take_along_axis(rest, second, axis=1))
-    return np.hstack([first, np.where(lost, np.where(first == 0, 1, 0), second)])
-
-
-def _within_numpy(
-    ruler: Ruler, queries: Rows, reference: Distinct, radius: Floats, own: Ints | None, listing: bool
-) -> tuple[Ints, tuple[Ints, Ints]]:
-    counts = np.zeros(len(queries), dtype=np.int64)
-    found: list[tuple[Ints, Ints]] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for part in blocks(len(queries), len(reference.times)):
-        matrix = pairwise(ruler, _slice(queries, part), reference.rows)
-        times = _own_times(reference, part, own, matrix)
-        inside = (matrix <= radius[part, None]) & np.isfinite(matrix)
-        counts[part] = (times * inside).sum(axis=1)
-        if listing:
-            query, row = np.nonzero(inside)
-            found.append((query + part.start, row))
-    return counts, (np.concatenate([q for q, _ in found]), np.concatenate([r for _, r in found]))
-
-
-def _slice(rows: Rows, part: slice) -> Rows:
-    return Rows(rows.numbers[part], rows.codes[part])
