@@ -76,6 +76,7 @@ RUNS = (
     Recipe("wide, 30k", "mixed", 30_000, 40, ("--no-models",)),
     Recipe("wide, 100k, least", "mixed", 100_000, 40, LEAST),
     Recipe("few, 300k, known", "mixed", 300_000, 8, (*KNOWN, "--no-models")),
+    Recipe("mixed, 300k, least", "mixed", 300_000, 15, LEAST),
     Recipe("mixed, 300k", "mixed", 300_000, 15),
     Recipe("mixed, 300k, people", "mixed", 300_000, 15, ("--people", "50000")),
     Recipe("fidelity, 100k", "mixed", 100_000, 15, ("--no-models",), command="fidelity"),

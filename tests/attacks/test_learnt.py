@@ -208,8 +208,19 @@ def test_what_is_missing_or_unknown_is_below_every_rank():
 def test_small_leaves_remember_rows_and_those_of_the_reference_do_not():
     rng = np.random.default_rng(3)
     x, y = rng.random((500, 6)).astype(np.float32), rng.integers(0, 2, 500)
-    known = [learnt._grown(x, y, remembers=r)(x)[np.arange(500), y].mean() for r in (True, False)]
+    known = [learnt._grown(x, y, 0, remembers=r)(x)[np.arange(500), y].mean() for r in (True, False)]
     assert known[0] > 0.8 > known[1]
+
+
+def test_the_seed_of_the_run_is_that_of_the_trees():
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame({"x": rng.random(300), "t": rng.choice(list("st"), 300)})
+    first, again, other = (
+        learnt.model_answers(case, ["x"], target_values(case, "t")).sure
+        for case in (build_case(table, table, seed=seed) for seed in (0, 0, 1))
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
 
 
 # ---------------------------------------------------------------- what changes no digit

@@ -19,7 +19,7 @@ _REPEATED = 0.3
 """Distinct values a row of a sample from which a column is taken to have new values in further rows."""
 _SCORE = 8  # bytes of the score of a person
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
-_TAUGHT = 100_000  # rows at most that models are trained on
+_TAUGHT = 40_000  # rows at most that models are trained on
 
 
 @dataclass(frozen=True, slots=True)

@@ -332,10 +332,10 @@ def _learn(room: _Room, rows: Ints, *, shared: bool, remembers: bool) -> _Lesson
     lesson = _Lesson(room.secret, classes, features, lambda x: np.tile(shares, (len(x), 1)), len(rows))
     if not 2 <= len(shares) <= len(rows) / 2 or not features.names:  # hardly a value occurs twice: nothing to learn
         return lesson
-    return replace(lesson, chance=_grown(features.trained, classes.of_row, remembers=remembers))
+    return replace(lesson, chance=_grown(features.trained, classes.of_row, _seed(room.case), remembers=remembers))
 
 
-def _grown(x: NDArray[np.float32], y: Ints, *, remembers: bool) -> Callable[[NDArray[np.float32]], Floats]:
+def _grown(x: NDArray[np.float32], y: Ints, seed: int, *, remembers: bool) -> Callable[[NDArray[np.float32]], Floats]:
     """Return the probability of each class by a forest; with `remembers` leaves of small tables are small."""
     from sklearn.ensemble import ExtraTreesClassifier
 
@@ -344,11 +344,16 @@ def _grown(x: NDArray[np.float32], y: Ints, *, remembers: bool) -> Callable[[NDA
         n_estimators=int(np.clip(most_rows // n, *_TREES)),
         min_samples_leaf=int(np.clip(n // _ROWS_OF_A_LEAF, *_LEAF)) if remembers else _LEAF[1],
         max_features=None if remembers and n <= _SMALL else 0.5,
-        random_state=0,
+        random_state=seed,
         n_jobs=1,  # targets run in parallel
     )
     forest.fit(x, y)
     return lambda asked: np.asarray(forest.predict_proba(asked))
+
+
+def _seed(case: Case) -> int:
+    """Return the seed of the trees, which is that of the run; all models have the same."""
+    return int(case.rng("forest").integers(2**31))
 
 
 def _capped(case: Case, rows: Ints, most: int, step: str) -> Ints:
