@@ -3,7 +3,7 @@
     python benchmarks/assess.py --adult DIR --peers ENV/bin/python --docs docs/speed.md     everything (half an hour)
     python benchmarks/assess.py --adult DIR --parts divulge,before --before TREE            beside an older source tree
     python benchmarks/assess.py --parts growth --rows 1000,10000,100000,1000000             up to a million rows
-    python benchmarks/assess.py --adult DIR --peers ENV/bin/python --parts anonymeter --attacks 20 --json /tmp/x.json
+    python benchmarks/assess.py --adult DIR --peers ENV/bin/python --parts anonymeter --attacks 20 --json FILE
                                                                     whether the peers' programs run (minutes)
 
 Parts: divulge, before, anonymeter, sdmetrics, growth. Each job is a process of its own, from start to end, reading of
