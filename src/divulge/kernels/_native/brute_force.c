@@ -68,9 +68,9 @@ INLINE vi16 smaller(vi16 a, vi16 b) {
 
 enum { BYTES = TILE / WIDE, PARTS = TILE / LANES16 };
 
-/* Numbers are added up for so many parts at a time, and after so many columns the limit is looked at. Short vectors
- * do well with as many sums as there are registers; of long ones few, as rows beyond the limit are left earlier. */
-enum { TOGETHER = PARTS < 8 ? 2 : 8, COLUMNS = PARTS < 8 ? 4 : 8 };
+/* Numbers are added up for so many parts at a time, and after so many columns the limit is looked at. As many sums as
+ * fit into registers, since each waits for its last addition; a whole tile of long vectors is looked at more often. */
+enum { TOGETHER = PARTS < 8 ? PARTS : 8, COLUMNS = PARTS < 8 ? 4 : 8 };
 
 /* A query's values, each repeated to fill 32 bits: a load spreads these over a vector without a further instruction. */
 typedef struct {
