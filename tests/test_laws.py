@@ -5,12 +5,14 @@ signature. Tables come from hypothesis, down to a single row; an error counts as
 """
 
 import functools
+import gc
 import inspect
 import itertools
 import json
 import os
 import subprocess
 import sys
+import weakref
 from typing import Literal, get_args, get_origin, get_type_hints
 from unittest.mock import patch
 
@@ -296,6 +298,23 @@ def test_the_kind_of_frame_changes_nothing(given_tables):
 def test_the_same_seed_gives_the_same_digits(given_tables):
     tables, options = given_tables
     assert differing(results_of(tables, seed=5, **options), results_of(tables, seed=5, **options)) == []
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_the_tables_are_given_back_with_the_answer(name):
+    """Tables that refer to themselves stay in memory until the garbage is collected, several calls later."""
+    (tables, _), one = draw(0, (60, 60, 60), 0.2), next(settings_of(name))
+    gc.collect()
+    gc.disable()
+    try:
+        case = build_case(*tables)
+        encoded = weakref.ref(case.encoded)
+        with patch.object(classifier_score, "TREES", 3):
+            CATALOGUE[name].run(case, **one)
+        del case
+        assert encoded() is None
+    finally:
+        gc.enable()
 
 
 DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques", "nnaa", "dcr_baseline", "membership")

@@ -83,7 +83,8 @@ class EncodedTables:
         self._of_people: dict[_Key, Any] = {}
         self._passing: dict[_Key, MeasuredColumns] = {}
         self._lock = threading.Lock()
-        self._whole = self  # fixes bins and ranges: the tables of which these are some people
+        # what fixes bins and ranges where these are some people of other tables; not itself, or a cycle would keep it
+        self._whole: EncodedTables | None = None
 
     def with_schema(self, schema: Schema) -> EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
@@ -111,7 +112,7 @@ class EncodedTables:
         if table is not None:
             out.tables = (self.tables[0], table, *self.tables[2:])
         out._of_people = self._of_people
-        out._whole = out if self._whole is self else self._whole
+        out._whole = self._whole
         for column, own in codes.items():
             out._pooled[column] = _with_codes(self.pooled(column), {_SYNTHETIC: own})
         return out
@@ -127,7 +128,7 @@ class EncodedTables:
             The tables with these rows.
         """
         out = self.with_schema(self.schema)
-        out.tables, out._whole, out._of_people = tuple(tables), self._whole, dict(out._of_people)
+        out.tables, out._whole, out._of_people = tuple(tables), self._whole or self, dict(out._of_people)
         for column in self.columns:
             whole = self.codes(column, binned=False)
             own = {which: whole[which][kept] for which, kept in rows.items()}
@@ -157,7 +158,7 @@ class EncodedTables:
     @property
     def binned(self) -> tuple[str, ...]:
         """Columns whose coding was requested so far, in the order of the requests."""
-        return tuple(self._whole._binned)
+        return tuple((self._whole or self)._binned)
 
     def pooled(self, column: str) -> PooledColumn:
         """Return the levels of a column over all tables, and the codes of each row.
@@ -175,7 +176,7 @@ class EncodedTables:
 
     def binning(self, column: str) -> Binning:
         """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
-        if self._whole is not self:
+        if self._whole is not None:
             return self._whole.binning(column)
         if column not in self._binned:
             self._binned[column] = self.once(("binning", column), lambda: self._fitted(column), self.people)
@@ -310,7 +311,7 @@ class EncodedTables:
 
     def _measured(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
         """Return a column with its range; its only table holds the levels."""
-        if self._whole is not self:
+        if self._whole is not None:
             return self._whole._measured(column, ranges, binned)
         binned = binned and self.is_number(column)
         return self.once(("measured", column, ranges, binned), lambda: self._measure(column, ranges, binned))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,15 @@ Hashes = NDArray[np.uint64]
 _HOLDOUT = 2
 
 
+class _Hashed(NamedTuple):
+    """What takes the time of an order."""
+
+    colours: list[Hashes]
+    """For each column the hash of each level, shape (n_levels,)."""
+    rows: list[Hashes]
+    """For each table the hash of each row that enters, shape (n_rows,)."""
+
+
 class Canonical:
     """An order of rows and levels that does not depend on category names, units of numbers or row order.
 
@@ -26,7 +35,7 @@ class Canonical:
     are hashed by their levels and levels by their rows, three times. Remaining ties are broken by code, which rarely
     matters. `tables` names the tables that enter (0 real, 1 synthetic, 2 holdout); None takes all. `rows` names the
     rows of a table that enter; of a table without an entry all rows do. With `blind`, real and holdout count as one
-    table, so that the order says nothing about who is a member.
+    table, so that the order says nothing about who is a member. `hashed` are the hashes, where they are known.
     """
 
     def __init__(
@@ -37,11 +46,16 @@ class Canonical:
         rows: Mapping[int, Ints] | None = None,
         *,
         blind: bool = False,
+        hashed: _Hashed | None = None,
     ) -> None:
         self.columns = tuple(sorted(columns))
         self._encoded = case.encoded
         self._tables = tuple(range(len(case.tables))) if tables is None else tuple(tables)
         self._rows = {} if rows is None else rows
+        self.hashed = self._hashed(blind) if hashed is None else hashed
+        self.colours, self.rows = self.hashed
+
+    def _hashed(self, blind: bool) -> _Hashed:
         parts: list[Hashes] = []
         every: list[Ints] = []
         for j, column in enumerate(self.columns):
@@ -53,14 +67,14 @@ class Canonical:
         numbers = [0 if blind and t == _HOLDOUT else t for t in self._tables]
         table = np.repeat(numbers, lengths).astype(np.uint64)
         fixed = sum(parts, value_hashes(table, 10_007))
-        self.colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
+        colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
         for _ in range(3):
             hashes = fixed.copy()
             for j, codes in enumerate(every):
-                hashes += value_hashes(self.colours[j], 1_000 + j)[codes]
-            self.rows = np.split(hashes, np.cumsum(lengths)[:-1])
+                hashes += value_hashes(colours[j], 1_000 + j)[codes]
             salted = value_hashes(hashes, 5_000)
-            self.colours = [_summed(codes, salted, len(k)) for codes, k in zip(every, self.colours, strict=True)]
+            colours = [_summed(codes, salted, len(k)) for codes, k in zip(every, colours, strict=True)]
+        return _Hashed(colours, np.split(hashes, np.cumsum(lengths)[:-1]))
 
     def order(self, which: int) -> Ints:
         """Return the row numbers of a table (0 real, 1 synthetic, 2 holdout) that enter, in canonical order."""
@@ -95,9 +109,11 @@ class Canonical:
 def canonical_of(
     case: Case, columns: Sequence[str], tables: Sequence[int] | None = None, *, blind: bool = False
 ) -> Canonical:
-    """Return the order of all rows of some tables; the case caches it."""
+    """Return the order of all rows of some tables; the case caches its hashes."""
     key = ("canonical order", tuple(sorted(columns)), None if tables is None else tuple(tables), blind)
-    return case.encoded.once(key, lambda: Canonical(case, columns, tables, blind=blind), tables)
+    # not the order itself, which refers to the encoded tables: they would refer to themselves and stay in memory
+    hashed = case.encoded.once(key, lambda: Canonical(case, columns, tables, blind=blind).hashed, tables)
+    return Canonical(case, columns, tables, blind=blind, hashed=hashed)
 
 
 def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:
