@@ -34,6 +34,13 @@ class Import(NamedTuple):
         return f"{'/'.join(self.by)} takes {'.'.join(self.module)}{f'.{self.name}' if self.name else ''}"
 
 
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    """Return all nodes of a source text; several rules read each file."""
+    return list(ast.walk(ast.parse(source)))
+
+
+@cache
 def is_module(parts: tuple[str, ...]) -> bool:
     return SOURCE.joinpath(*parts).with_suffix(".py").exists() or SOURCE.joinpath(*parts, "__init__.py").exists()
 
@@ -49,7 +56,7 @@ def taken(path: Path) -> Iterator[Import]:
 
 def taken_by(by: tuple[str, ...], source: str) -> Iterator[Import]:
     """Yield what a source text takes: by an import, and as an attribute of a module that it imported."""
-    tree, modules = list(ast.walk(ast.parse(source))), {}
+    tree, modules = nodes(source), {}
     for node in tree:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "divulge":
             module = tuple(node.module.split(".")[1:])
@@ -184,7 +191,7 @@ def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def too_long(name: str, source: str) -> list[str]:
     """Return the name of a file above 500 lines, and those of functions above 60."""
-    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [n for n in nodes(source) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     long = [f"{name} {f.name}" for f in functions if code_lines(f) > 60]
     return long + [name] * (len(source.splitlines()) > 500)
 
