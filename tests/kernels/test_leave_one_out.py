@@ -39,11 +39,11 @@ def values(rng, n, m):
     return Values(first, last, rng.integers(0, size, n), rng.integers(0, size, m))
 
 
-def task(seed, sizes=((1, 2, 5, 60, 200), (1, 4, 30))):
+def task(seed, sizes=((1, 2, 5, 60, 200), (1, 4, 30)), most=6):
     """Return a ruler, distinct reference rows and queries, and the columns to leave out."""
     rng = np.random.default_rng(seed)
     n, m = (int(rng.choice(s)) for s in sizes)
-    fields = [column(rng, f"c{j}", n + m) for j in range(int(rng.integers(2, 7)))]
+    fields = [column(rng, f"c{j}", n + m) for j in range(int(rng.integers(2, most + 1)))]
     if rng.random() < 0.3:  # rows that repeat, and people who are rows
         again = np.append(np.arange(n) % max(1, n // 3), rng.integers(0, n + m, m))
         fields = [
@@ -53,7 +53,7 @@ def task(seed, sizes=((1, 2, 5, 60, 200), (1, 4, 30))):
     rows = rows_of(measured, 0, n + m)
     reference, queries = (Distinct.of(rows.take(np.arange(a, b))) for a, b in ((0, n), (n, n + m)))
     left_out = []
-    for c in rng.permutation(len(fields))[: int(rng.integers(1, 7))]:
+    for c in rng.permutation(len(fields))[: int(rng.integers(1, most + 1))]:
         voted = values(rng, n, m)
         same = np.unique(reference.of_each, return_index=True)[1]
         voted = Values(voted.first, voted.last, voted.reference[same][reference.of_each], voted.truth)
@@ -81,6 +81,13 @@ def assert_equal(expected, found):
 def test_fuzzed_tables_equal_a_search_for_each_column(monkeypatch):
     for seed in range(tries(60)):
         assert_equal(*both(seed, monkeypatch))
+
+
+@pytest.mark.skipif(not LEVELS, reason="no compiled loops")
+@pytest.mark.parametrize("level", LEVELS)
+def test_more_searches_than_a_register_has_lanes(level, monkeypatch):
+    for seed in range(tries(20)):
+        assert_equal(*both(30_000 + seed, monkeypatch, level, most=40))
 
 
 @pytest.mark.slow

@@ -74,6 +74,9 @@ typedef VECTOR(int32_t) vi32;
 typedef VECTOR(uint32_t) vu32;
 typedef VECTOR(int64_t) vi64;
 typedef VECTOR(uint64_t) vu64;
+/* As many lanes as of 64 bits. */
+typedef __attribute__((vector_size(WIDE / 2))) int32_t vi32h;
+typedef __attribute__((vector_size(WIDE / 2))) float vf32h;
 enum { LANES8 = WIDE, LANES16 = WIDE / 2, LANES32 = WIDE / 4, LANES64 = WIDE / 8 };
 
 /* LOAD(vf32, p) reads adjacent elements, which need no alignment; STORE(p, v) writes them. */
@@ -124,7 +127,46 @@ INLINE uint64_t bits32(vi32 m) {
     return out;
 #endif
 }
+INLINE uint64_t bits64(vi64 m) {
+#if defined(__AVX512BW__)
+    return _mm512_movepi64_mask((__m512i)m);
+#elif defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_pd((__m256d)m);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_pd((__m128d)m);
+#else
+    uint64_t out = 0;
+    for (int i = 0; i < LANES64; i++) out |= (uint64_t)(m[i] & 1) << i;
+    return out;
+#endif
+}
 /* NEON has no movemask; the loops above become a few instructions there. */
+
+/* The larger and the smaller of two numbers; b where one is nan, or where both are 0. */
+INLINE vf64 larger64(vf64 a, vf64 b) {
+#if defined(__AVX512BW__)
+    return (vf64)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vf64)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (vf64)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+    vi64 first = (vi64)(a > b);
+    return (vf64)(((vi64)a & first) | ((vi64)b & ~first));
+#endif
+}
+INLINE vf64 smaller64(vf64 a, vf64 b) {
+#if defined(__AVX512BW__)
+    return (vf64)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vf64)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (vf64)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    vi64 first = (vi64)(a < b);
+    return (vf64)(((vi64)a & first) | ((vi64)b & ~first));
+#endif
+}
 
 /* The counts, less 1 where two bytes are equal: one instruction less than to count where they differ. */
 INLINE vu8 less_matches(vu8 count, vu8 a, vu8 b) {

@@ -5,112 +5,98 @@
  * of the columns. Of what may be within reach the distance is added up without the column, as its definition says. */
 #include "box_tree.h"
 
-/* One search: the column that it leaves out, its ruler, and the values that the rows vote for. */
+/* The searches: the column that each leaves out, its ruler, and the values that the rows vote for. Lanes beyond the
+ * searches are padding, up to `width`. */
 typedef struct {
-    const double *rate;    /* (n_targets, n_numbers) */
-    const double *total;   /* (n_targets,): the sum of the weights without the column */
-    const double *cap;     /* (n_targets,) */
-    const double *split;   /* (n_targets,) */
+    const double *rate;    /* (n_numbers, width): 0 where the search leaves the number out */
+    const double *total;   /* (width,): the sum of the weights without the column */
+    const double *cap;     /* (width,) */
+    const double *split;   /* (width,) */
     const int64_t *number; /* (n_targets,): the number that is left out, or -1 */
     const int64_t *code;   /* (n_targets,): the code that is left out, or -1 */
     const int32_t *place;  /* (m, n_targets): place of the value of each reference row */
-    const int32_t *truth;  /* (n_targets, n_people) */
     const int64_t *begin;  /* (n_targets + 1,): where the places of each target begin */
     const int64_t *first;  /* (n_places,): a value at place p reaches the places first[p] to last[p] - 1 */
     const int64_t *last;   /* (n_places,) */
-    int64_t n_targets, n_people;
+    int64_t n_targets, width;
 } left_out_t;
 
-/* The values of the rows; the weight of each column is 1. The reference rows are in the order of the tree. */
+/* The values of the rows; the weight of each column is 1. The reference rows are in the order of the tree. The codes
+ * are in lanes: first, for each search, the code that it leaves out (0 where it has none), then all others. */
 typedef struct {
     const double *numbers;           /* (n, n_numbers) of the queries */
-    const int32_t *codes;            /* (n, n_codes) */
+    const int32_t *codes;            /* (n, n_lanes) */
     const double *reference_numbers; /* (m, n_numbers) */
-    const int32_t *reference_codes;  /* (m, n_codes) */
+    const int32_t *reference_codes;  /* (m, n_lanes) */
     const int64_t *times;            /* (m,): how many rows each reference row stands for */
-    const int64_t *start;            /* (n + 1,): query i stands for the people members[start[i]:start[i + 1]] */
-    const int64_t *members;          /* (n_people,) */
     const int64_t *queries;          /* (n,): in the order in which they are searched */
+    const int64_t *start;            /* (n + 1,): query x of this order stands for the people start[x] to start[x + 1] - 1 */
     const volatile int32_t *stop;
-    int64_t n_numbers, n_codes, k;
+    int64_t n_numbers, n_lanes, k;
 } asking_t;
 
-/* What is found: (n_targets, n_people) each. */
+/* The people of a part of the queries, in the order of the search, and what is found about them. */
 typedef struct {
-    double *nearest, *distance, *vote, *share;
+    const int32_t *truth;                      /* (n_people, n_targets) */
+    double *nearest, *distance, *vote, *share; /* (n_people, n_targets) */
+    int64_t first;                             /* the number of the first of these people */
 } answers_t;
 
-/* A row that may be among the nearest. */
-typedef struct {
-    double far;
-    int64_t row;
-} near_t;
+enum { FEW = 32 }; /* places that are looked through one by one */
 
-/* The state of one search for one query. */
+/* The state of all searches for one query, one lane each. */
 typedef struct {
-    double limit;      /* the k-th distance so far */
-    double *kept;      /* (k,): the nearest distances so far, ascending; equal rows count one by one */
-    int64_t filled;    /* of kept */
-    near_t *near;      /* rows that were within the limit when they were met */
-    int64_t n, size;   /* of near */
-} state_t;
-
-typedef struct {
-    state_t *state;    /* (n_targets,) */
-    float *bound;      /* (width,): the largest bound that a row within the limit may have; -1 where there is no target */
-    float *low;        /* (depth, width): bounds of the entries of the stack; then (n_targets, NODE) of a node */
+    double *limit;     /* (width,): the k-th distance so far; -1 in padding */
+    double *kept;      /* (k, width): the nearest distances so far, ascending; equal rows count one by one */
+    double *far;       /* (width,): the distances of one row */
+    float *bound;      /* (width,): the largest bound that a row within the limit may have */
+    int64_t *row;      /* (size,): rows that were within a limit when they were met */
+    double *near;      /* (size, width): their distances */
+    int64_t n, size;   /* of these rows */
     int32_t *stack;    /* (depth,) */
     float *sum;        /* (depth,): bounds with all columns */
     double *term;      /* (n_numbers,) */
     uint32_t *bits;    /* (n_codes,): the query's own bit of each mask */
-    uint64_t *within;  /* (n_targets,): rows of a leaf */
+    int64_t *hits;     /* (size,): rows of `row` that vote */
     int64_t *votes;    /* (most places,): 0 between two votes */
-    int64_t *touched;  /* (most places,) */
+    int64_t *touched;  /* (most places,): places that have votes */
+    int64_t *count;    /* (most places,): the votes of each of these */
     int64_t *before;   /* (most places + 1,) */
-    int64_t width;
 } walk_t;
 
-static void free_walk(walk_t *w, int64_t n_targets) {
-    for (int64_t t = 0; w->state && t < n_targets; t++) free(w->state[t].kept), free(w->state[t].near);
-    free(w->state), free(w->bound), free(w->low), free(w->stack), free(w->sum), free(w->term), free(w->within);
-    free(w->votes), free(w->touched), free(w->before), free(w->bits);
+static void free_walk(walk_t *w) {
+    free(w->limit), free(w->kept), free(w->far), free(w->bound), free(w->row), free(w->near), free(w->stack);
+    free(w->sum), free(w->term), free(w->bits), free(w->hits), free(w->votes), free(w->touched), free(w->count);
+    free(w->before);
 }
 
 static int make_walk(walk_t *w, const tree_t *t, const left_out_t *l, int64_t k) {
     int64_t n = l->n_targets, most = 0;
     for (int64_t i = 0; i < n; i++) most = l->begin[i + 1] - l->begin[i] > most ? l->begin[i + 1] - l->begin[i] : most;
-    w->width = (n + 15) / 16 * 16;
-    w->state = zeroed(n, sizeof *w->state);
-    w->bound = room(w->width, sizeof(float)), w->low = room(t->depth * w->width + n * NODE, sizeof(float));
+    w->limit = room(l->width, sizeof(double)), w->far = room(l->width, sizeof(double));
+    w->kept = k > INT64_MAX / 64 / l->width ? NULL : room(k * l->width, sizeof(double));
+    w->bound = room(l->width, sizeof(float)), w->size = 4 * k + 256;
+    w->row = room(w->size, sizeof(int64_t)), w->hits = room(w->size, sizeof(int64_t));
+    w->near = room(w->size * l->width, sizeof(double));
     w->stack = room(t->depth, sizeof(int32_t)), w->sum = room(t->depth, sizeof(float));
-    w->term = room(t->n_numbers, sizeof(double)), w->within = room(n, sizeof(uint64_t));
+    w->term = room(t->n_numbers, sizeof(double)), w->bits = room(t->n_codes, sizeof(uint32_t));
     w->votes = zeroed(most, sizeof(int64_t)), w->touched = room(most, sizeof(int64_t));
-    w->before = room(most + 1, sizeof(int64_t)), w->bits = room(t->n_codes, sizeof(uint32_t));
-    int made = w->state && w->bound && w->low && w->stack && w->sum && w->term && w->within && w->votes &&
-               w->touched && w->before && w->bits;
-    for (int64_t i = 0; made && i < n; i++) {
-        state_t *s = &w->state[i];
-        s->size = 4 * k + 256;
-        s->kept = room(k, sizeof(double)), s->near = room(s->size, sizeof(near_t));
-        made = s->kept && s->near;
-    }
-    return made;
+    w->count = room(most, sizeof(int64_t)), w->before = room(most + 1, sizeof(int64_t));
+    return w->limit && w->far && w->kept && w->bound && w->row && w->hits && w->near && w->stack && w->sum && w->term &&
+           w->bits && w->votes && w->touched && w->count && w->before;
 }
 
 /* ---------------------------------------------------------------- bounds */
 
-/* Find for each target the rows of a leaf that may be within its limit, as bits; return the bits of any target. sum
- * takes the bounds with all columns. */
+/* The rows of a leaf that may be within the limit of any search, as bits; sum takes the bounds with all columns. */
 INLINE uint64_t rows_within(const tree_t *t, const left_out_t *l, int64_t leaf, int64_t n, const float *asked,
-                            const uint8_t *asked_codes, float farthest, const float *bound, float *sum,
-                            uint64_t *within) {
+                            const uint8_t *asked_codes, float farthest, const float *bound, float *sum) {
     enum { PARTS = LEAF / LANES32 };
     uint64_t any = leaf_bounds(t, leaf, asked, asked_codes, farthest, sum), some = 0;
     if (n < LEAF) any &= ((uint64_t)1 << n) - 1;
-    if (!any) return 0;
     const uint8_t *codes = t->codes + leaf * t->n_codes * LEAF;
     const float *numbers = t->numbers + leaf * t->n_numbers * LEAF;
-    for (int64_t i = 0; i < l->n_targets; i++) {
+    for (int64_t i = 0; i < l->n_targets && some != any; i++) {
         int64_t number = l->number[i], code = l->code[i];
         uint64_t bits = 0, differ = 0;
         vf32 most = SPLAT(vf32, bound[i]);
@@ -128,22 +114,20 @@ INLINE uint64_t rows_within(const tree_t *t, const left_out_t *l, int64_t leaf, 
             bits |= bits32((vi32)(rest <= most)) << (p * LANES32);
             further |= bits32((vi32)(rest <= one_more)) << (p * LANES32);
         }
-        bits |= further & differ;
-        some |= within[i] = bits & any;
+        some |= (bits | (further & differ)) & any;
     }
     return some;
 }
 
-/* Find for each target the bounds of the children of a node without its column, low (n_targets, NODE), and those with
- * all columns, sum (NODE,); return the bits of the children that may hold a row within the limit of any target. */
+/* The children of a node that may hold a row within the limit of any search, as bits; sum (NODE,) takes their bounds
+ * with all columns. */
 INLINE uint64_t boxes_within(const tree_t *t, const left_out_t *l, int64_t node, const float *asked,
-                             const uint32_t *asked_bits, float farthest, const float *bound, float *sum, float *low) {
+                             const uint32_t *asked_bits, float farthest, const float *bound, float *sum) {
     enum { PARTS = NODE / LANES32 };
     uint64_t any = node_bounds(t, node, asked, asked_bits, farthest, sum), some = 0;
-    if (!any) return 0;
     const uint32_t *masks = t->masks + node * t->n_codes * NODE;
     const float *least = t->low + node * t->n_numbers * NODE, *largest = t->high + node * t->n_numbers * NODE;
-    for (int64_t i = 0; i < l->n_targets; i++) {
+    for (int64_t i = 0; i < l->n_targets && some != any; i++) {
         int64_t number = l->number[i], code = l->code[i];
         vf32 most = SPLAT(vf32, bound[i]);
         for (int p = 0; p < PARTS; p++) {
@@ -159,87 +143,81 @@ INLINE uint64_t boxes_within(const tree_t *t, const left_out_t *l, int64_t node,
                 vi32 differ = (vi32)((LOAD(vu32, masks + code * NODE + p * LANES32) & bit) == (vu32){0});
                 rest += __builtin_convertvector(differ, vf32);
             }
-            STORE(low + i * NODE + p * LANES32, rest);
-            some |= bits32((vi32)(rest <= most)) << (p * LANES32);
+            some |= (bits32((vi32)(rest <= most)) << (p * LANES32)) & any;
         }
     }
-    return some & any;
+    return some;
 }
 
 /* ---------------------------------------------------------------- distances */
 
-/* The distance of a query to a row without the column of a target; term: the differences of the numbers. */
-INLINE double distance_without(const left_out_t *l, int64_t i, const double *term, int64_t n_numbers, int64_t differ) {
-    const double *rate = l->rate + i * n_numbers;
-    double s = 0.0, cap = l->cap[i];
-    for (int64_t j = 0; j < n_numbers; j++) {
-        if (j == l->number[i]) continue;
-        double d = term[j] * rate[j];
-        d = d > 0.0 ? d : 0.0; /* nan: one of them is missing */
-        s += d < cap ? d : cap;
-    }
-    s += (double)differ * cap;
-    double carried = s * l->split[i];
-    return (carried - (carried - s)) / (l->total[i] * cap);
-}
-
-/* The differences of the numbers of a query and a row, and in how many codes they differ. */
-INLINE int64_t differences(const asking_t *a, int64_t query, int64_t row, double *term) {
+/* Compute the distances of a query to a row without each of the columns in turn, one lane a search. */
+INLINE void distances(walk_t *w, const asking_t *a, const left_out_t *l, int64_t query, int64_t row) {
     const double *x = a->numbers + query * a->n_numbers, *y = a->reference_numbers + row * a->n_numbers;
-    const int32_t *u = a->codes + query * a->n_codes, *v = a->reference_codes + row * a->n_codes;
+    const int32_t *u = a->codes + query * a->n_lanes, *v = a->reference_codes + row * a->n_lanes;
     int64_t differ = 0;
-    for (int64_t j = 0; j < a->n_numbers; j++) term[j] = fabs(x[j] - y[j]);
-    for (int64_t j = 0; j < a->n_codes; j++) differ += u[j] != v[j];
-    return differ;
-}
-
-INLINE int64_t differ_without(const asking_t *a, int64_t query, int64_t row, int64_t differ, int64_t code) {
-    if (code < 0) return differ;
-    return differ - (a->codes[query * a->n_codes + code] != a->reference_codes[row * a->n_codes + code]);
-}
-
-/* Forget the rows beyond the limit, and make room for more; return 0 without memory. */
-static int tidy(state_t *s) {
-    int64_t n = 0;
-    for (int64_t e = 0; e < s->n; e++)
-        if (s->near[e].far <= s->limit) s->near[n++] = s->near[e];
-    s->n = n;
-    if (n <= s->size / 2) return 1;
-    void *more = s->size <= INT64_MAX / 64 ? realloc(s->near, (size_t)(2 * s->size) * sizeof(near_t)) : NULL;
-    if (!more) return 0;
-    s->near = more, s->size *= 2;
-    return 1;
-}
-
-/* Keep a row within the limit; return whether the limit fell, -1 without memory. */
-INLINE int keep(state_t *s, int64_t k, double far, int64_t row, int64_t times) {
-    if (s->n == s->size && !tidy(s)) return -1;
-    s->near[s->n++] = (near_t){far, row};
-    for (int64_t c = 0; c < times; c++) {
-        if (s->filled == k && far >= s->kept[k - 1]) break;
-        int64_t place = s->filled < k ? s->filled++ : k - 1;
-        for (; place > 0 && s->kept[place - 1] > far; place--) s->kept[place] = s->kept[place - 1];
-        s->kept[place] = far;
+    for (int64_t j = 0; j < a->n_numbers; j++) w->term[j] = fabs(x[j] - y[j]);
+    for (int64_t j = 0; j < a->n_lanes; j += LANES32)
+        differ += count_bits(bits32((vi32)(LOAD(vi32, u + j) != LOAD(vi32, v + j))));
+    for (int64_t i = 0; i < l->width; i += LANES64) {
+        vf64 s = (vf64){0}, cap = LOAD(vf64, l->cap + i);
+        for (int64_t j = 0; j < a->n_numbers; j++) {
+            vf64 d = SPLAT(vf64, w->term[j]) * LOAD(vf64, l->rate + j * l->width + i);
+            s += smaller64(larger64(d, (vf64){0}), cap); /* nan, where a number is missing or left out, adds nothing */
+        }
+        vf64 own = __builtin_convertvector((vi32h)(LOAD(vi32h, u + i) != LOAD(vi32h, v + i)), vf64); /* 0 or -1 */
+        s += (SPLAT(vf64, (double)differ) + own) * cap;
+        vf64 carried = s * LOAD(vf64, l->split + i);
+        STORE(w->far + i, (carried - (carried - s)) / (LOAD(vf64, l->total + i) * cap));
     }
-    if (s->filled < k || !(s->kept[k - 1] < s->limit)) return 0;
-    s->limit = s->kept[k - 1];
-    return 1;
 }
 
-/* An upper limit of the k-th distance of a query: its largest distance to k of the nearest rows of the query before. */
-static double first_limit(walk_t *w, const asking_t *a, const left_out_t *l, int64_t i, int64_t query) {
-    const state_t *s = &w->state[i];
-    double most = 0.0;
-    int64_t n = 0;
-    for (int64_t e = 0; e < s->n && n < a->k; e++) {
-        if (s->near[e].far > s->limit) continue;
-        int64_t row = s->near[e].row, differ = differences(a, query, row, w->term);
-        differ = differ_without(a, query, row, differ, l->code[i]);
-        double far = distance_without(l, i, w->term, a->n_numbers, differ);
-        most = far > most ? far : most;
-        n += a->times[row];
+/* Whether the row of `far` is within the limit of any search. */
+INLINE int is_within(const walk_t *w, const double *far, int64_t width) {
+    for (int64_t i = 0; i < width; i += LANES64)
+        if (bits64((vi64)(LOAD(vf64, far + i) <= LOAD(vf64, w->limit + i)))) return 1;
+    return 0;
+}
+
+/* Insert the distances of `far` into those kept, `times` times; return whether one of the k-th fell. */
+INLINE int insert(walk_t *w, int64_t k, int64_t width, int64_t times) {
+    uint64_t fell = 0;
+    for (int64_t i = 0; i < width; i += LANES64) {
+        double *last = w->kept + (k - 1) * width + i;
+        for (int64_t c = times < k ? times : k; c > 0; c--) {
+            vf64 d = LOAD(vf64, w->far + i);
+            if (!bits64((vi64)(d < LOAD(vf64, last)))) break;
+            for (double *at = w->kept + i; at <= last; at += width) {
+                vf64 here = LOAD(vf64, at);
+                STORE(at, smaller64(here, d));
+                d = larger64(here, d);
+            }
+        }
+        fell |= bits64((vi64)(LOAD(vf64, last) < LOAD(vf64, w->limit + i)));
     }
-    return n < a->k ? INFINITY : most;
+    return fell != 0;
+}
+
+/* Forget the rows beyond all limits, and make room for more; return 0 without memory. */
+static int tidy(walk_t *w, int64_t width) {
+    int64_t n = 0;
+    for (int64_t e = 0; e < w->n; e++) {
+        if (!is_within(w, w->near + e * width, width)) continue;
+        if (n < e) memcpy(w->near + n * width, w->near + e * width, (size_t)width * sizeof(double));
+        w->row[n++] = w->row[e];
+    }
+    w->n = n;
+    if (n <= w->size / 2) return 1;
+    if (w->size > INT64_MAX / 64 / width) return 0;
+    void *row = realloc(w->row, (size_t)(2 * w->size) * sizeof(int64_t));
+    if (row) w->row = row;
+    void *hits = realloc(w->hits, (size_t)(2 * w->size) * sizeof(int64_t));
+    if (hits) w->hits = hits;
+    void *near = realloc(w->near, (size_t)(2 * w->size * width) * sizeof(double));
+    if (near) w->near = near;
+    if (!row || !hits || !near) return 0;
+    w->size *= 2;
+    return 1;
 }
 
 /* ---------------------------------------------------------------- votes */
@@ -268,69 +246,86 @@ INLINE int64_t first_from(const int64_t *values, int64_t n, int64_t v) {
     return low;
 }
 
-/* Add up the votes of the rows up to a distance; return how many places have some, in ascending order. */
-static int64_t count_votes(walk_t *w, const asking_t *a, const left_out_t *l, int64_t i, double upto) {
-    const state_t *s = &w->state[i];
+/* List the rows within the limit of a search. */
+static int64_t list_hits(walk_t *w, const left_out_t *l, int64_t i) {
     int64_t n = 0;
-    for (int64_t e = 0; e < s->n; e++) {
-        if (s->near[e].far > upto) continue;
-        int64_t row = s->near[e].row, p = l->place[row * l->n_targets + i];
-        if (w->votes[p] == 0) w->touched[n++] = p;
-        w->votes[p] += a->times[row];
-    }
-    sort(w->touched, n);
-    w->before[0] = 0;
-    for (int64_t e = 0; e < n; e++) w->before[e + 1] = w->before[e] + w->votes[w->touched[e]];
-    for (int64_t e = 0; e < n; e++) w->votes[w->touched[e]] = 0;
+    double limit = w->limit[i];
+    const double *far = w->near + i;
+    for (int64_t e = 0; e < w->n; e++, far += l->width) w->hits[n] = e, n += *far <= limit;
     return n;
 }
 
-/* What `before` counts of the places that reach a value. */
-INLINE int64_t votes_for(const walk_t *w, const left_out_t *l, int64_t i, int64_t n, int64_t value) {
-    int64_t at = l->begin[i] + value;
-    int64_t a = first_from(w->touched, n, l->first[at]);
-    int64_t b = a + first_from(w->touched + a, n - a, l->last[at]);
-    return w->before[b] - w->before[a];
+static void add_up(walk_t *w, int64_t n) {
+    w->before[0] = 0;
+    for (int64_t e = 0; e < n; e++) w->before[e + 1] = w->before[e] + w->count[e];
+}
+
+/* Add up the votes of the listed rows up to a distance; return how many places have some, and in total all votes. */
+static int64_t count_votes(walk_t *w, const asking_t *a, const left_out_t *l, int64_t i, int64_t n_hits, double upto,
+                           int64_t *total) {
+    int64_t n = 0;
+    for (int64_t h = 0; h < n_hits; h++) {
+        int64_t e = w->hits[h], row = w->row[e];
+        if (w->near[e * l->width + i] > upto) continue;
+        int64_t p = l->place[row * l->n_targets + i];
+        if (w->votes[p] == 0) w->touched[n++] = p;
+        w->votes[p] += a->times[row];
+        *total += a->times[row];
+    }
+    if (n > FEW) sort(w->touched, n);
+    for (int64_t e = 0; e < n; e++) w->count[e] = w->votes[w->touched[e]], w->votes[w->touched[e]] = 0;
+    if (n > FEW) add_up(w, n);
+    return n;
+}
+
+/* What is counted at the places that reach a value. */
+INLINE int64_t counted_for(const walk_t *w, const left_out_t *l, int64_t i, int64_t n, int64_t value) {
+    int64_t first = l->first[l->begin[i] + value], last = l->last[l->begin[i] + value], out = 0;
+    if (n <= FEW) {
+        for (int64_t e = 0; e < n; e++)
+            out += w->count[e] & -(int64_t)(w->touched[e] >= first && w->touched[e] < last);
+        return out;
+    }
+    int64_t from = first_from(w->touched, n, first);
+    return w->before[from + first_from(w->touched + from, n - from, last)] - w->before[from];
 }
 
 /* Write what the nearest rows say about the people of a query. */
 static void answer_nearest(walk_t *w, const asking_t *a, const left_out_t *l, const answers_t *out, int64_t i,
-                           int64_t query, int64_t n) {
-    double least = w->state[i].kept[0];
-    for (int64_t x = a->start[query]; x < a->start[query + 1]; x++) {
-        int64_t person = i * l->n_people + a->members[x];
-        out->distance[person] = least;
-        out->nearest[person] = (double)votes_for(w, l, i, n, l->truth[person]) / (double)w->before[n];
+                           int64_t x, int64_t n, int64_t total) {
+    for (int64_t who = a->start[x]; who < a->start[x + 1]; who++) {
+        int64_t place = (who - out->first) * l->n_targets + i;
+        out->distance[place] = w->kept[i];
+        out->nearest[place] = (double)counted_for(w, l, i, n, out->truth[place]) / (double)total;
     }
 }
 
 /* Write what the vote says about them. */
-static void answer_vote(walk_t *w, const asking_t *a, const left_out_t *l, const answers_t *out, int64_t i,
-                        int64_t query, int64_t n) {
-    int64_t most = 0, total = w->before[n], n_winners = 0;
+static void answer_vote(walk_t *w, const asking_t *a, const left_out_t *l, const answers_t *out, int64_t i, int64_t x,
+                        int64_t n, int64_t total) {
+    int64_t most = 0, n_winners = 0;
     for (int64_t e = 0; e < n; e++) {
-        int64_t support = w->votes[e] = votes_for(w, l, i, n, w->touched[e]);
+        int64_t support = w->votes[e] = counted_for(w, l, i, n, w->touched[e]);
         most = support > most ? support : most;
     }
     for (int64_t e = 0; e < n; e++) { /* from here on the winners are counted, each once */
-        w->before[e] = n_winners;
-        n_winners += w->votes[e] == most;
+        w->count[e] = w->votes[e] == most, n_winners += w->count[e];
         w->votes[e] = 0;
     }
-    w->before[n] = n_winners;
-    for (int64_t x = a->start[query]; x < a->start[query + 1]; x++) {
-        int64_t person = i * l->n_people + a->members[x];
-        out->vote[person] = (double)votes_for(w, l, i, n, l->truth[person]) / (double)n_winners;
-        out->share[person] = (double)most / (double)total;
+    if (n > FEW) add_up(w, n);
+    for (int64_t who = a->start[x]; who < a->start[x + 1]; who++) {
+        int64_t place = (who - out->first) * l->n_targets + i;
+        out->vote[place] = (double)counted_for(w, l, i, n, out->truth[place]) / (double)n_winners;
+        out->share[place] = (double)most / (double)total;
     }
 }
 
-static void answer(walk_t *w, const asking_t *a, const left_out_t *l, const answers_t *out, int64_t i, int64_t query) {
-    const state_t *s = &w->state[i];
-    int64_t n = count_votes(w, a, l, i, s->kept[0]);
-    answer_nearest(w, a, l, out, i, query, n);
-    if (s->kept[0] < s->limit) n = count_votes(w, a, l, i, s->limit);
-    answer_vote(w, a, l, out, i, query, n);
+/* Answer about the people of query x without one of the columns. */
+static void answer(walk_t *w, const asking_t *a, const left_out_t *l, const answers_t *out, int64_t i, int64_t x) {
+    int64_t total = 0, n_hits = list_hits(w, l, i), n = count_votes(w, a, l, i, n_hits, w->kept[i], &total);
+    answer_nearest(w, a, l, out, i, x, n, total);
+    if (w->kept[i] < w->limit[i]) total = 0, n = count_votes(w, a, l, i, n_hits, w->limit[i], &total);
+    answer_vote(w, a, l, out, i, x, n, total);
 }
 
 /* ---------------------------------------------------------------- the walk */
@@ -339,46 +334,56 @@ static void answer(walk_t *w, const asking_t *a, const left_out_t *l, const answ
 typedef struct {
     const float *numbers;
     const uint8_t *codes;
-    const uint32_t *bits;
     float absolute, relative; /* the rounding of a bound */
     float farthest;           /* the largest bound with all columns that a row of interest may have */
     int64_t i;
 } query_t;
 
-static void set_bound(walk_t *w, const left_out_t *l, const query_t *q, int64_t i) {
-    double whole = w->state[i].limit * l->total[i];
-    float most = (float)(1e30 < whole ? 1e30 : whole);
-    /* the bound is a difference of two sums, of which the larger has the column itself */
-    w->bound[i] = most + (q->absolute + q->relative * (most + 2.0f));
-}
-
-static void set_farthest(const walk_t *w, const left_out_t *l, query_t *q) {
+/* Lower the limits to the k-th distances, and with them the bounds. */
+static void tighten(walk_t *w, const left_out_t *l, query_t *q, int64_t k) {
     float most = 0.0f;
+    for (int64_t i = 0; i < l->width; i += LANES64) {
+        vf64 limit = smaller64(LOAD(vf64, w->limit + i), LOAD(vf64, w->kept + (k - 1) * l->width + i));
+        STORE(w->limit + i, limit);
+        vf64 whole = smaller64(limit * LOAD(vf64, l->total + i), SPLAT(vf64, 1e30));
+        vf32h bound = __builtin_convertvector(whole, vf32h);
+        /* the bound is a difference of two sums, of which the larger has the column itself */
+        STORE(w->bound + i, bound + (q->absolute + q->relative * (bound + 2.0f)));
+    }
     for (int64_t i = 0; i < l->n_targets; i++) most = w->bound[i] > most ? w->bound[i] : most;
     q->farthest = most + 1.0f;
 }
 
-INLINE int beyond_all(const float *low, const float *bound, int64_t width) {
-    int some = 0;
-    for (int64_t i = 0; i < width; i++) some |= low[i] <= bound[i];
-    return !some;
+static void forget(walk_t *w, const left_out_t *l, int64_t k) {
+    for (int64_t e = 0; e < k * l->width; e++) w->kept[e] = INFINITY;
+}
+
+/* Begin with upper limits of the k-th distances: those to rows that were near to the query before. */
+static void first_limits(walk_t *w, const asking_t *a, const left_out_t *l, query_t *q) {
+    int64_t k = a->k, n = 0;
+    forget(w, l, k);
+    for (int64_t e = 0; e < w->n && n < 16 * k + 64; e++) {
+        if (!is_within(w, w->near + e * l->width, l->width)) continue;
+        distances(w, a, l, q->i, w->row[e]);
+        insert(w, k, l->width, a->times[w->row[e]]);
+        n++;
+    }
+    for (int64_t i = 0; i < l->width; i++) w->limit[i] = i < l->n_targets ? INFINITY : -1.0;
+    tighten(w, l, q, k);
+    forget(w, l, k);
+    w->n = 0;
 }
 
 /* Put the children of a node on the stack, the nearest on top; return the new height. */
-static int64_t push(walk_t *w, const left_out_t *l, int64_t top, const int32_t *child, uint64_t bits, const float *sum,
-                    const float *low) {
-    int64_t base = top, width = w->width;
+INLINE int64_t push(walk_t *w, int64_t top, const int32_t *child, uint64_t bits, const float *sum) {
+    int64_t base = top;
     for (; bits; bits &= bits - 1) {
         int j = lowest_bit(bits);
         if (child[j] == NO_CHILD) continue;
         int64_t place = top++;
-        for (; place > base && w->sum[place - 1] < sum[j]; place--) {
+        for (; place > base && w->sum[place - 1] < sum[j]; place--)
             w->stack[place] = w->stack[place - 1], w->sum[place] = w->sum[place - 1];
-            memcpy(w->low + place * width, w->low + (place - 1) * width, (size_t)width * sizeof(float));
-        }
         w->stack[place] = child[j], w->sum[place] = sum[j];
-        for (int64_t i = 0; i < l->n_targets; i++) w->low[place * width + i] = low[i * NODE + j];
-        for (int64_t i = l->n_targets; i < width; i++) w->low[place * width + i] = 0.0f;
     }
     return top;
 }
@@ -386,9 +391,9 @@ static int64_t push(walk_t *w, const left_out_t *l, int64_t top, const int32_t *
 /* Look at the rows of a leaf; return 0 without memory. */
 static int visit_leaf(walk_t *w, const tree_t *t, const asking_t *a, const left_out_t *l, query_t *q, int64_t leaf) {
     float sum[LEAF];
-    int64_t begin = t->first[leaf], n = t->first[leaf + 1] - begin;
-    uint64_t some = rows_within(t, l, leaf, n, q->numbers, q->codes, q->farthest, w->bound, sum, w->within);
-    int fell = 0, is_first = 1;
+    int64_t begin = t->first[leaf], n = t->first[leaf + 1] - begin, width = l->width;
+    uint64_t some = rows_within(t, l, leaf, n, q->numbers, q->codes, q->farthest, w->bound, sum);
+    int is_first = 1;
     while (some) {
         int j = lowest_bit(some);
         if (is_first) /* the nearest on all columns first: it makes the limits small */
@@ -397,58 +402,59 @@ static int visit_leaf(walk_t *w, const tree_t *t, const asking_t *a, const left_
         is_first = 0;
         some &= ~((uint64_t)1 << j);
         if (sum[j] > q->farthest) continue;
-        int64_t row = begin + j, differ = differences(a, q->i, row, w->term);
-        for (int64_t i = 0; i < l->n_targets; i++) {
-            if (!(w->within[i] >> j & 1)) continue;
-            int64_t others = differ_without(a, q->i, row, differ, l->code[i]);
-            double far = distance_without(l, i, w->term, a->n_numbers, others);
-            if (far > w->state[i].limit) continue;
-            int now = keep(&w->state[i], a->k, far, row, a->times[row]);
-            if (now < 0) return 0;
-            if (now > 0) set_bound(w, l, q, i), fell = 1;
-        }
-        if (fell) set_farthest(w, l, q), fell = 0;
+        distances(w, a, l, q->i, begin + j);
+        if (!is_within(w, w->far, width)) continue;
+        if (w->n == w->size && !tidy(w, width)) return 0;
+        memcpy(w->near + w->n * width, w->far, (size_t)width * sizeof(double));
+        w->row[w->n++] = begin + j;
+        if (insert(w, a->k, width, a->times[begin + j])) tighten(w, l, q, a->k);
     }
     return 1;
 }
 
-/* Have the rows of the next leaf fetched while this one is looked at. */
-INLINE void fetch_leaf(const tree_t *t, int64_t leaf) {
-    const uint8_t *codes = t->codes + leaf * t->n_codes * LEAF;
-    const float *numbers = t->numbers + leaf * t->n_numbers * LEAF;
-    for (int64_t j = 0; j < t->n_codes; j++) __builtin_prefetch(codes + j * LEAF);
-    for (int64_t j = 0; j < 4 * t->n_numbers; j++) __builtin_prefetch(numbers + j * 16);
+/* Have what is looked at next fetched while a leaf or node is looked at. */
+INLINE void fetch(const tree_t *t, int64_t at) {
+    if (at < 0) {
+        const uint8_t *codes = t->codes + (-1 - at) * t->n_codes * LEAF;
+        const float *numbers = t->numbers + (-1 - at) * t->n_numbers * LEAF;
+        for (int64_t j = 0; j < t->n_codes; j++) __builtin_prefetch(codes + j * LEAF);
+        for (int64_t j = 0; j < 4 * t->n_numbers; j++) __builtin_prefetch(numbers + j * 16);
+        return;
+    }
+    const uint32_t *masks = t->masks + at * t->n_codes * NODE;
+    const float *low = t->low + at * t->n_numbers * NODE, *high = t->high + at * t->n_numbers * NODE;
+    for (int64_t j = 0; j < t->n_codes; j++) __builtin_prefetch(masks + j * NODE);
+    for (int64_t j = 0; j < t->n_numbers; j++) __builtin_prefetch(low + j * NODE), __builtin_prefetch(high + j * NODE);
 }
 
 /* Find the rows that answer for one query; return 0 without memory. */
 static int walk(walk_t *w, const tree_t *t, const asking_t *a, const left_out_t *l, query_t *q) {
-    float sum[NODE], *low = w->low + t->depth * w->width;
+    float sum[NODE];
     int64_t top = 1;
     w->stack[0] = 0, w->sum[0] = 0.0f;
-    for (int64_t i = 0; i < w->width; i++) w->low[i] = 0.0f;
     while (top > 0) {
         top--;
-        if (w->sum[top] > q->farthest || beyond_all(w->low + top * w->width, w->bound, w->width)) continue;
+        if (w->sum[top] > q->farthest) continue;
         int64_t at = w->stack[top];
-        if (top > 0 && w->stack[top - 1] < 0) fetch_leaf(t, -1 - (int64_t)w->stack[top - 1]);
+        if (top > 0) fetch(t, w->stack[top - 1]);
         if (at < 0) {
             if (!visit_leaf(w, t, a, l, q, -1 - at)) return 0;
             continue;
         }
-        uint64_t bits = boxes_within(t, l, at, q->numbers, q->bits, q->farthest, w->bound, sum, low);
-        top = push(w, l, top, t->child + at * NODE, bits, sum, low);
+        uint64_t bits = boxes_within(t, l, at, q->numbers, w->bits, q->farthest, w->bound, sum);
+        top = push(w, top, t->child + at * NODE, bits, sum);
     }
     return 1;
 }
 
-/* Answer the queries first to last - 1 without each of the columns in turn. */
+/* Answer the queries first to last - 1, in the order of the search, without each of the columns in turn. */
 EXPORT int KERNEL(leave_one_out)(const tree_t *t, const box_queries_t *b, const asking_t *a, const left_out_t *l,
                                  const answers_t *out, int64_t first, int64_t last) {
     walk_t w = {0};
     int status = make_walk(&w, t, l, a->k) ? DONE : NO_MEMORY;
     for (int64_t x = first; status == DONE && x < last; x++) {
         int64_t i = a->queries[x];
-        query_t q = {b->numbers + i * t->n_numbers, b->codes + i * t->n_codes, w.bits, 1e-30f, 0, 0, i};
+        query_t q = {b->numbers + i * t->n_numbers, b->codes + i * t->n_codes, 1e-30f, 0, 0, i};
         if (asked_to_stop(a->stop)) {
             status = STOPPED;
             break;
@@ -457,19 +463,13 @@ EXPORT int KERNEL(leave_one_out)(const tree_t *t, const box_queries_t *b, const 
         for (int64_t j = 0; j < t->n_numbers; j++)
             if (q.numbers[j] == q.numbers[j]) q.absolute += 4.8e-7f * fabsf(q.numbers[j]);
         q.relative = 2.4e-7f * (float)(t->n_numbers + t->n_groups + 4);
-        for (int64_t s = 0; s < w.width; s++) w.bound[s] = -1.0f;
-        for (int64_t s = 0; s < l->n_targets; s++) {
-            w.state[s].limit = first_limit(&w, a, l, s, i);
-            w.state[s].filled = w.state[s].n = 0;
-            set_bound(&w, l, &q, s);
-        }
-        set_farthest(&w, l, &q);
+        first_limits(&w, a, l, &q);
         if (!walk(&w, t, a, l, &q)) {
             status = NO_MEMORY;
             break;
         }
-        for (int64_t s = 0; s < l->n_targets; s++) answer(&w, a, l, out, s, i);
+        for (int64_t s = 0; s < l->n_targets; s++) answer(&w, a, l, out, s, x);
     }
-    free_walk(&w, l->n_targets);
+    free_walk(&w);
     return status;
 }

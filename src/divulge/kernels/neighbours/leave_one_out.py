@@ -33,16 +33,18 @@ __all__ = ["LeftOut", "answers_without", "pays"]
 Ints = NDArray[np.int64]
 
 _FEW = 40_000  # pairs of rows below which matrices are faster
+_LANES = 16  # searches and codes are padded to a multiple: the lanes of the widest register
 
 _ASKING = Struct(
-    numbers="f8*", codes="i4*", reference_numbers="f8*", reference_codes="i4*", times="i8*", start="i8*", members="i8*",
-    queries="i8*", stop="i4*", n_numbers="i8", n_codes="i8", k="i8",
+    numbers="f8*", codes="i4*", reference_numbers="f8*", reference_codes="i4*", times="i8*", queries="i8*", start="i8*",
+    stop="i4*", n_numbers="i8", n_lanes="i8", k="i8",
 )  # fmt: skip
 _LEFT_OUT = Struct(
-    rate="f8*", total="f8*", cap="f8*", split="f8*", number="i8*", code="i8*", place="i4*", truth="i4*",
-    begin="i8*", first="i8*", last="i8*", n_targets="i8", n_people="i8",
+    rate="f8*", total="f8*", cap="f8*", split="f8*", number="i8*", code="i8*", place="i4*", begin="i8*",
+    first="i8*", last="i8*", n_targets="i8", width="i8",
 )  # fmt: skip
-_ANSWERS = Struct(nearest="f8!", distance="f8!", vote="f8!", share="f8!")
+_ANSWERS = Struct(truth="i4*", nearest="f8!", distance="f8!", vote="f8!", share="f8!", first="i8")
+_FOUND = ("nearest", "distance", "vote", "share")
 _walk = Kernel("leave_one_out", TREE, BOX_QUERIES, _ASKING, _LEFT_OUT, _ANSWERS, "i8", "i8")
 
 
@@ -103,9 +105,9 @@ def answers_without(
     """
     if not pays(len(reference), len(queries)):
         return [_alone(reference, queries, one, k, progress) for one in left_out]
-    found = np.empty((4, len(left_out), len(queries)))
+    found = [Answered(*(np.empty(len(queries)) for _ in range(4))) for _ in left_out]
     _in_one_walk(ruler, reference, queries, left_out, min(k, len(reference)), progress, found)
-    return [Answered(*parts) for parts in found.transpose(1, 0, 2)]
+    return found
 
 
 def pays(n_reference: int, n_queries: int) -> bool:
@@ -121,46 +123,82 @@ def _alone(reference: Distinct, queries: Distinct, one: LeftOut, k: int, progres
 
 def _in_one_walk(
     ruler: Ruler, reference: Distinct, queries: Distinct, left_out: Sequence[LeftOut], k: int, progress: Progress,
-    found: NDArray[np.float64],
+    found: Sequence[Answered],
 ) -> None:  # fmt: skip
     threads, n = os.cpu_count() or 1, len(queries.times)
     index, stop = CompiledIndex(ruler, reference, "boxes", threads, progress), np.zeros(1, dtype=np.int32)
     tree, asked, order, near = index.walked(queries.rows)
-    rows = reference.rows.take(order)
+    people, start = _in_order(queries, near)
+    lanes = _lanes([one.code for one in left_out], ruler.code_weight.size)
     asking = _ASKING(
-        numbers=queries.rows.numbers, codes=queries.rows.codes, reference_numbers=rows.numbers,
-        reference_codes=rows.codes, times=reference.times[order], start=queries.start, members=queries.members,
-        queries=near, stop=stop, n_numbers=ruler.span.size,
-        n_codes=ruler.code_weight.size, k=k,
+        numbers=queries.rows.numbers, codes=_in_lanes(queries.rows.codes, lanes),
+        reference_numbers=reference.rows.numbers[order], reference_codes=_in_lanes(reference.rows.codes[order], lanes),
+        times=reference.times[order], queries=near, start=start, stop=stop,
+        n_numbers=ruler.span.size, n_lanes=len(lanes), k=k,
     )  # fmt: skip
     searches = _filled(left_out, ruler.span.size, reference.first()[order])
-    out = _ANSWERS(**dict(zip(("nearest", "distance", "vote", "share"), found, strict=True)))
 
     def part(a: int, b: int) -> None:
-        _walk(tree, asked, asking, searches, out, a, b)
+        who, first = people[start[a] : start[b]], int(start[a])
+        truth = np.column_stack([one.values.truth[who].astype(np.int32) for one in left_out])
+        # in the order of the search: the loop would wait for values that lie far apart
+        parts = np.empty((4, *truth.shape))
+        answers = _ANSWERS(truth=truth, **dict(zip(_FOUND, parts, strict=True)), first=first)
+        _walk(tree, asked, asking, searches, answers, a, b)
+        for i, one in enumerate(found):
+            for name, own in zip(_FOUND, parts, strict=True):
+                getattr(one, name)[who] = own[:, i]
 
     in_parts(part, n, max(64, min(4096, n // (8 * threads))), threads, progress, stop)
 
 
+def _in_order(queries: Distinct, order: Ints) -> tuple[Ints, Ints]:
+    """Return the people for whom the queries stand, in an order of the queries, and where those of each begin."""
+    times = queries.times[order]
+    start = np.append(0, np.cumsum(times))
+    if queries.of_row is None:
+        return order, start
+    place = np.arange(start[-1]) - np.repeat(start[:-1], times)
+    return queries.members[np.repeat(queries.start[order], times) + place], start
+
+
+def _lanes(left_out: Sequence[int], n_codes: int) -> list[int]:
+    """Return the code in each lane, -1 for none: first those that the searches leave out, then all others."""
+    others = [j for j in range(n_codes) if j not in left_out]
+    return [*left_out, *[-1] * (-len(left_out) % _LANES), *others, *[-1] * (-len(others) % _LANES)]
+
+
+def _in_lanes(codes: NDArray[np.int32], lanes: Sequence[int]) -> NDArray[np.int32]:
+    out = np.zeros((len(codes), len(lanes)), dtype=np.int32)
+    for lane, code in enumerate(lanes):
+        if code >= 0:
+            out[:, lane] = codes[:, code]
+    return out
+
+
+def _padded(values: Sequence[float]) -> NDArray[np.float64]:
+    """Return one value for each search, and 1 in the lanes beyond them."""
+    return np.array([*values, *[1.0] * (-len(values) % _LANES)])
+
+
 def _filled(left_out: Sequence[LeftOut], n_numbers: int, rows: Ints) -> Filled:
     """Return the searches as the loop takes them; `rows` are the reference rows in the order of the tree."""
-    rate = np.zeros((len(left_out), n_numbers))
-    for own, one in zip(rate, left_out, strict=True):
-        own[np.arange(n_numbers) != one.number] = one.ruler.rate
-    sizes = [len(one.values.first) for one in left_out]
-    rulers = [one.ruler for one in left_out]
+    sizes, rulers = [len(one.values.first) for one in left_out], [one.ruler for one in left_out]
+    total = _padded([r.total for r in rulers])
+    rate = np.zeros((n_numbers, len(total)))
+    for lane, one in enumerate(left_out):
+        rate[np.arange(n_numbers) != one.number, lane] = one.ruler.rate
     return _LEFT_OUT(
         rate=rate,
-        total=np.array([r.total for r in rulers]),
-        cap=np.array([r.cap for r in rulers]),
-        split=np.array([r.split for r in rulers]),
+        total=total,
+        cap=_padded([r.cap for r in rulers]),
+        split=_padded([r.split for r in rulers]),
         number=np.array([one.number for one in left_out]),
         code=np.array([one.code for one in left_out]),
         place=np.column_stack([one.values.reference[rows].astype(np.int32) for one in left_out]),
-        truth=np.stack([one.values.truth.astype(np.int32) for one in left_out]),
         begin=np.append(0, np.cumsum(sizes)),
         first=np.concatenate([one.values.first for one in left_out]),
         last=np.concatenate([one.values.last for one in left_out]),
         n_targets=len(left_out),
-        n_people=len(left_out[0].values.truth),
+        width=len(total),
     )
