@@ -314,35 +314,27 @@ import divulge
 real, synthetic, holdout = sys.argv[2:]
 try:
     if "{door}" == "membership":
-        found = divulge.membership(real, synthetic, holdout=holdout, scores="ratio")
+        found = divulge.membership(real, synthetic, holdout=holdout, unit="who", scores="ratio")
     else:
-        found = divulge.changes(real, synthetic, holdout, synthetic, unit="age", scores="nearest").left
+        found = divulge.changes(real, synthetic, holdout, synthetic, unit="who", scores="nearest").left
     print(len(found))
 except divulge.SizeError as error:
     print(error)
 """
 
 
-def written(folder, sizes):
-    """Return the paths of three files for each size."""
-    rng, named = np.random.default_rng(1), {}
-    for n in sizes:
-        for role in ("real", "syn", "hold"):
-            named[n, role] = folder / f"{n}-{role}.parquet"
-            # ages of the second release lack some of the first one: somebody left
-            people(rng, n).filter(pl.col("age") < (50 if role == "hold" else 60)).write_parquet(named[n, role])
-    return named
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
 @pytest.mark.parametrize("door", ["membership", "changes"])
 def test_functions_under_a_limit_of_address_space(door, tmp_path):
-    """Three million rows are refused where 600 are scored."""
+    """A million rows of twelve columns are refused where 600 are scored."""
     environment = os.environ | {"PYTHONPATH": str(Path(divulge.__file__).parents[1])}
-    for n in (600, 3_000_000):
-        named = written(tmp_path, [n])
-        given = [sys.executable, "-c", SCORED.format(door=door), str(4 * 10**9), *map(str, named.values())]
+    for n in (600, 1_000_000):
+        paths = [tmp_path / f"{n}-{role}.parquet" for role in ("real", "syn", "hold")]
+        table = pl.DataFrame({f"x{j}": np.random.default_rng(j).integers(0, 50, n) for j in range(12)})
+        for path, first in zip(paths, (0, 0, n // 10 if door == "changes" else n), strict=True):
+            table.with_columns(who=np.arange(first, first + n)).write_parquet(path)
+        given = [sys.executable, "-c", SCORED.format(door=door), str(3 * 10**9), *map(str, paths)]
         told = subprocess.run(given, env=environment, capture_output=True, text=True, check=False, timeout=300)
         assert told.returncode == 0, told.stderr
         assert (told.stdout == "1\n") if n == 600 else re.match(SENTENCE, told.stdout.strip()), told.stdout
@@ -352,7 +344,12 @@ def test_functions_under_a_limit_of_address_space(door, tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
 def test_under_a_limit_of_address_space(tmp_path):
     """Two million rows are refused where 2,000 run: no kill, no traceback."""
-    named = written(tmp_path, (2000, 2_000_000))
+    rng = np.random.default_rng(1)
+    named = {}
+    for n in (2000, 2_000_000):
+        for role in ("real", "syn", "hold"):
+            named[n, role] = tmp_path / f"{n}-{role}.parquet"
+            people(rng, n).write_parquet(named[n, role])
     options = ["--keys", "age,area", "--targets", "job", "--no-membership", "--no-fidelity", "--no-utility"]
 
     def run(n):
