@@ -28,9 +28,7 @@ from .attacks.identity.singling_out import singling_out as singling_out
 from .attacks.identity.t_closeness import t_closeness as t_closeness
 from .attacks.inference.inference import inference as inference
 from .attacks.membership.changes import Changes as Changes
-from .attacks.membership.changes import changes as changes
 from .attacks.membership.exposure import exposure as exposure
-from .attacks.membership.membership import membership as membership
 from .attacks.reconstruction.linear_reconstruction import linear_reconstruction as linear_reconstruction
 from .auditing.audit import audit as audit
 from .auditing.report import AuditReport as AuditReport
@@ -82,6 +80,8 @@ from .run.compare import compare as compare
 from .run.fidelity import fidelity as fidelity
 from .run.forecast import plan as plan
 from .run.holdout_split import split as split
+from .run.membership import changes as changes
+from .run.membership import membership as membership
 from .run.outlook import Outlook as Outlook
 from .stats.selective_prediction import prc as prc
 from .tables.readers import read as read

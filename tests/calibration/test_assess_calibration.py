@@ -80,6 +80,36 @@ def test_fidelity_takes_none_found_from_no_generator_that_copies_nobody(name, wo
     assert sum(is_too_close(r.assessment) for r in reports) <= 0.2 * runs
 
 
+def made_of_others(name, world, n, seed):
+    """The report on a table that a generator made of other people of the same population, or on these people.
+
+    Whatever it copies or learns is theirs: given the table, members and strangers are exchangeable.
+    """
+    (real, others, holdout), rng = drawn(world, n, seed)
+    return assessed(real, others if name == "fresh" else SMOOTH[name](rng, others, n, world), holdout)
+
+
+@pytest.mark.parametrize(
+    ("world", "n", "runs"),
+    [
+        pytest.param("mixed", 600, 1, id="quick"),
+        *(pytest.param(w, 10_000, 25, marks=pytest.mark.full, id=w) for w in WORLDS if w != "codes"),
+    ],
+)
+@pytest.mark.parametrize("name", ["fresh", *SMOOTH])
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_what_was_made_of_others_reaches_none_found(name, world, n, runs):
+    """Clean by construction, with fidelity in the verdict: a finding is false, and "none found" is owed."""
+    reports = [made_of_others(name, world, n, 5000 + seed) for seed in range(runs)]
+    told = [r.verdict for r in reports]
+    print(f"\n{name} of others, {world}, {n}: { {v: told.count(v) for v in sorted(set(told))} }")
+    assert sum(v in FOUND for v in told) <= 0.05 * runs + 2 * np.sqrt(0.05 * 0.95 * runs)
+    assert sum(is_too_close(r.assessment) for r in reports) <= 0.05 * runs + 2 * np.sqrt(0.05 * 0.95 * runs)
+    if n >= 10_000:
+        assert told.count("none found") >= 0.8 * runs - 2 * np.sqrt(0.8 * 0.2 * runs)
+
+
 # ---------------------------------------------------------------- planted
 
 

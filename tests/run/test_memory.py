@@ -1,5 +1,6 @@
 """Whether a run fits into memory: known before it begins, and told where it does not."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 import divulge
 from divulge.attacks import CATALOGUE
 from divulge.cli import cli, main
-from divulge.core.errors import DivulgeError, SizeError
+from divulge.core.errors import DivulgeError, FrameError, SettingError, SizeError
 from divulge.run import compare as comparing
 from divulge.run import fitting, forecast
 from divulge.run.expected_cost import expected_bytes
@@ -109,6 +110,52 @@ def test_scores_are_refused_before_a_table_is_read(door, doors, tiny, monkeypatc
     assert "--ignore" not in told  # these commands have no such option
     begun = invoked(*doors[door], "--beyond-memory")
     assert isinstance(begun.exception, AssertionError)  # it begins to read
+
+
+def python_doors(real, synthetic, holdout):
+    """Calls of the functions that score people, by name; each takes further settings."""
+    return {
+        "membership": lambda **more: divulge.membership(real, synthetic, holdout=holdout, scores="ratio", **more),
+        "several": lambda **more: divulge.membership(
+            real, [synthetic, synthetic], holdout=holdout, scores="ratio", **more
+        ),
+        "changes": lambda **more: divulge.changes(
+            real, synthetic, holdout, [synthetic, synthetic], unit="age", scores="nearest", **more
+        ),
+    }
+
+
+@pytest.mark.parametrize("door", ["membership", "several", "changes"])
+def test_python_refuses_scores_before_a_table_is_read(door, files, tables, tiny, monkeypatch):
+    for attack in ("attack", "changes_between"):
+        monkeypatch.setattr(f"divulge.run.membership.{attack}", refuse_reading)
+    monkeypatch.setattr("divulge.tables.readers.read", refuse_reading)
+    for given in (files, tables):
+        ask = python_doors(*given)[door]
+        with pytest.raises(SizeError, match=SENTENCE):
+            ask()
+        with pytest.raises(SizeError, match=SENTENCE):
+            ask(columns="area")
+        with pytest.raises(AssertionError, match="a table was read"):
+            ask(beyond_memory=True)
+
+
+def test_a_setting_that_is_wrong_is_told_as_before(tables, tiny):
+    real, synthetic, holdout = tables
+    with pytest.raises(SettingError, match="engine: membership needs every row"):
+        divulge.membership(real, synthetic, holdout=holdout, engine="duckdb")
+    with pytest.raises(TypeError, match="columnz"):
+        divulge.membership(real, synthetic, holdout=holdout, columnz=["age"], beyond_memory=True)
+    with pytest.raises(FrameError, match="the list has no table"):
+        divulge.membership(real, [], holdout=holdout)
+
+
+def test_the_functions_tell_of_the_setting():
+    for function in (divulge.membership, divulge.changes):
+        assert inspect.signature(function).parameters["beyond_memory"].default is False
+        assert "\n    beyond_memory\n" in function.__doc__
+        assert "\n    SizeError\n" in function.__doc__
+    assert divulge.membership.run is CATALOGUE["membership"].run
 
 
 @pytest.mark.parametrize("door", ["membership", "quality", "folders"])
@@ -258,6 +305,39 @@ def limited(limit, *arguments):
     environment = os.environ | {"PYTHONPATH": str(Path(divulge.__file__).parents[1])}
     given = [sys.executable, "-c", LIMITED, str(limit), *map(str, arguments)]
     return subprocess.run(given, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+SCORED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+import divulge
+real, synthetic, holdout = sys.argv[2:]
+try:
+    if "{door}" == "membership":
+        found = divulge.membership(real, synthetic, holdout=holdout, unit="who", scores="ratio")
+    else:
+        found = divulge.changes(real, synthetic, holdout, synthetic, unit="who", scores="nearest").left
+    print(len(found))
+except divulge.SizeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
+@pytest.mark.parametrize("door", ["membership", "changes"])
+def test_functions_under_a_limit_of_address_space(door, tmp_path):
+    """A million rows of twelve columns are refused where 600 are scored."""
+    environment = os.environ | {"PYTHONPATH": str(Path(divulge.__file__).parents[1])}
+    for n in (600, 1_000_000):
+        paths = [tmp_path / f"{n}-{role}.parquet" for role in ("real", "syn", "hold")]
+        table = pl.DataFrame({f"x{j}": np.random.default_rng(j).integers(0, 50, n) for j in range(12)})
+        for path, first in zip(paths, (0, 0, n // 10 if door == "changes" else n), strict=True):
+            table.with_columns(who=np.arange(first, first + n)).write_parquet(path)
+        given = [sys.executable, "-c", SCORED.format(door=door), str(3 * 10**9), *map(str, paths)]
+        told = subprocess.run(given, env=environment, capture_output=True, text=True, check=False, timeout=300)
+        assert told.returncode == 0, told.stderr
+        assert (told.stdout == "1\n") if n == 600 else re.match(SENTENCE, told.stdout.strip()), told.stdout
 
 
 @pytest.mark.slow

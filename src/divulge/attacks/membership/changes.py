@@ -84,53 +84,17 @@ def changes(
     seed: int = 0,
     level: float = 0.95,
 ) -> Changes:
-    """Return how well two releases tell who left between them, and who joined.
-
-    Each score says how much nearer the first synthetic table is to a leaver's record than the second one. Leavers are
-    compared with those who stayed, by the record in the first real table. For those who joined both releases change
-    places. No score looks at who left, so that a permutation of the labels is an exact test, if leaving was unrelated
-    to the columns. Where a classifier that never sees a synthetic table tells leavers from stayers, the verdict is
-    "cannot tell".
+    """Return how well two releases tell who left between them, and who joined; `divulge.changes` asks for memory first.
 
     Parameters
     ----------
-    real_before, synthetic_before
-        Training table and synthetic table of the first release; the latter also as a list of tables.
-    real_after, synthetic_after
-        Those of the second release.
-    unit
-        Column of the person in both real tables. Rows of one id are one person, who scores as the highest record.
-    columns
-        Compare only these columns; None takes all that a distance can compare.
-    scores
-        Names of scores: mean rank (the headline), nearest, nearest 5, 2-way, 3-way and 4-way margins. None takes all.
-    schema, missing, seed, level
-        As in every attack.
-
-    Returns
-    -------
-    Changes
-        P-values are corrected over all scores and both questions.
+    real_before, synthetic_before, real_after, synthetic_after, unit, columns, scores, schema, missing, seed, level
+        As in `divulge.changes`.
 
     Raises
     ------
     ColumnError, SettingError, TableError
-        A table or a setting cannot be used; no id stands in both real tables, a row has none, or nobody left or joined.
-
-    Notes
-    -----
-    "excess found" means that the recipients of both tables learn who left. Whether the second table still holds traces
-    of the leavers is another question: `membership(leavers, synthetic_after, holdout=...)`.
-
-    Examples
-    --------
-    >>> import numpy as np, polars as pl
-    >>> draw = np.random.default_rng(0).normal
-    >>> people = pl.DataFrame({c: draw(size=300) for c in "abc"}).with_row_index("id")
-    >>> copied = [t.drop("id").sample(fraction=0.8, seed=1) for t in (people, people[40:])]
-    >>> found = changes(people, copied[0], people[40:], copied[1], unit="id", scores="nearest")
-    >>> found.n_left, found.n_stayed, found.left[0].verdict
-    (40, 260, 'excess found')
+        As in `divulge.changes`.
     """
     wanted = checked_changes(scores)
     tables = [opened(real_before, "real before", missing), opened(real_after, "real after", missing)]

@@ -1,0 +1,140 @@
+"""`divulge.membership` and `divulge.changes`: the attacks, once it is known that their scores fit into memory."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from divulge.attacks.membership.changes import Changes
+from divulge.attacks.membership.changes import changes as changes_between
+from divulge.attacks.membership.membership import membership as attack
+from divulge.core.schema import Schema
+from divulge.run.fitting import check_membership, here
+from divulge.run.options import Reading, listed
+from divulge.tables.counting import COUNTING
+
+__all__ = ["changes", "membership"]
+
+_BEYOND = """\
+    beyond_memory
+        Whether to begin although the scores are not expected to fit into the memory that this process may use.
+"""
+_TOO_LARGE = """\
+    SizeError
+        The scores do not fit into the memory that there is.
+"""
+
+
+@functools.wraps(attack)
+def _membership(real: Any, synthetic: Any, *, holdout: Any = None, beyond_memory: bool = False, **settings: Any) -> Any:
+    if beyond_memory or settings.get("engine") in COUNTING:  # an engine reads nothing, and the attack says so
+        return attack(real, synthetic, holdout=holdout, **settings)
+    real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+    _check([real, synthetic, holdout], settings)
+    return attack(real, synthetic, holdout=holdout, **settings)
+
+
+def _documented(door: Any) -> Any:
+    """Return the door with the signature and the text of its attack, and those of its own setting."""
+    own = inspect.signature(attack)
+    beyond = inspect.Parameter("beyond_memory", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+    door.__signature__ = own.replace(parameters=[*own.parameters.values(), beyond])
+    text = attack.__doc__.replace("\n    Raises\n", f"{_BEYOND}\n    Raises\n", 1)
+    door.__doc__ = text.replace("\n    Notes\n", f"{_TOO_LARGE}\n    Notes\n", 1)
+    return door
+
+
+membership = _documented(_membership)
+
+
+def changes(
+    real_before: Any,
+    synthetic_before: Any,
+    real_after: Any,
+    synthetic_after: Any,
+    *,
+    unit: str,
+    columns: Sequence[str] | None = None,
+    scores: Sequence[str] | str | None = None,
+    schema: Schema | None = None,
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+    beyond_memory: bool = False,
+) -> Changes:
+    """Return how well two releases tell who left between them, and who joined.
+
+    Each score says how much nearer the first synthetic table is to a leaver's record than the second one. Leavers are
+    compared with those who stayed, by the record in the first real table. For those who joined both releases change
+    places. No score looks at who left, so that a permutation of the labels is an exact test, if leaving was unrelated
+    to the columns. Where a classifier that never sees a synthetic table tells leavers from stayers, the verdict is
+    "cannot tell".
+
+    Parameters
+    ----------
+    real_before, synthetic_before
+        Training table and synthetic table of the first release; the latter also as a list of tables.
+    real_after, synthetic_after
+        Those of the second release.
+    unit
+        Column of the person in both real tables. Rows of one id are one person, who scores as the highest record.
+    columns
+        Compare only these columns; None takes all that a distance can compare.
+    scores
+        Names of scores: mean rank (the headline), nearest, nearest 5, 2-way, 3-way and 4-way margins. None takes all.
+    schema, missing, seed, level
+        As in every attack.
+    beyond_memory
+        Whether to begin although the scores are not expected to fit into the memory that this process may use.
+
+    Returns
+    -------
+    Changes
+        P-values are corrected over all scores and both questions.
+
+    Raises
+    ------
+    ColumnError, SettingError, TableError
+        A table or a setting cannot be used; no id stands in both real tables, a row has none, or nobody left or joined.
+    SizeError
+        The scores do not fit into the memory that there is.
+
+    Notes
+    -----
+    "excess found" means that the recipients of both tables learn who left. Whether the second table still holds traces
+    of the leavers is another question: `membership(leavers, synthetic_after, holdout=...)`.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> draw = np.random.default_rng(0).normal
+    >>> people = pl.DataFrame({c: draw(size=300) for c in "abc"}).with_row_index("id")
+    >>> copied = [t.drop("id").sample(fraction=0.8, seed=1) for t in (people, people[40:])]
+    >>> found = changes(people, copied[0], people[40:], copied[1], unit="id", scores="nearest")
+    >>> found.n_left, found.n_stayed, found.left[0].verdict
+    (40, 260, 'excess found')
+    """
+    before, after = here(real_before, "real before"), here(real_after, "real after")
+    released = [here(table, "synthetic") for table in (synthetic_before, synthetic_after)]
+    settings = {"columns": columns, "schema": schema, "missing": missing}
+    if not beyond_memory:
+        _check([before, [one for table in released for one in _each(table)], after], settings)
+    return changes_between(
+        before, released[0], after, released[1], unit=unit, scores=scores, seed=seed, level=level, **settings
+    )
+
+
+def _each(table: Any) -> list[Any]:
+    return list(table) if isinstance(table, list | tuple) else [table]
+
+
+def _check(tables: Sequence[Any], settings: dict[str, Any]) -> None:
+    """Refuse scores that are not expected to fit into memory, before a table is read."""
+    named = settings.get("columns")
+    columns = [named] if isinstance(named, str) else named if isinstance(named, list | tuple) else None
+    reading = Reading(
+        settings.get("schema"), settings.get("unit"), missing=listed("missing", settings.get("missing", ()))
+    )
+    check_membership(tables, reading, columns)
