@@ -177,6 +177,7 @@ def adult(options: argparse.Namespace, part: str) -> list[dict[str, Any]]:
     for name, (whose, what, how) in JOBS.items():
         if whose == ("divulge" if part == "before" else part) and (part != "before" or name != "whole"):
             found = of_peer(files, how, options) if isinstance(how, str) else of_divulge(files, how, options, part)
+            what = what.replace("2,000", f"{options.attacks:,}")
             what += f", at {commit(options.before)}" if part == "before" else ""
             rows.append({"part": part, "job": name, "what": what, **found})
             print(f"{part}, {name}: {found['cpu']:.1f} CPU s, {found['wall']:.1f} s", file=sys.stderr)

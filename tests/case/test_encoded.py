@@ -228,8 +228,8 @@ def test_marks_that_the_other_rows_no_longer_have_are_left_out():
 
 
 def test_rulers_that_nobody_keeps_go_oldest_first(monkeypatch):
+    monkeypatch.setattr(module, "_PASSING_BYTES", 2.5 * case_of().encoded.measured_columns(["x"]).nbytes)
     case = case_of()
-    monkeypatch.setattr(module, "_PASSING_BYTES", 2.5 * case.encoded.measured_columns(["x"]).nbytes)
     kept = case.encoded.measured_columns(["x", "n"], keep=True)
     one, two = case.encoded.measured_columns(["x"]), case.encoded.measured_columns(["flat"])
     assert case.encoded.measured_columns(["x"]) is one
@@ -238,6 +238,7 @@ def test_rulers_that_nobody_keeps_go_oldest_first(monkeypatch):
     assert case.encoded.measured_columns(["flat"]) is not two
     assert case.encoded.measured_columns(["n", "x"]) is case.encoded.measured_columns(["n", "x"], keep=True) is kept
     monkeypatch.setattr(module, "_PASSING_BYTES", 0)
+    case = case_of()
     assert case.encoded.measured_columns(["big"]) is not case.encoded.measured_columns(["big"])
 
 

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 
 import polars as pl
 import pytest
@@ -76,12 +77,12 @@ def test_a_line_every_thirty_seconds(monkeypatch, capsys):
     monkeypatch.setattr(show.time, "monotonic", lambda: next(clock))
     lines = show._Lines(names=True)
     for done, what in enumerate(["cap ill", "cap ill", "dcr", "dcr", "nnaa"]):
-        lines.show(what, done, 8)
-    lines.show("writing", 8, 8)
+        lines(what, done, 8)
+    lines("writing", 8, 8)
     assert capsys.readouterr().err.splitlines() == [
         "divulge: attacking (8 tests)",
-        "divulge: 2 of 8 tests done, about 2 minutes left; now dcr",
-        "divulge: 4 of 8 tests done, about 70 seconds left; now nnaa",
+        "divulge: 2 of 8 tests done, about 2 min left; now dcr",
+        "divulge: 4 of 8 tests done, about 70 s left; now nnaa",
         "divulge: writing",
     ]
 
@@ -90,8 +91,8 @@ def test_lines_of_an_external_run_name_no_column(monkeypatch, capsys):
     clock = iter([0.0, 31.0])
     monkeypatch.setattr(show.time, "monotonic", lambda: next(clock))
     lines = show._Lines(names=False)
-    lines.show("inference hiv", 1, 8)
-    lines.show("inference hiv", 2, 8)
+    lines("inference hiv", 1, 8)
+    lines("inference hiv", 2, 8)
     err = capsys.readouterr().err
     assert "now inference" in err and "hiv" not in err
 
@@ -113,7 +114,29 @@ def test_a_stage_without_tests_leaves_the_bar_full(monkeypatch):
         shown("measuring utility", 0, 1)
     last = [line for line in screen.getvalue().splitlines() if "measuring utility" in line][-1]
     assert "8/8" in last
-    assert "for" in last.split("8/8")[1] and "left" in last
+    assert "for" in last.split("8/8")[1]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_time_that_was_told_is_what_is_left(monkeypatch, terminal):
+    now, screen = [100.0], Screen() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with show.progress_shown(quiet=False) as shown:
+        shown("cap ill", 0, 8)
+        for seconds in (50.0, 3.0):
+            now[0] += 31.0
+            shown.left(seconds)
+            shown("dcr", 6, 8)
+            time.sleep(0.15 if terminal else 0.0)  # rich draws ten times a second
+    assert "about 50 s left" in screen.getvalue()
+    assert screen.getvalue().count("left") == screen.getvalue().count("about 50 s left")
+    with show.progress_shown(quiet=True) as shown:
+        shown.left(50.0)
+        shown("dcr", 7, 8)
+    assert "7 of 8" not in screen.getvalue()
 
 
 def test_durations_in_words():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.core.process_wide import one_thread, quiet
 
 __all__ = ["predict_proba", "predict_target"]
 
@@ -31,7 +31,6 @@ def predict_proba(
     the order of rows does not matter.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
 
     names = sorted(keys)
     x = _matrix(case, names, fit_on)
@@ -51,7 +50,7 @@ def predict_proba(
         random_state=int(case.rng("model").integers(2**31)),
     )
     # with several threads the sums would depend on their number; of many classes scikit-learn warns
-    with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
+    with one_thread(), quiet():
         model.fit(x, y)
         return model.classes_.astype(np.int32), model.predict_proba(asked)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -60,19 +59,14 @@ def asked_of(case: Case, people: int | None) -> Asked | None:
     """
     if people is None or all(case.n_people(ROLES[i]) <= people for i in case.encoded.people):
         return None
-    key = ("people asked", people)
-    if key not in case.cache:
-        case.cache[key] = _asked(case, people)
-    kept: Asked = case.cache[key]
-    return kept
+    return case.cache.once(("people asked", people), lambda: _asked(case, people))
 
 
 def _asked(case: Case, people: int) -> Asked:
     rows = {i: _drawn(case, i, people) for i in case.encoded.people}
     tables = tuple(t.rows_at(rows[i]) if i in rows else t for i, t in enumerate(case.tables))
     encoded = case.encoded.with_people(rows, tables)
-    sample = replace(case, tables=tables, encoded=encoded, cache={}, _counted={}, _kept=[0])
-    return Asked(sample, rows[0], rows.get(2))
+    return Asked(case.derived(encoded, tables), rows[0], rows.get(2))
 
 
 def _drawn(case: Case, which: int, people: int) -> Ints:

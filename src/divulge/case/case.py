@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from divulge.case.cells import Cells, Gathered, cells_of, codes_of_rows, gathered_of
 from divulge.case.encoded import ROLES, EncodedTables
 from divulge.core.errors import ColumnError, SettingError
+from divulge.core.memo import Memo
 from divulge.core.schema import Column, Facts, Schema, check_columns, column_names, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
@@ -51,11 +52,9 @@ class Case:
     """Called during a long search with the number of rows done and the number of all rows."""
     reveal_values: bool = False
     """Whether subgroups are named by their values. Values are data: True only where the user asked for it."""
-    cache: dict[Any, Any] = field(default_factory=dict)
+    cache: Memo = field(default_factory=Memo)
     """Results that attacks, measures or a run computed from this case and may need again."""
-    _counted: dict[tuple[tuple[str, ...], tuple[str, ...], bool], ContingencyTable] = field(default_factory=dict)
-    _kept: list[int] = field(default_factory=lambda: [0])
-    """Bytes of the tables in `_counted`; a list of one entry, because the class is frozen."""
+    _counted: Memo = field(default_factory=lambda: _tables_of_counts())
 
     @property
     def has_holdout(self) -> bool:
@@ -120,7 +119,7 @@ class Case:
         """
         names = tuple(dict.fromkeys([*columns, *([] if self.unit is None else [self.unit])]))
         encoded = self.encoded.with_codes(codes_of_rows(self.encoded, names))
-        return replace(self, encoded=encoded, cache={}, _counted={}, _kept=[0])
+        return self.derived(encoded)
 
     def collected(self, why: str) -> Case:
         """Return the case with all rows in memory; a note gives the reason `why`.
@@ -144,7 +143,7 @@ class Case:
 
         It shares real, holdout, levels and schema with this case, and what was computed from these.
         """
-        return replace(self, encoded=self.encoded.with_synthetic(codes), cache={}, _counted={}, _kept=[0])
+        return self.derived(self.encoded.with_synthetic(codes))
 
     @property
     def synthetic_parts(self) -> tuple[int, ...]:
@@ -158,10 +157,12 @@ class Case:
         """
         table = self.tables[1].rows_at(slice(first, last))
         codes = {c: self.codes(c, binned=False)[1][first:last] for c in self.columns}
-        return replace(
-            self, tables=(self.tables[0], table, *self.tables[2:]), encoded=self.encoded.with_synthetic(codes, table),
-            cache={}, _counted={}, _kept=[0],
-        )  # fmt: skip
+        return self.derived(self.encoded.with_synthetic(codes, table), (self.tables[0], table, *self.tables[2:]))
+
+    def derived(self, encoded: EncodedTables, tables: tuple[Table, ...] | None = None) -> Case:
+        """Return a case of other codes, and of other tables where some are given; nothing is cached for it yet."""
+        own = self.tables if tables is None else tables
+        return replace(self, tables=own, encoded=encoded, cache=Memo(), _counted=_tables_of_counts())
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a table, 0 when there is no such table."""
@@ -216,13 +217,7 @@ class Case:
         targets = (target,) if isinstance(target, str) else tuple(target)
         # sorted: the result must not depend on the order in which columns are named
         request = (tuple(sorted(keys)), tuple(sorted(targets)), binned)
-        if request not in self._counted:
-            table = self._count(*request)
-            self._kept[0] += table.nbytes
-            while self._counted and self._kept[0] > _KEPT_BYTES:
-                self._kept[0] -= self._counted.pop(next(iter(self._counted))).nbytes
-            self._counted[request] = table
-        return self._counted[request]
+        return self._counted.once(request, lambda: self._count(*request))
 
     def _count(self, keys: tuple[str, ...], targets: tuple[str, ...], binned: bool) -> ContingencyTable:
         names = keys + targets
@@ -249,11 +244,12 @@ class Case:
 
     def _has(self, names: Sequence[str], binned: bool) -> bool:
         """Return whether the distinct rows of these columns are here."""
-        return _GATHERED in self.cache and self.cache[_GATHERED].has(names, binned=binned)
+        gathered: Gathered | None = self.cache.get(_GATHERED)
+        return gathered is not None and gathered.has(names, binned=binned)
 
     def _cells(self, which: int, names: Sequence[str], binned: bool) -> Cells:
         if self._has(names, binned):
-            gathered: Gathered = self.cache[_GATHERED]
+            gathered: Gathered = self.cache.get(_GATHERED)
             return gathered.cells(which, names, binned=binned)
         return cells_of(self.encoded, which, names, [binned] * len(names))
 
@@ -265,7 +261,8 @@ class Case:
         if self.unit is None or role not in ROLES[: len(self.tables)]:
             return None
         which = ROLES.index(role)
-        known = self.cache[_GATHERED].units[which] if _GATHERED in self.cache else None
+        gathered: Gathered | None = self.cache.get(_GATHERED)
+        known = None if gathered is None else gathered.units[which]
         codes = (self.codes(self.unit, binned=False)[which] if known is None else known).astype(np.int64)
         alone = codes == 0
         codes[alone] = -1 - np.arange(int(alone.sum()))
@@ -302,6 +299,11 @@ class Case:
     def bins_in_words(self, columns: Sequence[str]) -> dict[str, str]:
         """Return for each binned column a text that says how it was cut."""
         return {c: self.binning(c).bins for c in columns if self.binning(c).bins}
+
+
+def _tables_of_counts() -> Memo:
+    """Return an empty memo for contingency tables, by keys, targets and whether values are binned."""
+    return Memo(most_bytes=_KEPT_BYTES, last_stays=True)
 
 
 _N_CHARS = pl.first().str.len_chars().alias("n_chars")

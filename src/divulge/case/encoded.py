@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.hashing import value_hashes
+from divulge.core.memo import Memo
 from divulge.core.schema import Schema, check_columns
 from divulge.kernels.counts.binning import Binning, fit_binning
 from divulge.kernels.counts.contingency import combine
@@ -50,7 +50,7 @@ class EncodedTables:
     requested with `keep`, which are the few that many attacks compare. Of other column sets at most 64 MB are cached,
     by estimate, and the oldest are dropped first: those of small tables are requested again, those of large ones take
     too much memory. What depends on real and holdout alone is shared with tables that differ only in the synthetic
-    rows (`with_synthetic`).
+    rows (`with_synthetic`). Several threads may ask at a time.
 
     Parameters
     ----------
@@ -76,26 +76,23 @@ class EncodedTables:
     ) -> None:
         self._known = frozenset(columns)
         self.tables, self.columns, self.schema, self.missing = tuple(tables), tuple(columns), schema, tuple(missing)
-        self._pooled = dict(pooled or {})
-        self._binned: dict[str, Binning] = {}
-        self._codes: dict[tuple[str, bool], tuple[Codes, ...]] = {}
-        self._of_all: dict[_Key, Any] = {}
-        self._of_people: dict[_Key, Any] = {}
-        self._passing: dict[_Key, MeasuredColumns] = {}
-        self._lock = threading.Lock()
+        self._pooled = Memo(pooled)
+        self._binned, self._codes, self._of_all, self._of_people = Memo(), Memo(), Memo(), Memo()
+        self._passing = Memo(most_bytes=_PASSING_BYTES)
         # what fixes bins and ranges where these are some people of other tables; not itself, or a cycle would keep it
         self._whole: EncodedTables | None = None
 
     def with_schema(self, schema: Schema) -> EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
-        out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
-        out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
+        out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled.values())
+        out._of_people = Memo({key: kept for key, kept in self._of_people.values().items() if key[0] == "numbers"})
         return out
 
     def with_codes(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
         """Return the tables with the codes of each row in some columns, where engines hold the rows."""
         out = self.with_schema(self.schema)
-        out._pooled.update({column: replace(self.pooled(column), codes=own) for column, own in codes.items()})
+        for column, own in codes.items():
+            out._pooled[column] = replace(self.pooled(column), codes=own)
         return out
 
     def with_synthetic(self, codes: Mapping[str, Codes], table: Table | None = None) -> EncodedTables:
@@ -128,7 +125,7 @@ class EncodedTables:
             The tables with these rows.
         """
         out = self.with_schema(self.schema)
-        out.tables, out._whole, out._of_people = tuple(tables), self._whole or self, dict(out._of_people)
+        out.tables, out._whole, out._of_people = tuple(tables), self._whole or self, Memo(out._of_people.values())
         for column in self.columns:
             whole = self.codes(column, binned=False)
             own = {which: whole[which][kept] for which, kept in rows.items()}
@@ -143,10 +140,7 @@ class EncodedTables:
         tables
             The tables that the value depends on (0 real, 1 synthetic, 2 holdout); None means all.
         """
-        kept = self._of_all if tables is None or _SYNTHETIC in tables else self._of_people
-        if key not in kept:
-            kept[key] = make()
-        return kept[key]  # type: ignore[no-any-return] # the key says what it is
+        return (self._of_all if tables is None or _SYNTHETIC in tables else self._of_people).once(key, make)
 
     # ------------------------------------------------------------ columns
 
@@ -158,7 +152,7 @@ class EncodedTables:
     @property
     def binned(self) -> tuple[str, ...]:
         """Columns whose coding was requested so far, in the order of the requests."""
-        return tuple((self._whole or self)._binned)
+        return tuple((self._whole or self)._binned.values())
 
     def pooled(self, column: str) -> PooledColumn:
         """Return the levels of a column over all tables, and the codes of each row.
@@ -168,19 +162,20 @@ class EncodedTables:
         ColumnError
             A table does not have the column.
         """
-        if column not in self._pooled:
-            if column not in self._known:
-                check_columns("columns", [column], self.columns)
-            self._pooled[column] = pool(self.tables, column, self.missing)
-        return self._pooled[column]
+        return self._pooled.once(column, lambda: self._pool(column))
+
+    def _pool(self, column: str) -> PooledColumn:
+        if column not in self._known:
+            check_columns("columns", [column], self.columns)
+        return pool(self.tables, column, self.missing)
 
     def binning(self, column: str) -> Binning:
         """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
         if self._whole is not None:
             return self._whole.binning(column)
-        if column not in self._binned:
-            self._binned[column] = self.once(("binning", column), lambda: self._fitted(column), self.people)
-        return self._binned[column]
+        return self._binned.once(
+            column, lambda: self.once(("binning", column), lambda: self._fitted(column), self.people)
+        )
 
     def _fitted(self, column: str) -> Binning:
         pooled = self.pooled(column)
@@ -195,20 +190,20 @@ class EncodedTables:
         SettingError
             The rows are not in memory.
         """
-        key = (column, binned)
-        if key not in self._codes:
-            # without bins each level is its own code: the lookup of every row is not needed
-            coding = self.binning(column).map if binned and self.binning(column).bins else None
-            out = []
-            for i, (table, codes) in enumerate(zip(self.tables, self.pooled(column).codes, strict=True)):
-                if codes is None:
-                    raise SettingError(
-                        f"{table.role}: this measure needs every row in memory, and the table is counted where it "
-                        "lives. hint: collect it first (.collect(), .pl())."
-                    )
-                out.append(codes if coding is None else self._looked_up(column, coding, codes, i))
-            self._codes[key] = tuple(out)
-        return self._codes[key]
+        return self._codes.once((column, binned), lambda: self._coded(column, binned))
+
+    def _coded(self, column: str, binned: bool) -> tuple[Codes, ...]:
+        # without bins each level is its own code: the lookup of every row is not needed
+        coding = self.binning(column).map if binned and self.binning(column).bins else None
+        out = []
+        for i, (table, codes) in enumerate(zip(self.tables, self.pooled(column).codes, strict=True)):
+            if codes is None:
+                raise SettingError(
+                    f"{table.role}: this measure needs every row in memory, and the table is counted where it "
+                    "lives. hint: collect it first (.collect(), .pl())."
+                )
+            out.append(codes if coding is None else self._looked_up(column, coding, codes, i))
+        return tuple(out)
 
     def _looked_up(self, column: str, coding: Codes, codes: Codes, which: int) -> Codes:
         return self.once(("binned codes", column, which), lambda: coding[codes], [which])
@@ -287,27 +282,14 @@ class EncodedTables:
         def make() -> MeasuredColumns:
             measured = [replace(self._measured(c, ranges, binned), weight=w) for c, w in zip(names, each, strict=True)]
             layout = tuple((m.numbers is None, m.codes is None, m.origin, m.step) for m in measured)
-            shared: dict[_Key, Any] = {}
-            if keep:
-                shared = self.once(("measured people", key, layout), dict, self.people)
+            shared = self.once(("measured people", key, layout), Memo, self.people) if keep else Memo()
             codes = [self.codes(c, binned=binned) for c in names]
             numbers = [self.numbers(c) if self.is_number(c) and not binned else None for c in names]
             return MeasuredColumns(measured, codes, numbers, shared)
 
         if keep or ("measured set", key) in self._of_all:
             return self.once(("measured set", key), make)
-        with self._lock:
-            return self._remembered(key, make)
-
-    def _remembered(self, key: _Key, make: Callable[[], MeasuredColumns]) -> MeasuredColumns:
-        """Return the column set of a key that was requested lately, else measure it and cache it for a while."""
-        if key not in self._passing:
-            self._passing[key] = make()
-        found = self._passing[key] = self._passing.pop(key)  # the last to go
-        size = sum(one.nbytes for one in self._passing.values())
-        while size > _PASSING_BYTES:
-            size -= self._passing.pop(next(iter(self._passing))).nbytes
-        return found
+        return self._passing.once(key, make)
 
     def _measured(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
         """Return a column with its range; its only table holds the levels."""
@@ -381,11 +363,11 @@ class MeasuredColumns:
         columns: Sequence[Measured],
         codes: Sequence[tuple[Codes, ...]],
         numbers: Sequence[Floats | None],
-        shared: dict[_Key, Any],
+        shared: Memo,
     ) -> None:
         self.ruler = ruler_of(columns)
         self._columns, self._codes, self._numbers = columns, codes, numbers
-        self._of_people, self._of_all = shared, dict[_Key, Any]()
+        self._of_people, self._of_all = shared, Memo()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -445,10 +427,7 @@ class MeasuredColumns:
 
     def once(self, key: _Key, roles: Iterable[str], make: Callable[[], _T]) -> _T:
         """Return the cached value of a key; if there is none, compute it from the rows of these roles and cache it."""
-        kept = self._of_all if "synthetic" in roles else self._of_people
-        if key not in kept:
-            kept[key] = make()
-        return kept[key]  # type: ignore[no-any-return] # the key says what it is
+        return (self._of_all if "synthetic" in roles else self._of_people).once(key, make)
 
     def _tables(self, role: str) -> tuple[int, ...]:
         there = range(len(self._codes[0]))

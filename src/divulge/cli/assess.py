@@ -115,6 +115,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
                 **{name: options[name] for name in _PASSED_ON},
             ),
             progress=progress,
+            left=progress.left,
             before=say_nothing if options["quiet"] else say,
             **({"finished": finished_shown} if options["verbose"] else {}),
         )

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from divulge.report.comparison.report import ComparisonReport
     from divulge.report.report import Report
     from divulge.run.runner import Finished
+
+
+class Shown(Protocol):
+    """Progress that is shown."""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show the current step, the number of steps done and the number of all steps."""
+
+    def left(self, seconds: float) -> None:
+        """Take about how many seconds are left; shown with the next step."""
+
 
 __all__ = [
     "as_text",
@@ -196,6 +207,16 @@ def _without_names(what: str, names: bool, total: int) -> str:
     return what if names or total <= 1 else what.split(" ")[0]
 
 
+class _Silence:
+    """Progress of which nothing is shown."""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show nothing."""
+
+    def left(self, seconds: float) -> None:
+        """Show nothing."""
+
+
 class _Lines:
     """Progress where there is no terminal: a line for each stage, and one every 30 seconds of the attacks."""
 
@@ -205,8 +226,9 @@ class _Lines:
         self._doing = doing
         self._stage = ""
         self._began = self._told = 0.0
+        self._left: float | None = None
 
-    def show(self, what: str, done: int, total: int) -> None:
+    def __call__(self, what: str, done: int, total: int) -> None:
         """Print a line where a stage begins, or 30 seconds after the last one."""
         now = time.monotonic()
         attacking = total > 1 and done < total
@@ -216,53 +238,38 @@ class _Lines:
             self._stage, self._began, self._told = stage, now, now
         elif attacking and now - self._told >= _EVERY:
             from divulge.report.documents.terminal import clean
-            from divulge.run.expected_time import duration
 
-            left = f", about {duration((now - self._began) * (total - done) / done)} left" if done else ""
+            left = _left_in_words(self._left, now - self._began, done, total)
             running = clean(_without_names(what, self._names, total))
-            click.echo(f"divulge: {done} of {total} {self._noun}s done{left}; now {running}", err=True)
+            click.echo(f"divulge: {done} of {total} {self._noun}s done{left and ', '}{left}; now {running}", err=True)
             self._told = now
+
+    def left(self, seconds: float) -> None:
+        """Take how many seconds are left."""
+        self._left = seconds
+
+
+def _left_in_words(told: float | None, passed: float, done: int, total: int) -> str:
+    """Return how much time is left, as it was told, else by how many of the tests were done in the time that passed."""
+    from divulge.run.expected_time import time_left
+
+    if told is None:
+        return time_left(passed * (total - done) / done) if done else ""
+    return time_left(told)
 
 
 @contextmanager
-def progress_shown(
-    quiet: bool, *, names: bool = True, noun: str = "test", doing: str = "attacking"
-) -> Iterator[Callable[[str, int, int], None]]:
+def progress_shown(quiet: bool, *, names: bool = True, noun: str = "test", doing: str = "attacking") -> Iterator[Shown]:
     """Show progress on standard error: a bar on a terminal, elsewhere a line for each stage and every 30 seconds.
 
     Without `names`, the text shows no column names. `noun` is what is counted, `doing` what is done with it.
     """
     if quiet:
-        yield lambda what, done, total: None
-        return
-    if not sys.stderr.isatty():
-        yield _Lines(names, noun, doing).show
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+        yield _Silence()
+    elif sys.stderr.isatty():
+        from divulge.cli.bar import bar
 
-    from divulge.report.documents.terminal import clean
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("for"), TimeElapsedColumn(),
-        TextColumn("left"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(what: str, done: int, total: int) -> None:
-            text = escape(clean(_without_names(what, names, total)))
-            if total > 1:
-                bar.update(task, description=text, completed=done, total=total)
-            else:  # a stage that counts nothing leaves the bar as it is: a total of None changes nothing in rich
-                bar.update(task, description=text)
-
-        yield show
+        with bar(lambda what, total: _without_names(what, names, total)) as shown:
+            yield shown
+    else:
+        yield _Lines(names, noun, doing)

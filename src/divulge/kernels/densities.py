@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+
+from divulge.core.process_wide import one_thread
 
 __all__ = ["log_density_ratio", "scott", "whitened"]
 
@@ -33,7 +34,7 @@ def whitened(one: Floats, other: Floats, dimensions: int = _DIMENSIONS) -> tuple
 
     Columns are scaled to unit spread first. Components without spread are left out; the sign of a component is free.
     """
-    with threadpool_limits(1):
+    with one_thread():
         both = np.vstack([one, other])
         both = (both - both.mean(axis=0)) / (both.std(axis=0) + _FLAT)
         values, vectors = np.linalg.eigh(both.T @ both / len(both))
@@ -70,7 +71,7 @@ def log_density_ratio(people: Floats, synthetic: Floats, unit: Ints, nearest: in
         return ratio, gain
     h_people, h_synthetic = scott(n - 1, d), scott(m, d)  # of the other people, if each row is its own
     k = min(nearest, m)
-    with threadpool_limits(1):
+    with one_thread():
         at_synthetic = _totals(synthetic, people, h_people)
         start = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1], True])
         step = max(1, _BLOCK // (n + m))

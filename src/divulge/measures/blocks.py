@@ -136,10 +136,7 @@ def dealt(case: Case, other: int = 1) -> Dealt | None:
     other
         1 the synthetic table, 2 the holdout.
     """
-    key = ("dealt", other)
-    if key not in case.cache:
-        case.cache[key] = _dealt(case, other)
-    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
+    return case.cache.once(("dealt", other), lambda: _dealt(case, other))
 
 
 def _dealt(case: Case, other: int) -> Dealt | None:
@@ -177,11 +174,12 @@ def column_counts(case: Case, rows: Dealt, n_bins: int) -> Histograms:
     n_bins
         Most bins of a column of numbers.
     """
-    key = ("column counts", rows.which, n_bins)
-    if key not in case.cache:
+
+    def make() -> Histograms:
         columns = [coded(case, name, n_bins) for name in compared_columns(case)]
-        case.cache[key] = rows.histograms([rows.both(c.codes) for c in columns], [c.n_codes for c in columns])
-    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
+        return rows.histograms([rows.both(c.codes) for c in columns], [c.n_codes for c in columns])
+
+    return case.cache.once(("column counts", rows.which, n_bins), make)
 
 
 def in_blocks(unit: Ints, n_units: int, n_blocks: int, n_dealt: int, rng: np.random.Generator) -> Ints:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from threadpoolctl import ThreadpoolController
 
 from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
 from divulge.core.errors import SettingError
+from divulge.core.process_wide import one_thread
 from divulge.core.schema import Schema, check_columns, column_names
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run
 from divulge.measures.result import FidelityResult
@@ -110,18 +109,12 @@ def timed(function: Run) -> Run:
         if "tolerance" in settings:
             settings["tolerance"] = checked_tolerance(settings["tolerance"])
         began = time.perf_counter()
-        with _pools(len(sys.modules)).limit(limits=1):
+        with one_thread():
             found = function(data, **settings)
         seconds = (time.perf_counter() - began) / max(1, len(found))
         return tuple(replace(r, seconds=seconds) for r in found)
 
     return run
-
-
-@functools.lru_cache(maxsize=1)
-def _pools(n_modules: int) -> ThreadpoolController:
-    """Return the pools of threads of all loaded libraries, looked for again once more modules are loaded."""
-    return ThreadpoolController()
 
 
 def _public(entry: Measure) -> Any:

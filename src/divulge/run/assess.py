@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,12 @@ from divulge.measures.people_facts import people_facts
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.assembly import assembled
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
-from divulge.report.formatting import several
 from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
 from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
-from divulge.run.expected_cost import expected_seconds, work_of
-from divulge.run.expected_time import duration
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
@@ -47,9 +45,11 @@ from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
 from divulge.run.reach import reach_in_words
 from divulge.run.records import exposed_strangers, per_record
-from divulge.run.runner import Finished, Progress, Runner, RunOutcome, Watch, heed_interrupts, run_all
+from divulge.run.run_time import size_in_words, time_left_of
+from divulge.run.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
 from divulge.run.scope import not_compared
 from divulge.run.verdict import Scope, beside_a_hole, in_doubt, n_families, over_families, overall
+from divulge.run.watch import Progress, Watch
 from divulge.tables.kinds import kind_of
 from divulge.tables.readers import opened
 
@@ -203,9 +203,13 @@ def assess_with(
     progress: Progress = lambda what, done, total: None,
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
+    left: Callable[[float], None] = lambda seconds: None,
 ) -> Report:
-    """Return the report of `assess`, with the options given as structs."""
-    return _Assessing(attacker, reading, options, progress, finished, before).report(real, synthetic, holdout)
+    """Return the report of `assess`, with the options given as structs.
+
+    `left` is called before each step, with about how many seconds the run still takes.
+    """
+    return _Assessing(attacker, reading, options, progress, finished, before, left).report(real, synthetic, holdout)
 
 
 @dataclass
@@ -218,6 +222,7 @@ class _Assessing:
     progress: Progress
     finished: Callable[[Finished], None]
     before: Callable[[str], None]
+    left: Callable[[float], None]
     too_large: bool = False
     """Whether a sample of people is asked because all do not fit into memory."""
     n_rows: int = 0
@@ -242,7 +247,7 @@ class _Assessing:
     ) -> tuple[Assessment, _Found]:
         """Return the assessment, and what the attacks found."""
         options = self.options
-        watch = Watch(self.progress)
+        watch = Watch(self.progress, self.left)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
         self.progress("checking preconditions", 0, 1)
         checks = check_all(case)
@@ -258,7 +263,8 @@ class _Assessing:
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         keep = None if elsewhere else options.keep
         store = None if keep is None else CheckpointStore(keep, resume=options.resume)
-        runner = Runner(watch, clock, store, self.finished, options.models, options.sample)
+        watch.time = time_left_of(case, plan, options, clock)
+        runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
         assessment = assembled(
@@ -306,7 +312,7 @@ class _Assessing:
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
         samples = people.notes(plan.attacks)
         samples += [TOO_LARGE] * (self.too_large and bool(samples))
-        for told in filter(None, (self._size(case, plan), *samples, reach, slow)):
+        for told in filter(None, (size_in_words(case, plan, self.options), *samples, reach, slow)):
             self.before(told)
         return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
@@ -327,16 +333,6 @@ class _Assessing:
         scope = self._scope(case, plan, failing, found.left_out, found.facts, too_close=close)
         return overall(found.results, case.has_holdout, options.level, options.acceptable, scope)
 
-    def _size(self, case: Case, plan: Plan) -> str:
-        """Return how many tests are planned, and about how long they take, in words."""
-        people = people_of_run(case, self.options.sample)
-        asked = sum(people.fewest.n_rows(role) for role in ("real", "holdout"))
-        seconds = expected_seconds(work_of(case, plan.tasks, self.options, asked=asked), self.options.jobs)
-        runs = 1 if self.options.positive_control is None else 1 + len(KINDS)
-        tests = several(len(plan.tasks), "test")
-        again = "" if runs == 1 else f", {runs - 1} times more with planted copies"
-        return f"{tests} of {several(len(set(plan.attacks)), 'attack')}{again}, about {duration(runs * seconds)}"
-
     def _case(self, real: Any, synthetic: Any, holdout: Any, watch: Watch) -> Case:
         self.progress("reading columns", 0, 1)
         options, reading = self.options, self.reading
@@ -353,13 +349,13 @@ class _Assessing:
         n = len(plan.tasks)
         run = run_all(case, plan.tasks, runner)
         self._describe(case, plan, runner.clock, run)
-        self.progress("correcting for the number of tests", n, n)
+        runner.watch.step("correcting for the number of tests", n, n)
         results = [
             msgspec.structs.replace(r, seconds=stated_seconds(r.seconds))
             for r in self._judged(case, run.results, failing)
         ]
         control = self._controlled(case, plan, runner, failing, run, results)
-        self.progress("gathering records", n, n)
+        runner.watch.step("gathering records", n, n)
         facts = people_facts(case)
         fidelity = self._fidelity(case, plan, runner, run)
         wanted = self.options.utility and case.in_memory
@@ -382,10 +378,11 @@ class _Assessing:
         measured = fidelity_case(case, plan, groups, self.options) if elsewhere else case
         if not self.options.fidelity or measured is None:
             return FidelityFound()
-        found = fidelity_in_run(
-            measured, models=self.options.fidelity_models, groups=groups, targets=self.attacker.targets,
-            clock=runner.clock, progress=runner.watch.progress,
-        )  # fmt: skip
+        with runner.watch.part("fidelity"):
+            found = fidelity_in_run(
+                measured, models=self.options.fidelity_models, groups=groups, targets=self.attacker.targets,
+                clock=runner.clock, progress=runner.watch.step,
+            )  # fmt: skip
         run.failed += found.failed
         run.left_out += found.left_out
         return found
@@ -433,10 +430,12 @@ class _Assessing:
             self.finished(Finished(_CONTROL, 0, 0.0, 0, 0, len(KINDS)))
             return []
 
+        runs = count(1)
+
         def again(planted: Case) -> tuple[list[Result], str]:
             # without models: they take most of the time and find hardly any copies
             found = self._judged(
-                planted, run_all(planted, without_models(plan.tasks), runner.untimed()).results, failing
+                planted, run_all(planted, without_models(plan.tasks), runner.untimed(next(runs))).results, failing
             )
             scope = self._scope(planted, plan, failing, (), None)
             told = overall(found, case.has_holdout, self.options.level, self.options.acceptable, scope)
@@ -473,8 +472,9 @@ def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: Run
     if runner.clock.up:
         run.left_out.append(told_left_out("utility", 1, 1))
         return []
-    runner.watch.progress("measuring utility", 0, 1)
-    return [u.to_dict() for u in utility_of(case, targets=targets)]
+    with runner.watch.part("utility"):
+        runner.watch.step("measuring utility", 0, 1)
+        return [u.to_dict() for u in utility_of(case, targets=targets)]
 
 
 def _enough(clock: Clock, run: RunOutcome) -> bool:

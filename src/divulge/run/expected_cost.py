@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,17 @@ from divulge.run.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.options import RunOptions
 from divulge.run.plan import Task
 
-__all__ = ["Work", "bytes_parts", "expected_bytes", "expected_seconds", "process_bytes", "seconds_parts", "work_of"]
+__all__ = [
+    "Work",
+    "bytes_parts",
+    "expected_bytes",
+    "expected_seconds",
+    "process_bytes",
+    "seconds_afterwards",
+    "seconds_of_tests",
+    "seconds_parts",
+    "work_of",
+]
 
 _REPEATED = 0.3
 """Distinct values a row of a sample from which a column is taken to have new values in further rows."""
@@ -193,7 +204,48 @@ def expected_bytes(work: Work) -> int:
 
 def expected_seconds(work: Work, jobs: int) -> float:
     """Return about how many seconds a run will take in so many threads."""
-    return _cost(seconds_parts(work), SECONDS) * (ALONE + (1 - ALONE) / jobs)
+    return _cost(seconds_parts(work), SECONDS) * _shortened(jobs)
+
+
+def _shortened(jobs: int) -> float:
+    """Return the share of the CPU seconds that a run takes in so many threads."""
+    return ALONE + (1 - ALONE) / jobs
+
+
+def seconds_of_tests(work: Work, tasks: Sequence[Task], jobs: int) -> list[float]:
+    """Return about how many seconds each test adds to a run in so many threads."""
+    cost = seconds_parts(work)
+    kinds = [_kinds(t) for t in tasks]
+    n = Counter(kind for own in kinds for kind in own)
+    of_kind = {kind: _cost({p: cost[p] for p in parts}, SECONDS) / max(1, n[kind]) for kind, parts in _OF_TESTS.items()}
+    return [sum(of_kind[kind] for kind in own) * _shortened(jobs) for own in kinds]
+
+
+def seconds_afterwards(work: Work, jobs: int) -> dict[str, float]:
+    """Return about how many seconds fidelity and utility add to a run, by these names."""
+    cost = seconds_parts(work)
+    return {
+        name: _cost({part: n for part, n in cost.items() if part.endswith(name)}, SECONDS) * _shortened(jobs)
+        for name in ("fidelity", "utility")
+    }
+
+
+_OF_TESTS = {
+    "table": ("row in distances", "bit in distances"),
+    "membership": ("membership", "cell in membership"),
+    "target": ("target", "bit of a target"),
+    "model": ("model", "cell of a model"),
+    "pair": ("pair", "row of a pair"),
+}
+"""The parts of the work that a kind of test makes."""
+
+
+def _kinds(task: Task) -> list[str]:
+    """Return the kinds of work of a test."""
+    if task.attack == "membership":
+        return ["membership"]
+    per = CATALOGUE[task.attack].plan.per
+    return [{"key set": "pair"}.get(per, per), *(["model"] if "model" in task.settings.get("ways", ()) else [])]
 
 
 def process_bytes() -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import signal
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -17,18 +17,23 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError
+from divulge.core.process_wide import one_thread
 from divulge.core.result import Result
-from divulge.kernels.runtime import one_by_one
+from divulge.kernels import runtime
 from divulge.report.environment import package_versions
 from divulge.run.budget import TIME_UP, Clock, counted_left_out
 from divulge.run.checkpoint_format import Checkpoint, fits
 from divulge.run.checkpoints import CheckpointStore, key_of
 from divulge.run.people import People, people_of_run
 from divulge.run.plan import Task, without_models
+from divulge.run.schedule import as_they_end
+from divulge.run.watch import Watch
 
 __all__ = ["Finished"]
 
-Progress = Callable[[str, int, int], None]
+
+_HELD, _BYTES_OF_A_TEST = 2**28, 200
+"""Bytes that tests hold together while they are made, and about how many one holds for each person."""
 
 
 class Finished(NamedTuple):
@@ -57,28 +62,6 @@ class Answer(NamedTuple):
 
 
 @dataclass
-class Watch:
-    """Reports which attack runs and, during a long search, how far the search is."""
-
-    progress: Progress
-    what: str = ""
-    done: int = 0
-    total: int = 1
-    stopped: bool = False
-    """Whether the run was interrupted; threads in a long search stop when they next report progress."""
-
-    def attacking(self, what: str, done: int, total: int) -> None:
-        self.what, self.done, self.total = what, done, total
-        self.progress(what, done, total)
-
-    def searching(self, rows: int, of: int) -> None:
-        if self.stopped:
-            raise KeyboardInterrupt
-        if self.what and rows < of:
-            self.progress(f"{self.what}: {rows:,} of {of:,} rows searched", self.done, self.total)
-
-
-@dataclass
 class RunOutcome:
     """The outcome of all tests of a case."""
 
@@ -97,10 +80,14 @@ class Runner:
     finished: Callable[[Finished], None]
     models: bool | None
     people: int | None = None
+    jobs: int = 1
+    """Tests that are made at a time, at most."""
+    run: int = 0
+    """0 for the run itself, from 1 on for those with planted copies."""
 
-    def untimed(self) -> Runner:
-        """Return a runner without a time limit, which does not call `finished`."""
-        return dataclasses.replace(self, clock=Clock(0.0, None), finished=lambda done: None)
+    def untimed(self, run: int) -> Runner:
+        """Return a runner of a further run, without a time limit, which does not call `finished`."""
+        return dataclasses.replace(self, clock=Clock(0.0, None), finished=lambda done: None, run=run)
 
     def made(self, case: Case, task: Task, about: str) -> Answer:
         """Return the outcome of a task; `about` is the hash of everything that the results of this case depend on."""
@@ -140,32 +127,67 @@ def heed_interrupts() -> None:
 
 
 def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
-    """Return the outcome of all tasks, in their order; the targets of inference are attacked in parallel."""
-    order = range(len(tasks)) if runner.clock.budget is None else _by_weight(tasks)
+    """Return the outcome of all tasks, in their order; several are made side by side."""
+    in_order = runner.clock.budget is not None
     people = people_of_run(case, runner.people)
     about = "" if runner.store is None else _about(people)
-    pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
+    _prepare(people, tasks)
+    watch = runner.watch
+
+    def made(i: int) -> Answer:
+        watch.attacking(f"{tasks[i].attack} {tasks[i].settings.get('target', '')}".strip(), (runner.run, i))
+        return runner.made(people.of(tasks[i].attack), tasks[i], about)
+
     answers: dict[int, Answer] = {}
-    for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
-        several = list(batch)
-        asked = people.of(attack)
-        size = pairs if CATALOGUE[attack].plan.per == "target" else 0
+    watch.begin_tests(len(tasks))
+    waiting = Counter(t.attack for t in tasks)
+    order = _by_weight(tasks) if in_order else range(len(tasks))
+    found = as_they_end(made, order, _n_threads(case, runner.jobs), watch.posts, alone=_large(tasks), in_order=in_order)
+    import scipy.linalg  # noqa: F401 # its library is loaded before threads are limited
+
+    # closed at once when the run is interrupted: tests that have not begun are cancelled
+    with one_thread(), closing(cast(Generator[tuple[int, Answer]], found)):
+        for i, answer in found:
+            answers[i], attack = answer, tasks[i].attack
+            watch.attacked((runner.run, i), made=answer.found is not None and not answer.kept)
+            waiting[attack] -= 1
+            if not waiting[attack]:
+                runner.finished(_told(attack, [answers[j] for j, t in enumerate(tasks) if t.attack == attack]))
+    return _outcome(tasks, answers)
+
+
+def _n_threads(case: Case, jobs: int) -> int:
+    """Return how many tests are made at a time: one where there are few rows, or an engine counts them.
+
+    Of so many people that the arrays of a test are large, two are: as many as were made when memory was measured.
+    """
+    people = case.n_rows("real") + case.n_rows("holdout")
+    if not case.in_memory or case.n_rows("synthetic") * people < runtime.THREADS_FROM:
+        return 1
+    return min(jobs, max(2, _HELD // (_BYTES_OF_A_TEST * max(1, people))))
+
+
+def _large(tasks: Sequence[Task]) -> list[int]:
+    """Return the tests on whole rows: two of them at a time would take twice the memory."""
+    return [i for i, t in enumerate(tasks) if CATALOGUE[t.attack].plan.per == "table"]
+
+
+def _prepare(people: People, tasks: Sequence[Task]) -> None:
+    """Do what must not depend on the order in which threads make the tests.
+
+    Attacks are told of all their calls. All columns are cut that a test may cut, as a kept test tells which were cut.
+    """
+    case = people.case
+    for attack in dict.fromkeys(t.attack for t in tasks):
         if (expect := CATALOGUE[attack].expect) is not None:
-            expect(asked, [tasks[i].settings for i in several])
+            expect(people.of(attack), [t.settings for t in tasks if t.attack == attack])
+    named = [task.settings.get(name, ()) for task in tasks for name in ("keys", "subgroups")]
+    targets = [task.settings["target"] for task in tasks if "target" in task.settings]
+    for column in dict.fromkeys(chain(case.schema.usable(), targets, *named)):
+        case.binning(column)
 
-        def made(i: int, case: Case = asked) -> Answer:
-            return runner.made(case, tasks[i], about)
 
-        found = one_by_one(made, several, size)
-        # closed at once when the run is interrupted: tests that have not begun are cancelled
-        with closing(cast(Generator[Answer], found)):
-            for i in several:
-                what = f"{attack} {tasks[i].settings.get('target', '')}".strip()
-                runner.watch.attacking(what, len(answers), len(tasks))
-                answers[i] = next(found)
-        own = [i for i, t in enumerate(tasks) if t.attack == attack]
-        if answers.keys() >= set(own):
-            runner.finished(_told(attack, [answers[i] for i in own]))
+def _outcome(tasks: Sequence[Task], answers: Mapping[int, Answer]) -> RunOutcome:
     run = RunOutcome([], [], [])
     for i, task in enumerate(tasks):
         answer = answers[i].found

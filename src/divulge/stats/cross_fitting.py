@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.hashing import row_hashes
+from divulge.core.process_wide import one_thread
 from divulge.stats.outcomes import Floats, Ints
-from divulge.stats.resampling import _one_thread
 from divulge.stats.roc import mid_ranks
 
 __all__ = ["CrossFitted", "cross_fitted"]
@@ -101,7 +101,7 @@ def cross_fitted(
     labels = _relabelled(y, fold, draws, rng)
     ranks = np.empty(n)
     totals, sizes = np.zeros(1 + draws), []
-    with _one_thread():
+    with one_thread():
         parts = [np.flatnonzero(fold == f) for f in range(folds)]
         for inside, slopes in zip(parts, _slopes(x, labels, parts, penalty), strict=True):
             score = x[inside] @ slopes

@@ -10,12 +10,13 @@ from scipy.special import ndtr, ndtri
 
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
+from divulge.core.process_wide import one_thread
 from divulge.stats import two_sample
 from divulge.stats.exact import fisher, two_sided
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.moments import Limit, limit_of
 from divulge.stats.outcomes import Floats, Ints, _exact_sum, _zero_or_one
-from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels, _one_thread
+from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels
 from divulge.stats.two_sample import _NO_SPREAD, Comparison
 
 __all__ = ["Family", "max_t", "resample"]
@@ -158,7 +159,7 @@ def _of_varied(
         few = rng if n_tests <= _COUNTED_TESTS and n_rows > two_sample.RESAMPLE_UP_TO else None
         exact = np.array([_exact_p(a, b, counts, few) for a, b in zip(members, strangers, strict=True)])
     n_clusters = n_rows if clusters[0] is None else sum(np.unique(c).size for c in clusters if c is not None)
-    with _one_thread():
+    with one_thread():
         if n_clusters > two_sample.RESAMPLE_UP_TO:
             limit = limit_of(members, strangers, *clusters, count_members=counts[0], count_strangers=counts[1])
             return _limit_family(limit, exact, level, z, rng)
@@ -242,7 +243,7 @@ def resample(
     out = list(comparisons)
     if not waiting:
         return out
-    with _one_thread():
+    with one_thread():
         sides = (_written_out(_columns(members), count_members), _written_out(_columns(strangers), count_strangers))
         a, b = (np.stack([side[j] for j in waiting], axis=1) for side in sides)
         logs = _log_failures(a, cluster_members, rng, draws)

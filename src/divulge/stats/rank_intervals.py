@@ -25,9 +25,9 @@ from scipy.special import ndtr, stdtrit
 
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
+from divulge.core.process_wide import one_thread
 from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.outcomes import Floats, Ints, Outcomes
-from divulge.stats.resampling import _one_thread
 from divulge.stats.two_sample import compare
 
 __all__ = ["Ranking", "Scores", "rank"]
@@ -245,7 +245,7 @@ def _spread(cells: _Cells, critical: float) -> Floats:
     """
     squared = np.zeros((len(cells.risk), len(cells.risk)))
     for influence, slope in zip(cells.influence, cells.slopes, strict=True):
-        with _one_thread():
+        with one_thread():
             covariance = influence.T @ influence
         variance = np.diag(covariance)
         steeper = np.maximum.outer(np.abs(slope), np.abs(slope))
@@ -267,7 +267,7 @@ def _critical(cells: _Cells, n: int, level: float, rng: np.random.Generator, dra
     for first in range(0, draws, step):
         block = slice(first, min(draws, first + step))
         signs = 2.0 * rng.integers(0, 2, size=(block.stop - first, n_clusters), dtype=np.int8) - 1.0
-        with _one_thread():
+        with one_thread():
             error = signs @ influence
         most = np.abs(error * own_scale).max(axis=1)
         for i in range(n_cells - 1):

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
+from divulge.core.process_wide import one_thread
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.outcomes import Floats
-from divulge.stats.resampling import _one_thread
 from divulge.stats.roc import auc, mid_ranks
 
 __all__ = ["Halves", "calibrated", "mean_auc", "person_p", "smallest_person_p", "stacked"]
@@ -112,7 +112,7 @@ def stacked(features: Floats, inside: Bools, rng: np.random.Generator, level: fl
     scale = features.std(axis=(1, 2), keepdims=True)
     x = np.divide(features, scale, out=np.zeros_like(features), where=scale > 0).transpose(1, 2, 0)
     x = x - x.mean(axis=1, keepdims=True)
-    with _one_thread():
+    with one_thread():
         gram = np.array([a.T @ a for a in x])
         moment = np.array([a.T @ y for a, y in zip(x, centred, strict=True)])
         totals = np.zeros(1 + draws)

@@ -1,13 +1,11 @@
 """Resampling of clusters and permutation of labels."""
 
-import functools
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from divulge.core.process_wide import one_thread
 from divulge.stats.outcomes import Floats, _Clusters
 
 _CHUNK = 2_000_000  # entries of a block of draws: 16 MB
@@ -66,7 +64,7 @@ def _permuted_differences(
         sums = np.stack([(counts * w).sum(axis=1) for w in weights.T], axis=1)
     else:
         weights = np.repeat(weights, pool.times, axis=0)
-        with _one_thread():
+        with one_thread():
             blocks = _labels(rng, n_drawn, pool.n, _PERMUTATIONS)
             sums = np.concatenate([labels @ weights for labels in blocks])
     rows = sums[:, 1]
@@ -79,17 +77,6 @@ def _labels(rng: np.random.Generator, n_ones: int, n: int, draws: int) -> Iterat
         # The n_ones smallest of random keys: three times as fast as shuffling, and 53 bits do not tie.
         keys = rng.random((block.stop - block.start, n))
         yield (keys <= np.partition(keys, n_ones - 1, axis=1)[:, n_ones - 1 : n_ones]).astype(np.float64)
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    """Context in which linear algebra uses one thread, so that digits do not depend on the machine's."""
-    context: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return context
 
 
 _PERMUTATIONS = 1999

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from divulge.core.process_wide import one_thread
 from divulge.stats import two_sample
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.moments import Limit, limit_of
 from divulge.stats.multiple_testing import _permuted, _pool, _Scaled, _standardise
 from divulge.stats.outcomes import Floats, Ints
-from divulge.stats.resampling import _PERMUTATIONS, _one_thread
+from divulge.stats.resampling import _PERMUTATIONS
 from divulge.stats.roc import mid_ranks
 
 __all__ = ["SHARES", "ScoreTests", "score_tests"]
@@ -107,7 +108,7 @@ def score_tests(
     people = np.concatenate([members, strangers])
     columns = np.column_stack([_statistics(score, shares) for score in people.T])
     z.ravel()[:] = np.sign(_excess(columns, n))
-    with _one_thread():
+    with one_thread():
         scaled = _scaled(columns[:n], columns[n:])
         if not scaled.live.any():
             return ScoreTests(0 * z, np.ones(n_scores), np.ones(n_scores), normal, level)

@@ -218,9 +218,7 @@ def people_of(
     if not 0 < fdr < 1:
         raise SettingError(f"fdr: {fdr} is outside (0, 1). hint: 0.1 is the default.")
     key = ("people", tuple(sorted(distance_columns(case, columns)[0])), k, fdr, neighbour)
-    if key not in case.cache:
-        case.cache[key] = _people(case, distances_of(case, columns), k, fdr, neighbour)
-    return case.cache[key]  # type: ignore[no-any-return] # the key says what it is
+    return case.cache.once(key, lambda: _people(case, distances_of(case, columns), k, fdr, neighbour))
 
 
 def _people(case: Case, distances: Distances, k: int, fdr: float, neighbour: int) -> People:

@@ -154,12 +154,13 @@ def of_a_copy(halves: Sequence[ColumnHalf], n_members: int, ks: Sequence[int]) -
     one, other = (Distinct.of(h.people, always=True).of_each for h in halves)
     pair = np.unique(_keys(one, other), return_inverse=True)[1]
     alike = [np.bincount(ids[:n_members], minlength=int(ids.max()) + 1)[ids] for ids in (one, other, pair)]
-    cases, of_person = np.unique(np.stack(alike, axis=1), axis=0, return_inverse=True)
-    out = np.zeros((len(cases), len(ks)))
-    for i, (a, b, both) in enumerate(cases.tolist()):
+    _, of_halves = np.unique(_keys(*alike[:2]), return_inverse=True)
+    _, some, of_person = np.unique(_keys(of_halves, alike[2]), return_index=True, return_inverse=True)
+    out = np.zeros((len(some), len(ks)))
+    for i, (a, b, both) in enumerate(zip(*(n[some].tolist() for n in alike), strict=True)):
         if both:
             out[i] = [link_probability(a, min(k, a), b, min(k, b), 0, 0, both) for k in ks]
-    return np.asarray(out[of_person.ravel()])
+    return np.asarray(out[of_person])
 
 
 # ---------------------------------------------------------------- cells and places
@@ -178,14 +179,15 @@ def _cells(one: Ints, other: Ints, n_distinct: int) -> _Cells:
 
 def _places(reach: Reach, ks: Sequence[int]) -> tuple[Ints, Ints]:
     """Return for each k how many rows are nearer than the k-th distance, and how many are at this distance."""
-    sure, tied = [], []
-    for k in ks:
-        at = reach.distances[:, k - 1 : k]
-        sure.append((reach.distances < at).sum(axis=1))
-        listed = (reach.distances <= at).sum(axis=1)
-        # beyond the last k more rows may tie with it
-        tied.append(np.where(at[:, 0] == reach.distances[:, -1], reach.n_rows, listed) - sure[-1])
-    return np.stack(sure, axis=1), np.stack(tied, axis=1)
+    far, place, columns = reach.distances, np.arange(reach.distances.shape[1]), np.asarray(ks) - 1
+    changes = far[:, 1:] != far[:, :-1]  # distances ascend, so that equal ones are adjacent
+    first, after = np.zeros(far.shape, dtype=np.int64), np.full(far.shape, len(place))
+    first[:, 1:] = np.maximum.accumulate(np.where(changes, place[1:], 0), axis=1)
+    after[:, -2::-1] = np.minimum.accumulate(np.where(changes, place[1:], len(place))[:, ::-1], axis=1)
+    sure, listed = first.take(columns, axis=1), after.take(columns, axis=1)
+    # beyond the last k more rows may tie with it
+    tied = np.where(far.take(columns, axis=1) == far[:, -1:], reach.n_rows[:, None], listed) - sure
+    return sure, tied
 
 
 # ---------------------------------------------------------------- counting in numpy

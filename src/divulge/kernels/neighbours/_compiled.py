@@ -7,6 +7,7 @@ the scan is used instead, unless the nearest distances are too short for 16 bits
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -71,7 +72,7 @@ class CompiledIndex:
         self._ruler, self._reference, self._engine = ruler, reference, engine
         self._threads, self._progress = threads or os.cpu_count() or 1, progress
         self._group, self._group_weight = _short_groups(ruler)
-        self._shared, self._tree = shared, tree
+        self._shared, self._tree, self._building = shared, tree, threading.Lock()
         if shared is None or shared.centre is None:
             numbers = reference.rows.numbers[:: 1 + len(reference.rows) // _SAMPLED]
             self._centre = np.array([_median(column) for column in numbers.T])
@@ -188,9 +189,10 @@ class CompiledIndex:
 
     def built(self) -> _box_tree.Tree:
         """Return the tree, built on first use."""
-        if self._tree is None:
-            self._tree = self._build()
-        return self._tree
+        with self._building:
+            if self._tree is None:
+                self._tree = self._build()
+            return self._tree
 
     def _build(self) -> _box_tree.Tree:
         rows = self._reference.rows

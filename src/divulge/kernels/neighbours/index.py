@@ -9,6 +9,7 @@ the order of rows do not change a result.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -82,6 +83,7 @@ class Index:
         self._compiled = compiled
         self._asked: tuple[Rows, Distinct, Nearest] | None = None
         self._ties: tuple[Rows, list[tuple[Ints, Ints]]] | None = None
+        self._asking, self._building = threading.Lock(), threading.Lock()
 
     def nearest(self, queries: Rows | Distinct, k: int = 1, *, own: Ints | None = None) -> Nearest:
         """Return the k nearest reference rows of each query; the nearest rows of the last queries are cached.
@@ -313,20 +315,22 @@ class Index:
     def _nearest_of(self, queries: Rows | Distinct) -> tuple[Distinct, Nearest]:
         """Return the distinct queries and the nearest row of each; cached."""
         whole = queries.whole if isinstance(queries, Distinct) else queries
-        known = self._asked
-        if known is None or known[0] is not whole:
-            asked = Distinct.of(queries)
-            far, nearest, beyond = self.nearest_distinct(asked.rows, 1)
-            known = self._asked = whole, asked, self._spread(far, nearest, beyond, 1, None, None, asked.of_row)
+        with self._asking:
+            known = self._asked
+            if known is None or known[0] is not whole:
+                asked = Distinct.of(queries)
+                far, nearest, beyond = self.nearest_distinct(asked.rows, 1)
+                known = self._asked = whole, asked, self._spread(far, nearest, beyond, 1, None, None, asked.of_row)
         return known[1:]
 
     def _ties_of(self, asked: Distinct, found: Nearest) -> Iterable[tuple[Ints, Ints]]:
         """Return the pairs of the queries with ties; cached if they are not too many."""
-        known = self._ties
-        if known is None or known[0] is not asked.whole:
-            if found.n_ties[found.n_ties > 1].sum() > _LISTED:
-                return self._tied(asked, found)
-            known = self._ties = asked.whole, list(self._tied(asked, found))
+        with self._asking:
+            known = self._ties
+            if known is None or known[0] is not asked.whole:
+                if found.n_ties[found.n_ties > 1].sum() > _LISTED:
+                    return self._tied(asked, found)
+                known = self._ties = asked.whole, list(self._tied(asked, found))
         return known[1]
 
     def _tied(self, asked: Distinct, found: Nearest) -> Iterator[tuple[Ints, Ints]]:
@@ -427,9 +431,10 @@ class Index:
         return "compiled" if n_pairs >= _FEW and has_loops(n_pairs) else "numpy"
 
     def _compiled_index(self, engine: str) -> CompiledIndex:
-        if self._compiled is None:
-            self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
-        return self._compiled
+        with self._building:
+            if self._compiled is None:
+                self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
+            return self._compiled
 
 
 def _parts(queries: Ints, n_ties: Ints) -> list[Ints]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.encoded import ROLES
 from divulge.case.relational.linked import Linked
+from divulge.core.memo import Memo
 from divulge.core.relations import Relation
 from divulge.core.schema import Schema
 from divulge.measures._counted import not_measured
@@ -135,7 +136,7 @@ def _named(results: Any, relation: Relation, kind: str) -> list[FidelityResult]:
 
 def _without(case: Case, columns: list[str]) -> Case:
     """Return the case in which some columns are not compared."""
-    return dataclasses.replace(case, schema=case.schema.give_roles(ignore=columns), cache={})
+    return dataclasses.replace(case, schema=case.schema.give_roles(ignore=columns), cache=Memo())
 
 
 def _case(linked: Linked, relation: Relation) -> tuple[Case, set[str]]:

@@ -1,0 +1,57 @@
+"""Contexts of the whole process: linear algebra in one thread, and no warnings."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["one_thread", "quiet"]
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Return a context in which BLAS and OpenMP use one thread each, so that no digit depends on their number.
+
+    Threads share the setting of most libraries, and one that leaves puts back what it found: whoever has several
+    threads enter this context is in it himself, before them and until they end.
+    """
+    context: AbstractContextManager[object] = _pools(len(sys.modules)).limit(limits=1)
+    return context
+
+
+@functools.lru_cache(maxsize=1)
+def _pools(n_modules: int) -> ThreadpoolController:
+    """Return the pools of threads of all loaded libraries, looked for again once more modules are loaded."""
+    return ThreadpoolController()
+
+
+class _Shared:
+    """A context that the first of several threads enters, and that ends when the last of them leaves."""
+
+    def __init__(self, context: Callable[[], AbstractContextManager[object]]) -> None:
+        self._context, self._lock, self._inside = context, threading.Lock(), 0
+        self._entered = context()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if not self._inside:
+                self._entered = self._context()
+                self._entered.__enter__()
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if not self._inside:
+                    self._entered.__exit__(None, None, None)
+
+
+quiet = _Shared(lambda: warnings.catch_warnings(action="ignore"))
+"""Context in which no warning is shown."""

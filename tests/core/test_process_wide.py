@@ -1,0 +1,82 @@
+"""Contexts of the process that several threads are in at a time."""
+
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from divulge.core.process_wide import _Shared, one_thread, quiet
+
+
+def n_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def overlapping(context, look):
+    """What two threads see, of which the first leaves while the second, who came later, is still inside."""
+    came, first_left = threading.Event(), threading.Event()
+
+    def first():
+        with context():
+            assert came.wait(10)
+        first_left.set()
+
+    def second():
+        with context():
+            came.set()
+            assert first_left.wait(10)
+            return look()
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.submit(first), pool.submit(second)
+        one.result(20)
+        return two.result(20)
+
+
+def test_linear_algebra_has_one_thread():
+    assert np.ones((2, 2)) @ np.ones(2) is not None  # the library is loaded
+    with threadpool_limits(3, user_api="blas"):
+        assert n_threads() == {3}
+        with one_thread():
+            assert n_threads() == {1}
+            with one_thread():
+                pass
+            assert n_threads() == {1}
+        assert n_threads() == {3}
+
+
+def test_warnings_are_silent_until_the_last_has_left():
+    def shown():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.warn("seen", UserWarning, stacklevel=1)
+        return [str(w.message) for w in caught]
+
+    before = list(warnings.filters)
+    with warnings.catch_warnings(action="always"):
+        outside = list(warnings.filters)
+        assert shown() == ["seen"]
+        assert overlapping(quiet, shown) == []
+        assert list(warnings.filters) == outside
+        assert shown() == ["seen"]
+    assert list(warnings.filters) == before
+
+
+def test_an_error_leaves_it():
+    left = []
+
+    @contextmanager
+    def context():
+        yield
+        left.append("left")
+
+    shared = _Shared(context)
+    for _ in range(2):
+        try:
+            with shared():
+                raise ZeroDivisionError
+        except ZeroDivisionError:
+            pass
+    assert left == ["left", "left"]
