@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measu
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
 
-__all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
+__all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns", "Spill"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -38,6 +39,15 @@ _BYTES_OF_A_ROW, _BYTES_OF_AN_ENTRY = 200, 40
 _T = TypeVar("_T")
 _Key = tuple[Hashable, ...]
 """What was made, and of what."""
+
+
+class Spill(NamedTuple):
+    """Where indices are written that are searched block by block."""
+
+    folder: Path
+    # a block of so many rows takes some 200 MB; more blocks take more time (docs/neighbours.md)
+    block_rows: int = 500_000
+    most_blocks: int = 32
 
 
 class EncodedTables:
@@ -83,18 +93,29 @@ class EncodedTables:
         self._of_people: dict[_Key, Any] = {}
         self._passing: dict[_Key, MeasuredColumns] = {}
         self._lock = threading.Lock()
+        self.by_codes = False
+        """Whether the codes of every row are known although no table holds its rows."""
+        self.spill: Spill | None = None
+        """Where indices are written; None holds them in memory."""
         self._whole = self  # fixes bins and ranges: the tables of which these are some people
 
     def with_schema(self, schema: Schema) -> EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
         out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled)
         out._of_people = {key: kept for key, kept in self._of_people.items() if key[0] == "numbers"}
+        out.spill = self.spill
         return out
 
     def with_codes(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
         """Return the tables with the codes of each row in some columns, where engines hold the rows."""
         out = self.with_schema(self.schema)
         out._pooled.update({column: replace(self.pooled(column), codes=own) for column, own in codes.items()})
+        return out
+
+    def with_rows(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
+        """Return the tables with the codes of each row in every column, so that attacks may ask for rows."""
+        out = self.with_codes(codes)
+        out.by_codes = True
         return out
 
     def with_synthetic(self, codes: Mapping[str, Codes], table: Table | None = None) -> EncodedTables:
@@ -128,9 +149,10 @@ class EncodedTables:
         """
         out = self.with_schema(self.schema)
         out.tables, out._whole, out._of_people = tuple(tables), self._whole, dict(out._of_people)
+        out.by_codes = self.by_codes
         for column in self.columns:
             whole = self.codes(column, binned=False)
-            own = {which: whole[which][kept] for which, kept in rows.items()}
+            own = {which: whole[which][kept].astype(np.int32, copy=False) for which, kept in rows.items()}
             out._pooled[column] = _with_codes(self.pooled(column), own)
         return out
 
