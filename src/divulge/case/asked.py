@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,15 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.case.code_files import CodeFolder, codes_in_files
+from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
-from divulge.case.invariant_order import canonical_of
+from divulge.tables.frames import Table
 
-__all__ = ["Asked", "asked_of"]
+__all__ = ["Asked", "ask_where_they_are", "asked_of"]
 
 Ints = NDArray[np.int64]
+Progress = Callable[[int, int], None]
 
-_PEOPLE = (0, 2)
-"""The tables of people: real and holdout."""
+
+def _unheard(done: int, total: int) -> None:
+    """Tell nobody of the progress."""
 
 
 class Asked(NamedTuple):
@@ -58,34 +63,43 @@ def asked_of(case: Case, people: int | None) -> Asked | None:
     >>> asked.case.n_rows("real"), asked.case.n_rows("synthetic"), asked.case.n_rows("holdout")
     (10, 2, 1)
     """
-    if people is None or all(case.n_people(ROLES[i]) <= people for i in case.encoded.people):
-        return None
     key = ("people asked", people)
-    if key not in case.cache:
+    if people is not None and key not in case.cache:
+        if all(case.n_people(ROLES[i]) <= people for i in case.encoded.people):
+            return None
         case.cache[key] = _asked(case, people)
-    kept: Asked = case.cache[key]
+    kept: Asked | None = case.cache.get(key)
     return kept
 
 
+def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Progress = _unheard) -> Asked:
+    """Draw the people of a case whose rows an engine holds, by the codes of all rows in files; `asked_of` has them.
+
+    The same people are drawn as in memory. All are taken where there are no more.
+
+    Parameters
+    ----------
+    people
+        As in `asked_of`.
+    folder
+        Where the codes are written.
+    progress
+        Called with the rows that were written and all rows.
+    """
+    codes = codes_in_files(case.encoded, case.columns, folder, progress)
+    whole = replace(case, encoded=case.encoded.with_rows(codes), cache={}, _counted={}, _kept=[0])
+    asked = case.cache["people asked", people] = _asked(whole, people)
+    return asked
+
+
 def _asked(case: Case, people: int) -> Asked:
-    rows = {i: _drawn(case, i, people) for i in case.encoded.people}
-    tables = tuple(t.rows_at(rows[i]) if i in rows else t for i, t in enumerate(case.tables))
+    rows = {i: drawn_people(case, i, people) for i in case.encoded.people}
+    tables = tuple(_rows_at(t, rows[i]) if i in rows else t for i, t in enumerate(case.tables))
     encoded = case.encoded.with_people(rows, tables)
     sample = replace(case, tables=tables, encoded=encoded, cache={}, _counted={}, _kept=[0])
     return Asked(sample, rows[0], rows.get(2))
 
 
-def _drawn(case: Case, which: int, people: int) -> Ints:
-    """Return the rows of the people asked of one table, ascending."""
-    role = ROLES[which]
-    units = case.units(role)
-    n = case.n_rows(role)
-    if case.n_people(role) <= people:
-        return np.arange(n)
-    order = canonical_of(case, case.columns, [which]).order(which)
-    rng = case.rng(f"people asked, {role}")
-    if units is None:
-        return np.sort(rng.choice(order, people, replace=False))
-    _, first = np.unique(units[order], return_index=True)  # units in the order of their first rows
-    named = units[order][np.sort(first)]
-    return np.flatnonzero(np.isin(units, rng.choice(named, people, replace=False)))
+def _rows_at(table: Table, rows: Ints) -> Table:
+    """Return some rows of a table; an engine has no table of these."""
+    return table.rows_at(rows) if table.counting is None else replace(table, n_rows=len(rows), sha256="", counting=None)
