@@ -10,8 +10,8 @@ from test_laws import settings_of
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
-from divulge.case.encoded import Spill
 from divulge.case.preconditions import check_all
+from divulge.case.spill import Spill
 from divulge.kernels.neighbours.block_index import BlockIndex
 
 FAMILY = sorted(name for name, entry in CATALOGUE.items() if entry.family == "distance")

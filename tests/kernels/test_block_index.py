@@ -11,7 +11,7 @@ from test_neighbours import ENGINES, tables
 
 import divulge
 from divulge.case.case import build_case
-from divulge.case.encoded import Spill
+from divulge.case.spill import Spill
 from divulge.core.errors import SettingError, SizeError
 from divulge.kernels._native.library import at_level, levels
 from divulge.kernels.neighbours._block_files import BlockFolder

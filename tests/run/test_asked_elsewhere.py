@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import divulge
 from divulge.attacks import CATALOGUE
-from divulge.case.encoded import Spill
+from divulge.case.spill import Spill
 from divulge.cli import cli
 from divulge.core.errors import SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
-from divulge.case.encoded import Spill
+from divulge.case.spill import Spill
 from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns, column_names
@@ -169,8 +169,7 @@ class Distances:
         return self._measured.once(("blocks", role, spill), [role], lambda: self._in_blocks(role, spill))
 
     def _in_blocks(self, role: str, spill: Spill) -> BlockIndex:
-        rows = max(spill.block_rows, -(-self.n_rows(role) // spill.most_blocks))
-        source = self._measured.source(role)
+        rows, source = spill.rows_of_block(self.n_rows(role)), self._measured.source(role)
         return BlockIndex(self.ruler, source, spill.folder, block_rows=rows, progress=self._progress)
 
     def index(self, role: str) -> Index:

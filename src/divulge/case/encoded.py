@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.case.spill import Spill
 from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.hashing import value_hashes
@@ -22,7 +22,7 @@ from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measu
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
 
-__all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns", "Spill"]
+__all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -39,15 +39,6 @@ _BYTES_OF_A_ROW, _BYTES_OF_AN_ENTRY = 200, 40
 _T = TypeVar("_T")
 _Key = tuple[Hashable, ...]
 """What was made, and of what."""
-
-
-class Spill(NamedTuple):
-    """Where indices are written that are searched block by block."""
-
-    folder: Path
-    # a block of so many rows takes some 200 MB; more blocks take more time (docs/neighbours.md)
-    block_rows: int = 500_000
-    most_blocks: int = 32
 
 
 class EncodedTables:

@@ -9,7 +9,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.asked import ask_where_they_are
 from divulge.case.case import Case
 from divulge.case.code_files import CodeFolder, bytes_of_codes
-from divulge.case.encoded import Spill
+from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.run.expected_cost import expected_bytes, process_bytes, work_of
 from divulge.run.memory import in_bytes, room
@@ -17,7 +17,7 @@ from divulge.run.options import RunOptions
 from divulge.run.plan import Plan, Task
 from divulge.tables.counting import BY_ROWS, COUNTING
 
-__all__ = ["NO_ROOM_TO_SEARCH", "Rows", "asks_elsewhere", "check_asked"]
+__all__ = ["NO_ROOM_TO_SEARCH", "Rows", "asks_elsewhere", "check_asked", "leave_out_searches", "searches"]
 
 NO_ROOM_TO_SEARCH = "the synthetic table does not fit into memory in the form in which it is searched"
 
@@ -91,20 +91,23 @@ class Rows:
 
 def _leave_out_beyond(asked: Case, plan: Plan, options: RunOptions) -> None:
     """Take out of the plan what searches the rows of a synthetic table that does not fit into memory for that."""
-    there = room()
-    searching = [t for t in plan.tasks if _searches(t)]
-    if there is None or not searching or bytes_to_search(asked, searching, options) <= there.free:
-        return
-    plan.leave_out(dict.fromkeys((t.attack for t in searching), NO_ROOM_TO_SEARCH))
+    there, searching = room(), [t for t in plan.tasks if searches(t)]
+    if there is not None and searching and _bytes_to_search(asked, searching, options) > there.free:
+        leave_out_searches(plan)
 
 
-def _searches(task: Task) -> bool:
+def leave_out_searches(plan: Plan) -> None:
+    """Take the attacks that search the rows of the synthetic table out of a plan, and list them."""
+    plan.leave_out({t.attack: NO_ROOM_TO_SEARCH for t in plan.tasks if searches(t)})
+
+
+def searches(task: Task) -> bool:
     """Return whether a task asks people and looks at the rows of the synthetic table."""
     entry = CATALOGUE[task.attack]
     return entry.sampled and entry.plan.in_memory
 
 
-def bytes_to_search(asked: Case, tasks: Sequence[Task], options: RunOptions) -> int:
+def _bytes_to_search(asked: Case, tasks: Sequence[Task], options: RunOptions) -> int:
     """Return about how many bytes a process needs, beyond those of the libraries, to make tasks that search rows."""
     work = work_of(asked, tasks, replace(options, fidelity=False, utility=False))
     return expected_bytes(work) - process_bytes()
