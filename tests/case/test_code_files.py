@@ -7,9 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from divulge.case import code_files
-from divulge.case.asked import ask_where_they_are, asked_of
+from divulge import inference
+from divulge.case import cells, code_files
+from divulge.case.asked import ask_where_they_are, asked_of, rows_in_files
 from divulge.case.case import build_case
+from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.case.code_files import CodeFolder, bytes_of_codes, codes_in_files
 from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.tables import _duckdb_counts, _polars_counts
@@ -143,8 +145,6 @@ def test_the_same_people_are_drawn_as_in_memory(engine, people, tables, tmp_path
 
 @pytest.mark.parametrize("part", [4_000_000, 37])
 def test_cells_of_a_table_in_files_are_those_of_memory(part, tables, tmp_path, monkeypatch):
-    from divulge.case import cells
-
     monkeypatch.setattr(cells, "_PART", part)
     there, here = build_case(*tables, engine="polars"), build_case(*tables)
     folder = CodeFolder(tmp_path)
@@ -154,3 +154,30 @@ def test_cells_of_a_table_in_files_are_those_of_memory(part, tables, tmp_path, m
             one, other = (c.contingency(keys, target, binned=binned) for c in (some, here))
             for name in ("o", "c", "s", "key", "target", "start", "s_key"):
                 assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("part", [4_000_000, 37])
+def test_cells_are_counted_from_files(part, tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "_PART", part)
+    case, folder = build_case(*tables, engine="polars"), CodeFolder(tmp_path)
+    ask_where_they_are(case, 5000, folder)
+    whole = rows_in_files(case)
+    for columns in (["job"], ["job", "amount"], ["id", "job"]):
+        for which in range(3):
+            for binned in (True, False):
+                expected = n_cells_of(case.encoded, which, columns, binned=binned)
+                assert n_cells_in_parts(whole.encoded, which, columns, binned=binned) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_repeated_synthetic_table_counts_once_in_files_too(engine, tables, tmp_path):
+    real, synthetic, holdout = (t.drop("id") for t in tables)
+    folder, asked = CodeFolder(tmp_path), {"keys": ["amount"], "target": "job", "ways": ("k-vote", "CAP")}
+
+    def answers(case):
+        return [(r.real, r.holdout, r.baseline) for r in inference.run(case, **asked)]
+
+    once = answers(build_case(real, synthetic, holdout))
+    twice = pl.concat([synthetic, synthetic])
+    there = ask_where_they_are(build_case(real, twice, holdout, engine=engine), 5000, folder).case
+    assert answers(there) == answers(build_case(real, twice, holdout)) == once

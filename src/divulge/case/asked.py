@@ -15,10 +15,14 @@ from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
 from divulge.tables.frames import Table
 
-__all__ = ["Asked", "ask_where_they_are", "asked_of"]
+__all__ = ["Asked", "ask_where_they_are", "asked_of", "rows_in_files"]
 
 Ints = NDArray[np.int64]
 Progress = Callable[[int, int], None]
+
+
+_IN_FILES = "codes of all rows in files"
+"""Where a case keeps that of its rows."""
 
 
 def _unheard(done: int, total: int) -> None:
@@ -89,7 +93,14 @@ def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Pr
     codes = codes_in_files(case.encoded, case.columns, folder, progress)
     whole = replace(case, encoded=case.encoded.with_rows(codes), cache={}, _counted={}, _kept=[0])
     asked = case.cache["people asked", people] = _asked(whole, people)
+    case.cache[_IN_FILES] = whole
     return asked
+
+
+def rows_in_files(case: Case) -> Case | None:
+    """Return a case with the codes of all its rows, where these were written to files; else None."""
+    found: Case | None = case.cache.get(_IN_FILES)
+    return found
 
 
 def _asked(case: Case, people: int) -> Asked:

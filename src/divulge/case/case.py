@@ -251,10 +251,15 @@ class Case:
             gathered: Gathered = self.cache[_GATHERED]
             return gathered.cells(which, names, binned=binned)
         if self.in_memory:
-            if self.tables[which].counting is not None:  # their codes are in files
+            if which == 1 and self.synthetic_in_files:
                 return cells_in_parts(self.encoded, which, names, binned=binned)
             return Cells([self.codes(n, binned=binned)[which] for n in names], None)
         return cells_of(self.encoded, which, names, [binned] * len(names))
+
+    @property
+    def synthetic_in_files(self) -> bool:
+        """Whether the synthetic rows are codes in files, which may be more than fit into memory."""
+        return self.in_memory and self.tables[1].counting is not None
 
     def units(self, role: str) -> NDArray[np.int64] | None:
         """Return the person or household of each row of a table; None when each row is its own.

@@ -445,6 +445,10 @@ class MeasuredColumns:
         ]
         return rows_of(columns, 0, len(values[0][1]))
 
+    def rows_of_codes(self, codes: Sequence[Codes]) -> Rows:
+        """Return the rows of given codes on the ruler; for each column, sorted by name, shape (n_rows,)."""
+        return TableRows(self._columns, [(own,) for own in codes], [0]).part(0, len(codes[0]))
+
     def distinct(self, role: str, *, always: bool = False) -> Distinct:
         """Return the distinct rows; where few rows repeat, the repeats stay in unless `always`."""
         if always:

@@ -102,9 +102,11 @@ def leave_out_searches(plan: Plan) -> None:
 
 
 def searches(task: Task) -> bool:
-    """Return whether a task asks people and looks at the rows of the synthetic table."""
-    entry = CATALOGUE[task.attack]
-    return entry.sampled and entry.plan.in_memory
+    """Return whether a task asks people and needs all rows of the synthetic table in memory."""
+    entry, settings = CATALOGUE[task.attack], task.settings
+    taught = "model" in settings.get("ways", ())
+    parts = entry.plan.by_parts == "yes" or (entry.plan.by_parts == "by keys" and "keys" in settings and not taught)
+    return entry.sampled and entry.plan.in_memory and not parts
 
 
 def _bytes_to_search(asked: Case, tasks: Sequence[Task], options: RunOptions) -> int:

@@ -265,8 +265,8 @@ class _Assessing:
         if elsewhere:
             keep_counted(plan, options)
             self.progress("counting the tables where they are", 0, 1)
-            gather(case, plan, options)
             self.rows.ask(case, plan, options, self.progress, self.before)
+            gather(case, plan, options)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         keep = None if elsewhere else options.keep

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from divulge.attacks import CATALOGUE
+from divulge.case.asked import rows_in_files
 from divulge.case.case import Case
-from divulge.case.cells import n_cells_of
+from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.blocks import compared_columns
 from divulge.measures.entry import Measure
@@ -109,9 +110,10 @@ def gather(case: Case, plan: Plan, options: RunOptions) -> None:
 def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: int) -> None:
     """Raise a `SizeError` where the distinct rows of some columns, binned or not, do not fit into memory.
 
-    Only where there could be too many does the engine count them.
+    Only where there could be too many are they counted: by the engine, or from the codes of rows where these lie in
+    files.
     """
-    there = room()
+    there, coded = room(), rows_in_files(case)
     if there is None:
         return
 
@@ -127,7 +129,11 @@ def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: i
 
     def counted(which: int, binned: bool) -> int:
         apart = case.unit is not None and which != 1
-        return case.tables[which].n_rows if apart else n_cells_of(case.encoded, which, wanted[binned], binned=binned)
+        if apart:
+            return case.tables[which].n_rows
+        if coded is not None and wanted[binned]:
+            return n_cells_in_parts(coded.encoded, which, wanted[binned], binned=binned)
+        return n_cells_of(case.encoded, which, wanted[binned], binned=binned)
 
     if needed(at_most) > there.free and (bytes_needed := needed(counted)) > there.free:
         rows = " + ".join(f"{t.n_rows:,}" for t in case.tables)

@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _PAIRS = 2_000_000  # pairs compared at once: a limit on the memory
-_PART = 4_000_000  # synthetic rows looked at at once: a limit on the memory
+_PART = 2_000_000  # synthetic rows looked at at once: a limit on the memory
 
 
 # ---------------------------------------------------------------- hitting rate
@@ -68,7 +68,7 @@ _HITTING_RATE_WORDS = Words(
     reference="Lautrup et al. 2024, SynthEval (hitting rate).",
     words=_HITTING_RATE_WORDS,
     sampled=True,
-    plan=per_table(),
+    plan=per_table(by_parts="yes"),
     hit={"": "a synthetic row agrees with"},
     context={
         "leak-free excess over strangers": Exact(),

@@ -61,6 +61,16 @@ class Distinct:
         return Distinct(rows, rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
 
     @staticmethod
+    def of_counts(rows: Rows, times: Ints) -> Distinct:
+        """Return the distinct rows where each of some rows, equal ones among them, stands for several.
+
+        `members` are numbers of `rows`, so that only searches that count rows may use it.
+        """
+        own = Distinct.of(rows, always=True)
+        summed = np.bincount(own.of_each, weights=times, minlength=len(own.times)).astype(np.int64)
+        return Distinct(rows, own.rows, own.of_each, summed, own.start, own.members)
+
+    @staticmethod
     def _of_all(rows: Rows) -> Distinct:
         """Return the rows as they are, each as a distinct one."""
         numbers = np.arange(len(rows) + 1)
