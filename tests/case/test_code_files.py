@@ -181,3 +181,13 @@ def test_a_repeated_synthetic_table_counts_once_in_files_too(engine, tables, tmp
     twice = pl.concat([synthetic, synthetic])
     there = ask_where_they_are(build_case(real, twice, holdout, engine=engine), 5000, folder).case
     assert answers(there) == answers(build_case(real, twice, holdout)) == once
+
+
+def test_counting_makes_no_array_of_all_synthetic_rows(tables, tmp_path):
+    folder = CodeFolder(tmp_path)
+    some = ask_where_they_are(build_case(*tables, engine="polars"), 100, folder).case
+    some.contingency(["amount"], "job")
+    inference.run(some, keys=["job"], target="amount", ways=("CAP", "k-vote"), subgroups=["amount", "id"])
+    held = [c for c in (*some.encoded._of_all.values(), *some.encoded._codes.values()) if isinstance(c, np.ndarray)]
+    held += [t[1] for t in some.encoded._codes.values() if isinstance(t, tuple)]
+    assert held and all(isinstance(c, np.memmap) for c in held if len(c) == 800)

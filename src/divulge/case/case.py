@@ -250,10 +250,10 @@ class Case:
         if self._has(names, binned):
             gathered: Gathered = self.cache[_GATHERED]
             return gathered.cells(which, names, binned=binned)
+        if which == 1 and self.synthetic_in_files:
+            return cells_in_parts(self.encoded, which, names, binned=binned)
         if self.in_memory:
-            if which == 1 and self.synthetic_in_files:
-                return cells_in_parts(self.encoded, which, names, binned=binned)
-            return Cells([self.codes(n, binned=binned)[which] for n in names], None)
+            return Cells([self.encoded.codes_in(n, which, binned=binned) for n in names], None)
         return cells_of(self.encoded, which, names, [binned] * len(names))
 
     @property

@@ -209,21 +209,20 @@ class EncodedTables:
         """
         key = (column, binned)
         if key not in self._codes:
-            # without bins each level is its own code: the lookup of every row is not needed
-            coding = self.binning(column).map if binned and self.binning(column).bins else None
-            out = []
-            for i, (table, codes) in enumerate(zip(self.tables, self.pooled(column).codes, strict=True)):
-                if codes is None:
-                    raise SettingError(
-                        f"{table.role}: this measure needs every row in memory, and the table is counted where it "
-                        "lives. hint: collect it first (.collect(), .pl())."
-                    )
-                out.append(codes if coding is None else self._looked_up(column, coding, codes, i))
-            self._codes[key] = tuple(out)
+            self._codes[key] = tuple(self.codes_in(column, i, binned=binned) for i in range(len(self.tables)))
         return self._codes[key]
 
-    def _looked_up(self, column: str, coding: Codes, codes: Codes, which: int) -> Codes:
-        return self.once(("binned codes", column, which), lambda: coding[codes], [which])
+    def codes_in(self, column: str, which: int, *, binned: bool = True) -> Codes:
+        """Return the code of each row of one table; see `codes`."""
+        codes = self.pooled(column).codes[which]
+        if codes is None:
+            raise SettingError(
+                f"{self.tables[which].role}: this measure needs every row in memory, and the table is counted where it "
+                "lives. hint: collect it first (.collect(), .pl())."
+            )
+        if not binned or not self.binning(column).bins:  # without bins each level is its own code
+            return codes
+        return self.once(("binned codes", column, which), lambda: self.binning(column).map[codes], [which])
 
     def n_codes(self, column: str, *, binned: bool = True) -> int:
         """Return how many codes a column has, code 0 (missing) included."""
@@ -342,7 +341,7 @@ class EncodedTables:
         """Return a 64-bit hash of the codes of each row of a table, shape (n_rows,); the order of `columns` matters."""
         out = np.zeros(self.tables[which].n_rows, dtype=np.uint64)
         for column in columns:
-            out += self._level_hashes(column, binned)[self.codes(column, binned=binned)[which]]
+            out += self._level_hashes(column, binned)[self.codes_in(column, which, binned=binned)]
         return out
 
     def _level_hashes(self, column: str, binned: bool) -> Hashes:
