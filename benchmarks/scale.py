@@ -7,8 +7,10 @@ hours and capital gains of many values; a weight of twenty thousand), as real : 
 synthetic row in a hundred is a copy of a real one. They are written to DIR as folders of Parquet files of a million
 rows, once.
 
-`group-by` is DuckDB's alone, of the real table by the keys and target of `cap`; `search` is that for key sets, each
-column a target; `fidelity` are the measures that fit no model.
+`people` is an assessment that asks --people members and strangers, by the codes of all rows in files below --folder,
+with everything that a run makes beside fidelity and models; its JSON has the time and memory at the beginning of each
+part. `group-by` is DuckDB's alone, of the real table by the keys and target of `cap`; `search` is that for key sets,
+each column a target; `fidelity` are the measures that fit no model.
 
 Each run is a process of its own; its CPU seconds and its largest resident memory are those that the system tells. In
 memory the same attacks are made as by an engine, since the others would take most of the time; the preconditions that
@@ -35,7 +37,7 @@ STEP = 1_000_000
 NAMES = ("real", "synthetic", "holdout")
 KEYS = ["age", "sex", "race", "education", "marital-status"]
 TARGETS = ["income", "occupation", "capital-gain"]
-WHAT = ("group-by", "cap", "search", "fidelity", "assess")
+WHAT = ("group-by", "cap", "search", "fidelity", "assess", "people")
 _N_VALUES = {"workclass": 9, "education": 16, "marital-status": 7, "occupation": 15, "relationship": 6, "race": 5,
              "native-country": 42}  # fmt: skip
 
@@ -127,6 +129,26 @@ def bare(engine: str, paths: list[str]) -> dict[str, Any]:
     return taken(began) | {"cells": found.read_all().num_rows}
 
 
+def asked(engine: str, paths: list[str], targets: list[str], n_people: int) -> dict[str, Any]:
+    """Return what an assessment takes that asks so many people, and what it did not make for want of memory."""
+    import divulge
+
+    began, parts, spill = time.perf_counter(), {}, Path(paths[0]).parent / "spill"
+    spill.mkdir(exist_ok=True)
+
+    def heard(what: str, done: int, total: int) -> None:
+        parts.setdefault(what.partition(":")[0], taken(began))
+
+    report = divulge.assess(
+        paths[0], paths[1], holdout=paths[2], keys=KEYS, targets=targets, engine=engine, models=False, fidelity=False,
+        people=n_people, spill=spill, progress=heard,
+    )  # fmt: skip
+    data = report.assessment
+    left_out = [o.attack for o in data.not_run if "fit into memory" in o.why]
+    found = {"results": len(report.results), "failed": len(report.failed), "no room": left_out}
+    return taken(began) | found | {"verdict": data.verdict.verdict, "parts": parts}
+
+
 def taken(began: float) -> dict[str, Any]:
     """Return CPU seconds, wall seconds and the largest memory in MB of this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -134,8 +156,10 @@ def taken(began: float) -> dict[str, Any]:
     return seconds | {"mb": used.ru_maxrss / 1024}
 
 
-def run(engine: str, paths: list[str], targets: list[str], what: str) -> dict[str, Any]:
+def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: int) -> dict[str, Any]:
     """Return what an assessment, or `divulge.cap` alone, takes in this process."""
+    if what == "people":
+        return asked(engine, paths, targets, n_people)
     alone = {"cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare}
     if what in alone:
         return alone[what](engine, paths)
@@ -161,12 +185,12 @@ def run(engine: str, paths: list[str], targets: list[str], what: str) -> dict[st
     return taken(began) | found | {"verdict": report.assessment.verdict.verdict}
 
 
-def measured(engine: str, rows: int, folder: Path, targets: list[str], what: str) -> dict[str, Any]:
+def measured(engine: str, rows: int, folder: Path, targets: list[str], what: str, n_people: int) -> dict[str, Any]:
     """Return what one run takes, in a process of its own."""
     paths = [str(p) for p in simulated(folder, rows)]
-    asked = json.dumps([engine, paths, targets, what])
+    given = json.dumps([engine, paths, targets, what, n_people])
     made = subprocess.run(
-        [sys.executable, __file__, "--one", asked], capture_output=True, text=True, check=False, env=dict(os.environ)
+        [sys.executable, __file__, "--one", given], capture_output=True, text=True, check=False, env=dict(os.environ)
     )
     if made.returncode:
         return {"exit": made.returncode, "said": made.stderr[-300:]}
@@ -225,6 +249,7 @@ def main() -> None:
     parser.add_argument("--targets", type=lambda text: text.split(","), default=TARGETS)
     parser.add_argument("--engines", type=lambda text: text.split(","), default=["duckdb", "polars"])
     parser.add_argument("--what", choices=WHAT, default="assess")
+    parser.add_argument("--people", type=int, default=1_000_000, help="asked with --what people")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/scale.json"), help="runs in it are kept")
     parser.add_argument("--docs", type=Path, help="page whose table is replaced; its runs are kept")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -238,7 +263,9 @@ def main() -> None:
     found = of_page(given.docs) if given.docs else {}
     found |= json.loads(given.json.read_text()) if given.json.exists() else {}
     for engine, rows in runs:
-        found[f"{given.what} {engine} {rows}"] = measured(engine, rows, given.folder, given.targets, given.what)
+        found[f"{given.what} {engine} {rows}"] = measured(
+            engine, rows, given.folder, given.targets, given.what, given.people
+        )
         given.json.write_text(json.dumps(found, indent=1))
     print(table(found))
     if given.docs:

@@ -192,7 +192,7 @@ def counted_plan(case, attacker, options):
 
 def assessed(given, engine, unit, **asked):
     """Return the results, failures and fidelity of an assessment, without times."""
-    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, jobs=1, models=False, **asked)
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, jobs=1, **{"models": False} | asked)
     fidelity = msgspec.to_builtins(report.assessment.fidelity)
     return told(tuple(report.results)), report.failed, [{**r, "seconds": 0} for r in fidelity]
 
@@ -223,3 +223,55 @@ def test_an_assessment_without_keys_has_the_same_results_on_every_engine(engine,
     monkeypatch.setattr(assess_module, "plan_of", counted_plan)
     assert assessed(tables, "memory", unit, **asked) == found
     assert len({tuple(r["keys"]) for r in found[0]}) > 20
+
+
+# ---------------------------------------------------------------- people asked, by the codes of all rows in files
+
+SAMPLED = sorted(name for name, entry in CATALOGUE.items() if entry.sampled)
+
+
+def sampled_plan(case, attacker, options):
+    """Return the plan of a run in memory with what a run by an engine asks a sample of people."""
+    plan = plan_of(case, attacker, options)
+    keep_counted(plan, options)
+    return plan
+
+
+@pytest.fixture(scope="module")
+def larger(tmp_path_factory):
+    """Return tables with people enough for every attack, and their paths."""
+    real = table(700, 5)
+    tables = real, pl.concat([table(500, 6, 5000), real[:90], real[:20]]), table(400, 7, 9000)
+    folder = tmp_path_factory.mktemp("larger")
+    for name, frame in zip(ROLES, tables, strict=True):
+        frame.write_parquet(folder / f"{name}.parquet")
+    return tables, [str(folder / f"{name}.parquet") for name in ROLES]
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("people", [150, 10_000])
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sample_of_people_has_the_same_results_on_every_engine(engine, unit, people, larger, tmp_path, monkeypatch):
+    tables, paths = larger
+    monkeypatch.setattr(assess_module, "check_all", lambda case: [])
+    asked = {"people": people, "targets": ["illness", "income"], "keys": ["job", "rooms"], "fidelity": False}
+    found = assessed(paths, engine, unit, spill=tmp_path, **asked)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    expected = assessed(tables, "memory", unit, **asked)
+    assert [r for r, other in zip(found[0], expected[0], strict=True) if r != other] == []
+    assert found == expected
+    assert set(SAMPLED) - {"abstention"} <= {r["attack"] for r in found[0]} and found[1] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_models_learn_the_same_on_every_engine(engine, larger, monkeypatch):
+    tables, paths = larger
+    monkeypatch.setattr(assess_module, "check_all", lambda case: [])
+    asked = {"people": 150, "targets": ["illness", "income"], "models": True, "membership": False, "fidelity": False}
+    found = assessed(paths, engine, None, search="off", **asked)
+    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    assert found == assessed(tables, "memory", None, search="off", **asked)
+    assert "model" in {r["variant"] for r in found[0]}

@@ -11,6 +11,7 @@ from test_neighbours import ENGINES, tables
 
 import divulge
 from divulge.case.case import build_case
+from divulge.case.spill import Spill
 from divulge.core.errors import SettingError, SizeError
 from divulge.kernels._native.library import at_level, levels
 from divulge.kernels.neighbours._block_files import BlockFolder
@@ -190,7 +191,7 @@ def frames():
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_nearest_by_blocks_is_nearest(k, tmp_path, monkeypatch):
-    monkeypatch.setattr("divulge.case.distances._BLOCK_ROWS", 20)
+    monkeypatch.setattr("divulge.case.distances.Spill", lambda folder: Spill(folder, 20))
     queries, reference = frames()
     whole, found = divulge.nearest(queries, reference, k), divulge.nearest(queries, reference, k, spill=tmp_path)
     for one, other in zip(whole, found, strict=True):

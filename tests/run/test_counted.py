@@ -135,7 +135,7 @@ def test_key_sets_are_searched_where_scores_of_the_tests_fit(tables, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "option", [{"people": 100}, {"positive_control": 0.1}, {"resume": True, "keep": "x"}, {"fidelity_models": True}]
+    "option", [{"positive_control": 0.1}, {"resume": True, "keep": "x"}, {"fidelity_models": True}]
 )
 def test_options_that_need_rows_are_refused(tables, option):
     name = next(iter(option))

@@ -14,6 +14,7 @@ from divulge.case.case import build_case
 from divulge.cli import cli
 from divulge.core.errors import ColumnError, SettingError
 from divulge.run import forecast
+from divulge.run.asked_elsewhere import NO_ROOM_TO_SEARCH
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, work_of
 from divulge.run.forecast import prepared, sizes_of
 from divulge.run.memory import Room
@@ -127,3 +128,39 @@ def test_fewer_people_take_less():
     assert costs == sorted(costs)
     assert WORK.of_people(1.0) == WORK
     assert expected_seconds(WORK, 1) > expected_seconds(WORK, 4)
+
+
+def test_the_plan_of_an_engine_says_what_it_makes_asks_and_writes(tables, files, tmp_path):
+    asked = {"holdout": files[2], "keys": ["age", "area"], "targets": ["secret job"]}
+    counts = divulge.plan(*files[:2], engine="duckdb", **asked)
+    assert (counts.disk, counts.blocks, counts.people) == (0, 0, None)
+    assert "linkability" in dict(counts.not_run) and "linkability" not in {a.attack for a in counts.attacks}
+    told = divulge.plan(*files[:2], engine="duckdb", people=500, **asked)
+    assert {"linkability", "inference", "membership", "disco"} <= {a.attack for a in told.attacks}
+    assert "dcr" in dict(told.not_run) and told.asked == (500, 500)
+    codes = 1 + 1 + 1 + 2 + 2  # bytes a row: ages, areas, jobs, pays and homes
+    index = 80 + 6 * len(build_case(*tables).schema.usable())
+    assert told.disk == codes * 2 * N + codes * 3000 + index * N and told.blocks == 1
+    assert "in a private folder, removed at the end: codes of all rows, and indices of up to 1 block" in " ".join(
+        str(told).split()
+    )
+    assert json.loads(told.to_json())["engine"] == "duckdb"
+    report = divulge.assess(*files[:2], people=500, engine="duckdb", jobs=1, fidelity=False, models=False, **asked)
+    assert {o.attack for o in report.assessment.not_run} == set(dict(told.not_run))
+    with pytest.raises(SettingError, match="people: not with engine='spark'"):
+        divulge.plan(*files[:2], engine="spark", people=500, **asked)
+
+
+def test_the_plan_says_which_searches_do_not_fit(files, monkeypatch):
+    monkeypatch.setattr(forecast, "room", lambda: Room(10**6, 0, "a test says so"))
+    told = divulge.plan(*files[:2], holdout=files[2], engine="duckdb", people=500)
+    assert dict(told.not_run)["linkability"] == NO_ROOM_TO_SEARCH
+    assert {"cap", "disco"} <= {a.attack for a in told.attacks}
+
+
+def test_the_plan_says_what_indices_in_files_take(tables, files, tmp_path):
+    told = divulge.plan(*files[:2], holdout=files[2], spill=tmp_path)
+    assert told.engine == "auto" and told.blocks == 1
+    assert told.disk == (80 + 6 * len(build_case(*tables).schema.usable())) * (N + 2 * (N + 3000))
+    assert "disk" in str(told) and "codes of all rows" not in str(told)
+    assert divulge.plan(*files[:2], holdout=files[2]).disk == 0

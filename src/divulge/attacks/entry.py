@@ -78,6 +78,9 @@ class Plan:
     """Whether the attack needs a holdout."""
     in_memory: bool = False
     """Whether the attack needs every row in memory, so that tables elsewhere are read first."""
+    by_parts: Literal["no", "by keys", "yes"] = "no"
+    """Whether the attack takes a synthetic table in files part by part, so that it may be larger than the memory:
+    where keys are given, always, or never."""
     searched: Literal["all", "first", "no"] = "no"
     """Which key sets of a search are tested when no keys are given: "all" sets of each target, as one family; the
     "first" set of each target; or "no" set. Both use the settings of the first call."""
@@ -99,13 +102,25 @@ class Plan:
 
 
 def per_table(
-    *, columns: int = 1, in_memory: bool = True, strangers: bool = False, counted: Settings | None = None
+    *,
+    columns: int = 1,
+    in_memory: bool = True,
+    strangers: bool = False,
+    counted: Settings | None = None,
+    by_parts: Literal["no", "yes"] = "no",
 ) -> Plan:
     """Return the plan of an attack on whole rows: one call, if at least `columns` columns can be attacked."""
-    return Plan("table", columns=columns, in_memory=in_memory, strangers=strangers, counted=counted)
+    plan = Plan("table", columns=columns, in_memory=in_memory, strangers=strangers, counted=counted)
+    return replace(plan, by_parts=by_parts)
 
 
-def per_target(*, chosen: Targets | None = None, reasons: Reasons | None = None, strangers: bool = False) -> Plan:
+def per_target(
+    *,
+    chosen: Targets | None = None,
+    reasons: Reasons | None = None,
+    strangers: bool = False,
+    by_parts: Literal["no", "by keys"] = "no",
+) -> Plan:
     """Return the plan of an attack on each target with all known columns.
 
     Each call passes `target`, and of `keys` (if given), `subgroups` and `ways` those that the attack accepts.
@@ -118,8 +133,10 @@ def per_target(*, chosen: Targets | None = None, reasons: Reasons | None = None,
         Why a run makes no such attack in which none is chosen, see `Plan.reasons`.
     strangers
         Whether the attack needs a holdout.
+    by_parts
+        See `Plan.by_parts`.
     """
-    plan = Plan("target", columns=2, in_memory=True, strangers=strangers, reasons=reasons or {})
+    plan = Plan("target", columns=2, in_memory=True, strangers=strangers, reasons=reasons or {}, by_parts=by_parts)
     return plan if chosen is None else replace(plan, chosen=chosen)
 
 

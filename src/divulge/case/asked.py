@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.case.code_files import CodeFolder, codes_in_files
+from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
-from divulge.case.invariant_order import canonical_of
+from divulge.tables.frames import Table
 
-__all__ = ["Asked", "asked_of"]
+__all__ = ["Asked", "ask_where_they_are", "asked_of", "rows_in_files"]
 
 Ints = NDArray[np.int64]
+Progress = Callable[[int, int], None]
 
-_PEOPLE = (0, 2)
-"""The tables of people: real and holdout."""
+
+_IN_FILES = "codes of all rows in files"
+"""Where a case keeps that of its rows."""
+
+
+def _unheard(done: int, total: int) -> None:
+    """Tell nobody of the progress."""
 
 
 class Asked(NamedTuple):
@@ -57,29 +67,55 @@ def asked_of(case: Case, people: int | None) -> Asked | None:
     >>> asked.case.n_rows("real"), asked.case.n_rows("synthetic"), asked.case.n_rows("holdout")
     (10, 2, 1)
     """
-    if people is None or all(case.n_people(ROLES[i]) <= people for i in case.encoded.people):
+    if people is None or (_key(people) not in case.cache and _all(case, people)):
         return None
-    return case.cache.once(("people asked", people), lambda: _asked(case, people))
+    return case.cache.once(_key(people), lambda: _asked(case, people))
+
+
+def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Progress = _unheard) -> Asked:
+    """Draw the people of a case whose rows an engine holds, by the codes of all rows in files; `asked_of` has them.
+
+    The same people are drawn as in memory. All are taken where there are no more.
+
+    Parameters
+    ----------
+    people
+        As in `asked_of`.
+    folder
+        Where the codes are written.
+    progress
+        Called with the rows that were written and all rows.
+    """
+    codes = codes_in_files(case.encoded, case.columns, folder, progress)
+    whole = case.derived(case.encoded.with_rows(codes))
+    asked = case.cache[_key(people)] = _asked(whole, people)
+    case.cache[_IN_FILES] = whole
+    return asked
+
+
+def rows_in_files(case: Case) -> Case | None:
+    """Return a case with the codes of all its rows, where these were written to files; else None."""
+    found: Case | None = case.cache.get(_IN_FILES)
+    return found
+
+
+def _key(people: int) -> tuple[str, int]:
+    """Return where a case keeps the people asked."""
+    return "people asked", people
+
+
+def _all(case: Case, people: int) -> bool:
+    """Return whether no table has more people."""
+    return all(case.n_people(ROLES[i]) <= people for i in case.encoded.people)
 
 
 def _asked(case: Case, people: int) -> Asked:
-    rows = {i: _drawn(case, i, people) for i in case.encoded.people}
-    tables = tuple(t.rows_at(rows[i]) if i in rows else t for i, t in enumerate(case.tables))
+    rows = {i: drawn_people(case, i, people) for i in case.encoded.people}
+    tables = tuple(_rows_at(t, rows[i]) if i in rows else t for i, t in enumerate(case.tables))
     encoded = case.encoded.with_people(rows, tables)
     return Asked(case.derived(encoded, tables), rows[0], rows.get(2))
 
 
-def _drawn(case: Case, which: int, people: int) -> Ints:
-    """Return the rows of the people asked of one table, ascending."""
-    role = ROLES[which]
-    units = case.units(role)
-    n = case.n_rows(role)
-    if case.n_people(role) <= people:
-        return np.arange(n)
-    order = canonical_of(case, case.columns, [which]).order(which)
-    rng = case.rng(f"people asked, {role}")
-    if units is None:
-        return np.sort(rng.choice(order, people, replace=False))
-    _, first = np.unique(units[order], return_index=True)  # units in the order of their first rows
-    named = units[order][np.sort(first)]
-    return np.flatnonzero(np.isin(units, rng.choice(named, people, replace=False)))
+def _rows_at(table: Table, rows: Ints) -> Table:
+    """Return some rows of a table; an engine has no table of these."""
+    return table.rows_at(rows) if table.counting is None else replace(table, n_rows=len(rows), sha256="", counting=None)

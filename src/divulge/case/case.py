@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.case.cells import Cells, Gathered, cells_of, codes_of_rows, gathered_of
+from divulge.case.cells import Cells, Gathered, cells_in_parts, cells_of, codes_of_rows, gathered_of
 from divulge.case.encoded import ROLES, EncodedTables
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.memo import Memo
@@ -76,8 +76,8 @@ class Case:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the rows of all tables are in memory; only then are there values for each record."""
-        return all(t.frame is not None for t in self.tables)
+        """Whether the rows of all tables are here, or their codes; only then are there values for each record."""
+        return self.encoded.by_codes or all(t.frame is not None for t in self.tables)
 
     @property
     def unit(self) -> str | None:
@@ -221,13 +221,8 @@ class Case:
 
     def _count(self, keys: tuple[str, ...], targets: tuple[str, ...], binned: bool) -> ContingencyTable:
         names = keys + targets
-        weights: list[NDArray[np.int64] | None]
-        if self.in_memory:
-            rows = [[self.codes(n, binned=binned)[i] for n in names] for i in range(len(self.tables))]
-            weights = [None] * len(rows)
-        else:
-            cells = [self._cells(i, names, binned) for i in range(len(self.tables))]
-            rows, weights = [c.codes for c in cells], [c.times for c in cells]
+        cells = [self._cells(i, names, binned) for i in range(len(self.tables))]
+        rows, weights = [c.codes for c in cells], [c.times for c in cells]
         while len(rows) < 3:
             rows.append([np.zeros(0, dtype=np.int32) for _ in names])
             weights.append(None)
@@ -251,7 +246,16 @@ class Case:
         if self._has(names, binned):
             gathered: Gathered = self.cache.get(_GATHERED)
             return gathered.cells(which, names, binned=binned)
+        if which == 1 and self.synthetic_in_files:
+            return cells_in_parts(self.encoded, which, names, binned=binned)
+        if self.in_memory:
+            return Cells([self.encoded.codes_in(n, which, binned=binned) for n in names], None)
         return cells_of(self.encoded, which, names, [binned] * len(names))
+
+    @property
+    def synthetic_in_files(self) -> bool:
+        """Whether the synthetic rows are codes in files, which may be more than fit into memory."""
+        return self.in_memory and self.tables[1].counting is not None
 
     def units(self, role: str) -> NDArray[np.int64] | None:
         """Return the person or household of each row of a table; None when each row is its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +11,28 @@ from numpy.typing import NDArray
 
 from divulge.case.encoded import EncodedTables
 from divulge.core.hashing import code_hashes
+from divulge.kernels.counts.contingency import combine
 from divulge.tables.counting import narrow
 from divulge.tables.frames import profiles
 
-__all__ = ["Cells", "Gathered", "cells_of", "codes_of_rows", "drawn_codes", "gathered_of", "n_cells_of"]
+__all__ = [
+    "Cells",
+    "Gathered",
+    "cells_in_parts",
+    "cells_of",
+    "codes_of_rows",
+    "drawn_codes",
+    "gathered_of",
+    "n_cells_in_parts",
+    "n_cells_of",
+    "of_values",
+]
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
+
+_PART = 4_000_000  # rows that are counted at once
+_WIDEST = 2**62  # combinations of codes that a number tells apart
 
 
 class Cells(NamedTuple):
@@ -84,7 +100,7 @@ def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned:
     if not columns:
         return Cells([], np.array([table.n_rows]))
     if table.counting is not None:
-        coded = [_of_values(encoded, c, which, b) for c, b in zip(columns, binned, strict=True)]
+        coded = [of_values(encoded, c, which, binned=b) for c, b in zip(columns, binned, strict=True)]
         return Cells(*table.counting.cells([table.names[c] for c in columns], coded))
     if table.frame is not None:
         codes = [c for name in columns if (c := encoded.pooled(name).codes[which]) is not None]
@@ -94,6 +110,57 @@ def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned:
         codes = [encoded.pooled(c).encode(s, which) for c, s in zip(columns, raw, strict=True)]
     maps = [encoded.binning(c).map if b else None for c, b in zip(columns, binned, strict=True)]
     return Cells([c if m is None else m[c] for c, m in zip(codes, maps, strict=True)], count)
+
+
+def cells_in_parts(encoded: EncodedTables, which: int, columns: Sequence[str], *, binned: bool) -> Cells:
+    """Return the cells of a table whose codes of rows are known, counted some rows at a time.
+
+    Raises
+    ------
+    SettingError
+        The codes are not known.
+    """
+    plain = [encoded.codes(c, binned=False)[which] for c in columns]
+    maps = [encoded.binning(c).map if binned and encoded.binning(c).bins else None for c in columns]
+    sizes = [encoded.n_codes(c, binned=binned) for c in columns]
+    n_rows = encoded.tables[which].n_rows
+    if not columns or prod(sizes) >= _WIDEST:
+        return Cells([c if m is None else m[c] for c, m in zip(plain, maps, strict=True)], None)
+    found = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    waiting = [found]
+    for first in range(0, n_rows, _PART):
+        some = [c[first : first + _PART] for c in plain]
+        ids, _ = combine([c if m is None else m[c] for c, m in zip(some, maps, strict=True)], sizes)
+        waiting.append(np.unique(ids.astype(np.int64, copy=False), return_counts=True))
+        if sum(len(ids) for ids, _ in waiting[1:]) > max(_PART, len(waiting[0][0])):
+            waiting = [_added(waiting)]
+    ids, times = _added(waiting)
+    codes: list[Codes] = []
+    for size in reversed(sizes):
+        ids, own = np.divmod(ids, size)
+        codes.insert(0, own.astype(np.int32))
+    return Cells(codes, times)
+
+
+def n_cells_in_parts(encoded: EncodedTables, which: int, columns: Sequence[str], *, binned: bool) -> int:
+    """Return how many cells `cells_in_parts` gives; eight bytes a row are held for this."""
+    plain = [encoded.codes(c, binned=False)[which] for c in columns]
+    maps = [encoded.binning(c).map if binned and encoded.binning(c).bins else None for c in columns]
+    hashes = np.empty(encoded.tables[which].n_rows, dtype=np.uint64)
+    for first in range(0, len(hashes), _PART):
+        some = [c[first : first + _PART] for c in plain]
+        hashes[first : first + _PART] = code_hashes([c if m is None else m[c] for c, m in zip(some, maps, strict=True)])
+    hashes.sort()
+    return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + min(1, len(hashes))
+
+
+def _added(parts: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """Return the distinct numbers of several lists, ascending, and the sum of the counts of each."""
+    every, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(every, kind="stable")
+    every, counts = every[order], counts[order]
+    first = np.flatnonzero(np.r_[True, every[1:] != every[:-1]]) if len(every) else np.zeros(0, dtype=np.int64)
+    return every[first], np.add.reduceat(counts, first) if len(first) else counts
 
 
 def codes_of_rows(encoded: EncodedTables, columns: Sequence[str]) -> dict[str, tuple[Codes, ...]]:
@@ -148,7 +215,7 @@ def n_cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], *, bi
     table = encoded.tables[which]
     if table.counting is None or not columns:
         return table.n_rows
-    coded = [_of_values(encoded, c, which, binned) for c in columns]
+    coded = [of_values(encoded, c, which, binned=binned) for c in columns]
     return table.counting.n_cells([table.names[c] for c in columns], coded)
 
 
@@ -158,8 +225,8 @@ def _one_by_one(cells: Cells) -> Cells:
     return Cells([c if times is None else np.repeat(c, times) for c in cells.codes], None)
 
 
-def _of_values(encoded: EncodedTables, column: str, which: int, binned: bool) -> Codes:
-    """Return the code of each distinct value of a column, in the order in which the engine tells them."""
+def of_values(encoded: EncodedTables, column: str, which: int, *, binned: bool) -> Codes:
+    """Return the code of each distinct value of a column, in the order in which the engine tells them, narrow."""
     codes = encoded.pooled(column).of_values[which]
     assert codes is not None
     return narrow(encoded.binning(column).map[codes] if binned else codes, encoded.n_codes(column, binned=binned))

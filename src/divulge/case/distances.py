@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
+from divulge.case.spill import Spill
+from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns, column_names
 from divulge.kernels.neighbours.block_index import BlockIndex
-from divulge.kernels.neighbours.distinct import Distinct
+from divulge.kernels.neighbours.distinct import Distinct, hashes_of
 from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Nearest
@@ -29,8 +31,7 @@ __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "neare
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
-# A block takes some 200 MB; more blocks take more time (docs/neighbours.md).
-_BLOCK_ROWS, _MOST_BLOCKS = 500_000, 32
+_PART = 500_000  # rows that are hashed at once
 _OF_NEAREST = tuple(f.name for f in fields(Nearest))
 
 
@@ -90,11 +91,20 @@ class Distances:
         self._measured = case.encoded.measured_columns(columns, weights, ranges_of, keep=keep)
         self.ruler = self._measured.ruler
         self.columns = tuple(sorted(columns))
-        self._progress = case.progress
+        self._progress, self._spill = case.progress, case.encoded.spill
+
+    @property
+    def by_parts(self) -> bool:
+        """Whether indices lie in files, block by block, and rows are made part by part."""
+        return self._spill is not None
 
     def rows(self, role: str) -> Rows:
         """Return the rows of "real", "synthetic", "holdout" or "people" under the ruler."""
         return self._measured.rows(role)
+
+    def source(self, role: str) -> TableRows:
+        """Return the rows of a table, made part by part when they are asked for."""
+        return self._measured.source(role)
 
     def distinct(self, role: str, *, always: bool = False) -> Distinct:
         """Return the distinct rows of a table; where few rows repeat, the repeats stay in unless `always`."""
@@ -124,6 +134,8 @@ class Distances:
                 found = [self.nearest(side, reference, k) for side in sides]
                 return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
             own = self._own(queries, reference)
+            if self._spill is not None:
+                return self._blocks(reference, self._spill).nearest(self._measured.source(queries), k, own=own)
             return self.index(reference).nearest(
                 self.distinct(queries) if own is None else self.rows(queries), k, own=own
             )
@@ -150,16 +162,34 @@ class Distances:
         place = Path(folder)
         if not place.is_dir():
             raise SettingError("spill: no such folder. hint: name one that exists, with room for the index.")
-        rows = max(_BLOCK_ROWS, -(-self.n_rows(reference) // _MOST_BLOCKS))
-        source = self._measured.source
-        index = BlockIndex(self.ruler, source(reference), place, block_rows=rows, progress=self._progress)
-        return index.nearest(source(queries), k)
+        return self._in_blocks(reference, Spill(place)).nearest(self._measured.source(queries), k)
+
+    def _blocks(self, role: str, spill: Spill) -> BlockIndex:
+        """Return the index of a table in blocks, for all searches."""
+        return self._measured.once(("blocks", role, spill), [role], lambda: self._in_blocks(role, spill))
+
+    def _in_blocks(self, role: str, spill: Spill) -> BlockIndex:
+        rows, source = spill.rows_of_block(self.n_rows(role)), self._measured.source(role)
+        return BlockIndex(self.ruler, source, spill.folder, block_rows=rows, progress=self._progress)
 
     def index(self, role: str) -> Index:
-        """Return the search index over a table's rows."""
+        """Return the search index over a table's rows, in memory."""
         return self._measured.index(role, self._progress)
 
-    def attraction(self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None) -> Floats:
+    def nearest_to(self, rows: Rows, reference: str) -> Nearest:
+        """Return the nearest row of a table for each of some rows, which no table need have."""
+        searched = self.index(reference) if self._spill is None else self._blocks(reference, self._spill)
+        return searched.nearest(rows)
+
+    def count_within(self, queries: str, reference: str, radius: float) -> Ints:
+        """Return how many rows of one table lie at most `radius` from each row of another."""
+        if self._spill is not None:
+            return self._blocks(reference, self._spill).count_within(self._measured.source(queries), radius)
+        return self.index(reference).count_within(self.rows(queries), radius)
+
+    def attraction(
+        self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None, *, among: str = "people"
+    ) -> Floats:
         """Return each person's attraction: the number of synthetic rows whose nearest person they are, ties shared.
 
         Parameters
@@ -168,24 +198,41 @@ class Distances:
             Shape (n_synthetic,): which synthetic rows to count; None counts all.
         closer_than
             Shape (n_real + n_holdout,): a person attracts only rows closer than this; None sets no limit.
+        among
+            The table of these persons: "people", "real" or "holdout".
 
         Returns
         -------
         ndarray
             Shape (n_real + n_holdout,); without a limit it adds up to the number of synthetic rows counted.
         """
-        return self.index("people").attraction(self.distinct("synthetic"), chosen, closer_than)
+        if self._spill is not None:
+            return self._blocks(among, self._spill).attraction(self._measured.source("synthetic"), chosen, closer_than)
+        return self.index(among).attraction(self.distinct("synthetic"), chosen, closer_than)
 
     def alike(self) -> tuple[Ints, Ints]:
         """Return for each distinct record of the people how many members and how many strangers have it."""
 
         def make() -> tuple[Ints, Ints]:
-            distinct = self.distinct("people", always=True)
-            of_row = distinct.of_each
-            n, size = self.n_rows("real"), len(distinct.times)
+            of_row = self._same("people")[0]
+            n, size = self.n_rows("real"), int(of_row.max()) + 1
             return np.bincount(of_row[:n], minlength=size), np.bincount(of_row[n:], minlength=size)
 
         return self._measured.once(("alike",), ["people"], make)
+
+    def repeats(self) -> int:
+        """Return the greatest common divisor of how often each distinct synthetic row occurs."""
+        return int(np.gcd.reduce(self._same("synthetic")[1]))
+
+    def _same(self, role: str) -> tuple[Ints, Ints]:
+        """Return the distinct record of each row, and how many rows each distinct record stands for."""
+        if self._spill is None:
+            distinct = self.distinct(role, always=True)
+            return distinct.of_each, distinct.times
+        source, n = self._measured.source(role), self.n_rows(role)
+        hashes = [hashes_of(source.part(a, min(a + _PART, n))) for a in range(0, n, _PART)]
+        _, of_each, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+        return of_each, times
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)

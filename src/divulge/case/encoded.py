@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.case.spill import Spill
 from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.hashing import value_hashes
@@ -79,6 +80,10 @@ class EncodedTables:
         self._pooled = Memo(pooled)
         self._binned, self._codes, self._of_all, self._of_people = Memo(), Memo(), Memo(), Memo()
         self._passing = Memo(most_bytes=_PASSING_BYTES)
+        self.by_codes = False
+        """Whether the codes of every row are known although no table holds its rows."""
+        self.spill: Spill | None = None
+        """Where indices are written; None holds them in memory."""
         # what fixes bins and ranges where these are some people of other tables; not itself, or a cycle would keep it
         self._whole: EncodedTables | None = None
 
@@ -86,6 +91,7 @@ class EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
         out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled.values())
         out._of_people = Memo({key: kept for key, kept in self._of_people.values().items() if key[0] == "numbers"})
+        out.spill = self.spill
         return out
 
     def with_codes(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
@@ -93,6 +99,12 @@ class EncodedTables:
         out = self.with_schema(self.schema)
         for column, own in codes.items():
             out._pooled[column] = replace(self.pooled(column), codes=own)
+        return out
+
+    def with_rows(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
+        """Return the tables with the codes of each row in every column, so that attacks may ask for rows."""
+        out = self.with_codes(codes)
+        out.by_codes = True
         return out
 
     def with_synthetic(self, codes: Mapping[str, Codes], table: Table | None = None) -> EncodedTables:
@@ -126,9 +138,10 @@ class EncodedTables:
         """
         out = self.with_schema(self.schema)
         out.tables, out._whole, out._of_people = tuple(tables), self._whole or self, Memo(out._of_people.values())
+        out.by_codes = self.by_codes
         for column in self.columns:
             whole = self.codes(column, binned=False)
-            own = {which: whole[which][kept] for which, kept in rows.items()}
+            own = {which: whole[which][kept].astype(np.int32, copy=False) for which, kept in rows.items()}
             out._pooled[column] = _with_codes(self.pooled(column), own)
         return out
 
@@ -190,23 +203,22 @@ class EncodedTables:
         SettingError
             The rows are not in memory.
         """
-        return self._codes.once((column, binned), lambda: self._coded(column, binned))
+        return self._codes.once(
+            (column, binned),
+            lambda: tuple(self.codes_in(column, i, binned=binned) for i in range(len(self.tables))),
+        )
 
-    def _coded(self, column: str, binned: bool) -> tuple[Codes, ...]:
-        # without bins each level is its own code: the lookup of every row is not needed
-        coding = self.binning(column).map if binned and self.binning(column).bins else None
-        out = []
-        for i, (table, codes) in enumerate(zip(self.tables, self.pooled(column).codes, strict=True)):
-            if codes is None:
-                raise SettingError(
-                    f"{table.role}: this measure needs every row in memory, and the table is counted where it "
-                    "lives. hint: collect it first (.collect(), .pl())."
-                )
-            out.append(codes if coding is None else self._looked_up(column, coding, codes, i))
-        return tuple(out)
-
-    def _looked_up(self, column: str, coding: Codes, codes: Codes, which: int) -> Codes:
-        return self.once(("binned codes", column, which), lambda: coding[codes], [which])
+    def codes_in(self, column: str, which: int, *, binned: bool = True) -> Codes:
+        """Return the code of each row of one table; see `codes`."""
+        codes = self.pooled(column).codes[which]
+        if codes is None:
+            raise SettingError(
+                f"{self.tables[which].role}: this measure needs every row in memory, and the table is counted where it "
+                "lives. hint: collect it first (.collect(), .pl())."
+            )
+        if not binned or not self.binning(column).bins:  # without bins each level is its own code
+            return codes
+        return self.once(("binned codes", column, which), lambda: self.binning(column).map[codes], [which])
 
     def n_codes(self, column: str, *, binned: bool = True) -> int:
         """Return how many codes a column has, code 0 (missing) included."""
@@ -312,7 +324,7 @@ class EncodedTables:
         """Return a 64-bit hash of the codes of each row of a table, shape (n_rows,); the order of `columns` matters."""
         out = np.zeros(self.tables[which].n_rows, dtype=np.uint64)
         for column in columns:
-            out += self._level_hashes(column, binned)[self.codes(column, binned=binned)[which]]
+            out += self._level_hashes(column, binned)[self.codes_in(column, which, binned=binned)]
         return out
 
     def _level_hashes(self, column: str, binned: bool) -> Hashes:
@@ -414,6 +426,10 @@ class MeasuredColumns:
             for m, levels, given in zip(self._columns, self._numbers, values, strict=True)
         ]
         return rows_of(columns, 0, len(values[0][1]))
+
+    def rows_of_codes(self, codes: Sequence[Codes]) -> Rows:
+        """Return the rows of given codes on the ruler; for each column, sorted by name, shape (n_rows,)."""
+        return TableRows(self._columns, [(own,) for own in codes], [0]).part(0, len(codes[0]))
 
     def distinct(self, role: str, *, always: bool = False) -> Distinct:
         """Return the distinct rows; where few rows repeat, the repeats stay in unless `always`."""

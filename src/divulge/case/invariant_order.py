@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 _HOLDOUT = 2
+_OF_COLUMN, _OF_ROW, _OF_TABLE = 1_000, 5_000, 10_007  # salts of hashes
 
 
 class _Hashed(NamedTuple):
@@ -66,13 +67,13 @@ class Canonical:
         lengths = [len(self._levels_of(0, t)) for t in self._tables]
         numbers = [0 if blind and t == _HOLDOUT else t for t in self._tables]
         table = np.repeat(numbers, lengths).astype(np.uint64)
-        fixed = sum(parts, value_hashes(table, 10_007))
+        fixed = sum(parts, value_hashes(table, _OF_TABLE))
         colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
         for _ in range(3):
             hashes = fixed.copy()
             for j, codes in enumerate(every):
-                hashes += value_hashes(colours[j], 1_000 + j)[codes]
-            salted = value_hashes(hashes, 5_000)
+                hashes += value_hashes(colours[j], _OF_COLUMN + j)[codes]
+            salted = value_hashes(hashes, _OF_ROW)
             colours = [_summed(codes, salted, len(k)) for codes, k in zip(every, colours, strict=True)]
         return _Hashed(colours, np.split(hashes, np.cumsum(lengths)[:-1]))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, attacker_options, engine_option, run_options, table_options
+from divulge.cli.options import FILE, attacker_options, engine_option, run_options, spill_option, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import (
     check_file,
@@ -34,7 +34,7 @@ __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
     "search", "models", "membership", "utility", "fidelity", "fidelity_models", "acceptable", "positive_control",
-    "seed", "level", "budget", "people", "resume", "beyond_memory", "engine",
+    "seed", "level", "budget", "people", "resume", "beyond_memory", "engine", "spill",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
 
@@ -43,7 +43,8 @@ _PASSED_ON = (
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
 @attacker_options
-@engine_option("attribution, uniqueness, exact copies and fidelity")
+@engine_option("attribution, uniqueness, exact copies and fidelity, and with --people what asks a sample")
+@spill_option
 @table_options
 @run_options
 def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:
@@ -189,7 +190,7 @@ def demo(**options: Any) -> None:
 
     options |= {
         "keys": ["age", "educ", "TVnews"], "targets": ["vote", "PID", "income"], "schema_file": None, "unit": None,
-        "ignore": [], "missing": [], "engine": "auto",
+        "ignore": [], "missing": [], "engine": "auto", "spill": None,
     }  # fmt: skip
     folder = _checked_folder(options)
     real, synthetic, holdout = tables(seed=options["seed"])

@@ -20,6 +20,7 @@ __all__ = [
     "names",
     "planned_options",
     "run_options",
+    "spill_option",
     "table_options",
 ]
 
@@ -100,6 +101,13 @@ def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any
         help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that "
         f"do not fit into memory: {told}.",
     )
+
+
+spill_option = click.option(
+    "--spill", type=FOLDER, metavar="DIR",
+    help="Folder for what does not fit into memory, in a private folder that is removed at the end: indices, searched "
+    "block by block; with --engine and --people the codes of all rows too  [default then: that for temporary files].",
+)  # fmt: skip
 
 
 _Options = tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...]

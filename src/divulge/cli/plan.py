@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import FILE, attacker_options, planned_options, table_options
+from divulge.cli.options import (
+    FILE,
+    attacker_options,
+    engine_option,
+    planned_options,
+    spill_option,
+    table_options,
+)
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file, check_names
 from divulge.core.errors import SettingError
@@ -21,6 +28,8 @@ __all__ = ["plan"]
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
 @attacker_options
+@engine_option("as in `divulge assess`")
+@spill_option
 @table_options
 @planned_options
 @click.option(

@@ -21,24 +21,25 @@ from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
-from divulge.case.preconditions import CRITICAL, check_all, table_facts
+from divulge.case.preconditions import CRITICAL, check_all
 from divulge.core import __version__
 from divulge.core.result import Result
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
-from divulge.measures.single_table import utility as utility_of
 from divulge.report.assembly import assembled
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
+from divulge.run.asked_elsewhere import Rows
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
 from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
+from divulge.run.parts import measured_utility, tables_in_report
 from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
@@ -90,6 +91,7 @@ def assess(
     resume: bool = False,
     beyond_memory: bool = False,
     engine: str = "auto",
+    spill: str | Path | None = None,
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> Report:
@@ -165,7 +167,13 @@ def assess(
     engine
         "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, and "spark"
         Spark frames, for tables that do not fit into memory: attribution, uniqueness, exact copies, and fidelity by
-        codes of the rows. Attacks that need every row are then listed as not made. "auto" and "memory" read all tables.
+        codes of the rows. With a number of `people` ("duckdb", "polars") a sample of that size is asked as in memory.
+        Attacks that need every row are then listed as not made. "auto" and "memory" read all tables.
+    spill
+        A folder in which a private folder is made, for what does not fit into memory; removed at the end. Tables in
+        memory have their indices there, searched block by block, about 170 bytes a row of 15 columns each. Where an
+        engine counts and `people` are asked, the codes of all rows are there too, one to four bytes a value; None
+        then takes the folder for temporary files. No result depends on it.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -183,7 +191,7 @@ def assess(
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine,
+        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine, spill,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -227,6 +235,7 @@ class _Assessing:
     """Whether a sample of people is asked because all do not fit into memory."""
     n_rows: int = 0
     """Of all tables, once they are read."""
+    rows: Rows = dataclasses.field(default_factory=Rows)
 
     def report(self, real: Any, synthetic: Any, holdout: Any) -> Report:
         """Return the report on three tables."""
@@ -239,7 +248,10 @@ class _Assessing:
             if not counts_elsewhere(self.options):
                 tables = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
                 self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
-            found, results = self._assessed(*tables, clock, started)
+            try:
+                found, results = self._assessed(*tables, clock, started)
+            finally:
+                self.rows.remove()
         return Report(found, tuple(results.results), results.records, kind_of(real))
 
     def _assessed(
@@ -258,6 +270,7 @@ class _Assessing:
         if elsewhere:
             keep_counted(plan, options)
             self.progress("counting the tables where they are", 0, 1)
+            self.rows.ask(case, plan, options, self.progress, self.before)
             gather(case, plan, options)
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
@@ -272,7 +285,7 @@ class _Assessing:
             settings=stated(self.attacker, self.reading, options, case.unit),
             started=stated_moment(started),
             seconds=stated_seconds(clock.seconds),
-            tables=_tables(case),
+            tables=tables_in_report(case),
             schema=case.schema,
             bins=case.bins_in_words([c for c in case.columns if c in case.encoded.binned]),
             checks=checks,
@@ -342,6 +355,7 @@ class _Assessing:
         )  # fmt: skip
         if not case.in_memory and not counts_elsewhere(options):
             case = case.collected("joint tests need the scores of each person together")
+        self.rows.search_by_blocks(case, options)
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
     def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
@@ -359,7 +373,7 @@ class _Assessing:
         facts = people_facts(case)
         fidelity = self._fidelity(case, plan, runner, run)
         wanted = self.options.utility and case.in_memory
-        utility = _utility(case, self.attacker.targets, runner, run) if wanted else []
+        utility = measured_utility(case, self.attacker.targets, runner, run) if wanted else []
         return _Found(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
@@ -467,30 +481,6 @@ def _n_compared(plan: Plan) -> int:
     return sum(CATALOGUE[name].compared for name in set(plan.attacks))
 
 
-def _utility(case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome) -> list[dict[str, Any]]:
-    """Return the utility results of the synthetic table; [] once the time is up."""
-    if runner.clock.up:
-        run.left_out.append(told_left_out("utility", 1, 1))
-        return []
-    with runner.watch.part("utility"):
-        runner.watch.step("measuring utility", 0, 1)
-        return [u.to_dict() for u in utility_of(case, targets=targets)]
-
-
 def _enough(clock: Clock, run: RunOutcome) -> bool:
     """Return whether the remaining time is enough for the further runs of the positive control."""
     return clock.left() > len(KINDS) * sum(r.seconds for r in run.results)
-
-
-def _tables(case: Case) -> dict[str, Any]:
-    out: dict[str, Any] = {"real": None, "synthetic": None, "holdout": None}
-    facts = table_facts(case)
-    for i, table in enumerate(case.tables):
-        out[table.role] = {
-            "rows": table.n_rows,
-            "columns": len(table.columns),
-            "sha256": table.sha256 or case.encoded.fingerprint(i),
-            "hashed": "file" if table.sha256 else "canonical columns",
-            **facts[i],
-        }
-    return out

@@ -7,19 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from divulge.attacks import CATALOGUE
+from divulge.case.asked import rows_in_files
 from divulge.case.case import Case
-from divulge.case.cells import n_cells_of
+from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.blocks import compared_columns
 from divulge.measures.entry import Measure
+from divulge.run.asked_elsewhere import check_asked
 from divulge.run.memory import in_bytes, room
 from divulge.run.options import RunOptions
 from divulge.run.plan import Plan
-from divulge.tables.counting import COUNTING
+from divulge.tables.counting import COUNTING, narrowest
 
 __all__ = [
     "NEEDS_ROWS",
     "NO_ROOM",
+    "NO_ROOM_TO_COUNT",
     "check_counted",
     "codes_for_fidelity",
     "counted_measures",
@@ -34,6 +37,7 @@ COUNTED = "the tables were counted where they are: attacks that need every row w
 _PART = "copies: exact copies alone were counted; near copies and copies of parts of a row need every row"
 _NO_UTILITY = "utility was not measured: it needs every row"
 NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
+NO_ROOM_TO_COUNT = "it is about all people, and the distinct rows of what it looks at do not fit into memory"
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
 _CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions.md)
 _ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
@@ -46,11 +50,12 @@ def counts_elsewhere(options: RunOptions) -> bool:
 
 def check_counted(options: RunOptions) -> None:
     """Raise a `SettingError` for an option that needs rows where an engine counts the tables."""
+    check_asked(options)
     if not counts_elsewhere(options):
         return
     asked = {
-        "positive_control": options.positive_control is not None, "people": options.people not in (None, "all"),
-        "resume": options.resume, "fidelity_models": options.fidelity_models,
+        "positive_control": options.positive_control is not None, "resume": options.resume,
+        "fidelity_models": options.fidelity_models,
     }  # fmt: skip
     if refused := next((name for name, given in asked.items() if given), None):
         raise SettingError(
@@ -59,20 +64,19 @@ def check_counted(options: RunOptions) -> None:
 
 
 def keep_counted(plan: Plan, options: RunOptions) -> None:
-    """Leave in the plan what follows from counts alone, and list the attacks that do not."""
+    """Leave in the plan what counts alone give and what asks a sample of people, and list all other attacks."""
     tasks = []
     for task in plan.tasks:
-        settings = CATALOGUE[task.attack].plan.counted
-        if settings is not None:
-            tasks.append(dataclasses.replace(task, settings={**task.settings, **settings}))
+        entry = CATALOGUE[task.attack]
+        if options.sample is not None and entry.sampled:
+            tasks.append(task)
+        elif entry.plan.counted is not None:
+            tasks.append(dataclasses.replace(task, settings={**task.settings, **entry.plan.counted}))
     kept = {t.attack for t in tasks}
-    plan.uncounted = [name for name in dict.fromkeys(plan.attacks) if name not in kept]
+    plan.leave_out({name: NEEDS_ROWS for name in dict.fromkeys(plan.attacks) if name not in kept})
     plan.tasks, plan.described = tasks, []
     plan.notes += [COUNTED, *([_PART] if "copies" in kept else [])]
     plan.notes += [_NO_UTILITY] if options.utility else []
-    plan.not_run += [{"attack": name, "why": NEEDS_ROWS} for name in plan.uncounted]
-    order = list(CATALOGUE)
-    plan.not_run.sort(key=lambda one: order.index(one["attack"]))
 
 
 def gather(case: Case, plan: Plan, options: RunOptions) -> None:
@@ -81,22 +85,35 @@ def gather(case: Case, plan: Plan, options: RunOptions) -> None:
     Raises
     ------
     SizeError
-        They are not expected to fit into memory.
+        They are not expected to fit into memory, and no sample of people is asked. Where one is, the attacks on all
+        people are taken out of the plan instead, and listed.
     """
-    named = [[*t.settings.get("keys", ()), *filter(None, [t.settings.get("target")])] for t in plan.tasks]
-    counted = sorted({column for names in named for column in names})
-    compared = case.whole_record if "copies" in plan.attacks else ()
-    if not options.beyond_memory:
-        _check_gathered(case, {True: counted, False: compared}, sum(t.in_family for t in plan.tasks))
-    case.gather(counted, compared)
+    tasks = [t for t in plan.tasks if options.sample is None or not CATALOGUE[t.attack].sampled]
+    # whole records are the most rows: without them the others may fit
+    for some in (tasks, [t for t in tasks if t.attack != "copies"]):
+        named = [[*t.settings.get("keys", ()), *filter(None, [t.settings.get("target")])] for t in some]
+        counted = sorted({column for names in named for column in names})
+        compared = case.whole_record if any(t.attack == "copies" for t in some) else ()
+        try:
+            if not options.beyond_memory:
+                _check_gathered(case, {True: counted, False: compared}, sum(t.in_family for t in some))
+        except SizeError:
+            if options.sample is None:
+                raise
+            continue
+        plan.leave_out({t.attack: NO_ROOM_TO_COUNT for t in tasks if t not in some})
+        case.gather(counted, compared)
+        return
+    plan.leave_out(dict.fromkeys((t.attack for t in tasks), NO_ROOM_TO_COUNT))
 
 
 def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: int) -> None:
     """Raise a `SizeError` where the distinct rows of some columns, binned or not, do not fit into memory.
 
-    Only where there could be too many does the engine count them.
+    Only where there could be too many are they counted: by the engine, or from the codes of rows where these lie in
+    files.
     """
-    there = room()
+    there, coded = room(), rows_in_files(case)
     if there is None:
         return
 
@@ -112,7 +129,11 @@ def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: i
 
     def counted(which: int, binned: bool) -> int:
         apart = case.unit is not None and which != 1
-        return case.tables[which].n_rows if apart else n_cells_of(case.encoded, which, wanted[binned], binned=binned)
+        if apart:
+            return case.tables[which].n_rows
+        if coded is not None and wanted[binned]:
+            return n_cells_in_parts(coded.encoded, which, wanted[binned], binned=binned)
+        return n_cells_of(case.encoded, which, wanted[binned], binned=binned)
 
     if needed(at_most) > there.free and (bytes_needed := needed(counted)) > there.free:
         rows = " + ".join(f"{t.n_rows:,}" for t in case.tables)
@@ -140,7 +161,8 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
     """
     columns = sorted({*(compared_columns(case) or case.columns), *groups})
     n_rows, there = sum(t.n_rows for t in case.tables), room()
-    wide = sum(_width(case.n_codes(c, binned=False)) for c in (*columns, *([case.unit] if case.unit else [])))
+    named = (*columns, *([case.unit] if case.unit else []))
+    wide = sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named)
     needed = n_rows * (wide + _ROW)
     if there is not None and needed > there.free and not beyond_memory:
         raise SizeError(
@@ -160,11 +182,6 @@ def fidelity_case(case: Case, plan: Plan, groups: Sequence[str], options: RunOpt
     except SizeError:
         plan.notes.append(NO_ROOM)
         return None
-
-
-def _width(n_codes: int) -> int:
-    """Return the bytes of a code."""
-    return 1 if n_codes <= 2**8 else 2 if n_codes <= 2**16 else 4
 
 
 def counted_measures(measures: Sequence[Measure], engine: str, *, named: bool) -> tuple[tuple[Measure, ...], list[str]]:

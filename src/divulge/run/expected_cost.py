@@ -19,6 +19,7 @@ __all__ = [
     "bytes_parts",
     "expected_bytes",
     "expected_seconds",
+    "levels_of",
     "process_bytes",
     "seconds_afterwards",
     "seconds_of_tests",
@@ -108,7 +109,7 @@ def work_of(
         asked=some,
         columns=len(case.schema.usable()),
         bits=sum(_entropy(case, c) for c in case.schema.usable()),
-        levels=round(sum(_levels(case, c) for c in case.columns)),
+        levels=round(sum(levels_of(case, c) for c in case.columns)),
         table_bytes=sum(_bytes(case, i) for i in range(len(rows))),
         text_bytes=text_bytes,
         targets=per.count("target"),
@@ -130,7 +131,7 @@ def _entropy(case: Case, column: str) -> float:
     return -float((shares * np.log2(shares)).sum())
 
 
-def _levels(case: Case, column: str) -> float:
+def levels_of(case: Case, column: str) -> float:
     """Return about how many values of a column differ, from the rows that are there."""
     found = int(case.pooled(column).levels.len())
     there = sum(0 if t.frame is None else int(t.frame.height) for t in case.tables)

@@ -6,14 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import isnan
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.case.case import Case, build_case
+from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
-from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, process_bytes, work_of
+from divulge.run.asked_elsewhere import leave_out_searches, searches
+from divulge.run.counted import check_counted, keep_counted
+from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed
 from divulge.run.outlook import Given, Outlook, PlannedTests
@@ -21,10 +25,12 @@ from divulge.run.people import FEWER
 from divulge.run.plan import Plan, first_key_sets, plan_of
 from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
+from divulge.tables.counting import COUNTING, narrowest
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
 
+_BYTES_OF_INDEX, _BYTES_OF_INDEXED_CELL = 80, 6  # of a row of an index in files, 170 with 15 columns
 _SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
 """People asked where not all fit into memory: the first of these numbers that does."""
 
@@ -86,6 +92,8 @@ def plan(
     level: float = 0.95,
     jobs: int = 2,
     people: int | str | None = None,
+    engine: str = "auto",
+    spill: str | Path | None = None,
 ) -> Outlook:
     """Return what `divulge.assess` will take and can find with the same arguments, before any attack.
 
@@ -98,8 +106,9 @@ def plan(
         Tables: the path of a file or folder, or a frame of any kind.
     keys, targets, subgroups, schema, unit, ignore, missing, search, models, membership, utility
         As in `divulge.assess`.
-    fidelity, fidelity_models, acceptable, positive_control, seed, level, jobs, people
-        As in `divulge.assess`.
+    fidelity, fidelity_models, acceptable, positive_control, seed, level, jobs, people, engine, spill
+        As in `divulge.assess`; no folder is looked at. With an engine the memory told is that of the searches: the
+        distinct rows of what is counted come on top, and `assess` counts them before it begins.
 
     Returns
     -------
@@ -123,9 +132,10 @@ def plan(
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, people=people,
+        jobs, people=people, engine=engine, spill=spill,
     )  # fmt: skip
     options.check()
+    check_counted(options)
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     sizes = sizes_of((real, synthetic, holdout), reading.missing)
     if sizes is None:
@@ -169,9 +179,14 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
     case, planned, whole = prepared(sizes, attacker, reading, options)
     limit = None if there is None else sizes.limit(there)
     of = case.n_people("real"), case.n_people("holdout")
-    that_fit = _that_fit(whole, of, limit)
-    asked = _asked(options, of, that_fit)
-    work = whole.of_people(sum(asked) / sum(of))
+    if options.engine in COUNTING:
+        that_fit, asked = None, _asked(options, of, None)
+        work = _where_they_are(case, planned, options, sum(asked) / sum(of), limit)
+    else:
+        that_fit = _that_fit(whole, of, limit)
+        asked = _asked(options, of, that_fit)
+        work = whole.of_people(sum(asked) / sum(of))
+    disk, blocks = _in_files(case, planned, options)
     n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
     runs = 1 if options.positive_control is None else 1 + len(KINDS)
     fewer = replace(case, people_of={"real": asked[0], "holdout": asked[1]})
@@ -194,7 +209,41 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
         notes=(*planned.notes, *_limited(planned.attacks, max(of))),
+        engine=options.engine if options.engine in COUNTING else "auto",
+        disk=disk,
+        blocks=blocks,
     )
+
+
+def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float, limit: int | None) -> Work:
+    """Return the work beside the engine, and leave in the plan what a run makes there."""
+    keep_counted(planned, options)
+
+    def searched() -> Work:
+        whole = work_of(case, planned.tasks, replace(options, fidelity=False, utility=False))
+        if options.sample is None:
+            return replace(whole, rows=0, table_bytes=0, scores=0, pairs=0)
+        asked = round(whole.people * share)
+        return replace(whole.of_people(share), rows=whole.synthetic + asked, people=asked, table_bytes=0, scores=0)
+
+    if limit is not None and not options.beyond_memory and expected_bytes(searched()) > limit:
+        leave_out_searches(planned)
+    return searched() if any(map(searches, planned.tasks)) else replace(searched(), rows=0)
+
+
+def _in_files(case: Case, planned: Plan, options: RunOptions) -> tuple[int, int]:
+    """Return about how many bytes of codes and indices are written, and the blocks of the largest index."""
+    n, m = case.n_rows("synthetic"), case.n_rows("real") + case.n_rows("holdout")
+    spill, each = Spill(Path()), _BYTES_OF_INDEX + _BYTES_OF_INDEXED_CELL * len(case.schema.usable())
+    if options.engine in COUNTING:
+        if options.sample is None or not any(CATALOGUE[a].sampled for a in planned.attacks):
+            return 0, 0
+        codes = sum(narrowest(round(levels_of(case, c)) + 1).itemsize for c in case.columns)
+        searched = n if "membership" in planned.attacks else 0
+        return codes * (n + m) + each * searched, spill.blocks(searched)
+    if options.spill is None:
+        return 0, 0
+    return each * (n + 2 * m), spill.blocks(max(n, m))
 
 
 def _limited(attacks: Iterable[str], people: int) -> list[str]:

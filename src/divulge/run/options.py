@@ -72,6 +72,8 @@ class RunOptions:
     """Whether to begin although the run is not expected to fit into memory."""
     engine: str = "auto"
     """Where the rows are counted, see `divulge.tables.engines`."""
+    spill: str | Path | None = None
+    """Folder for what does not fit into memory; None is that for temporary files."""
 
     @property
     def sample(self) -> int | None:

@@ -74,6 +74,12 @@ class Outlook:
     """The smallest risk that the run can find, in words; "" without a holdout."""
     seed: int
     notes: tuple[str, ...] = ()
+    engine: str = "auto"
+    """What counts the tables where they are; "auto" reads them into memory."""
+    disk: int = 0
+    """Bytes that the run will write to a private folder and remove at the end, about."""
+    blocks: int = 0
+    """Blocks of the largest index that is searched in files; 0 where indices are in memory."""
 
     @property
     def fits(self) -> bool:
@@ -113,6 +119,11 @@ def _lines(told: Outlook) -> Iterator[tuple[str, str]]:
     size = "   ".join(f"{t.role} {'' if t.exact else 'about '}{t.rows:,} x {t.columns}" for t in told.tables)
     yield "tables", f"{size}   ({told.cells:,} cells)"
     yield "memory", f"needs about {in_bytes(told.needed)}" + _there(told)
+    if told.disk:
+        blocks = f", and indices of up to {several(told.blocks, 'block')}" if told.blocks else ""
+        codes = "codes of all rows" if told.engine != "auto" else ""
+        what = codes + blocks if codes else blocks.removeprefix(", and ")
+        yield "disk", f"about {in_bytes(told.disk)} in a private folder, removed at the end: {what}"
     yield "time", f"about {duration(told.seconds)} in {several(told.jobs, 'thread')}"
     yield "tests", f"{told.tests:,} of {several(len(told.attacks), 'attack')}"
     for sampled in (True, False):

@@ -91,17 +91,23 @@ class People:
         )
 
     @property
+    def sample(self) -> Asked | None:
+        """The people asked, where not everybody is."""
+        whole = self.asked is None or all(self.asked.case.n_rows(r) == self.case.n_rows(r) for r in ("real", "holdout"))
+        return None if whole else self.asked
+
+    @property
     def fewest(self) -> Case:
         """The case of the fewest people that an attack asks."""
         return self.case if self.asked is None else self.asked.case
 
     def sampling(self, n_attacks: int) -> Sampling | None:
         """Return who is asked, of how many, and the smallest excess that they show; None where everybody is asked."""
-        if self.asked is None:
+        if self.sample is None:
             return None
         asked, of = (
             [c.n_people(role) if role == "real" or c.has_holdout else 0 for role in ("real", "holdout")]
-            for c in (self.asked.case, self.case)
+            for c in (self.sample.case, self.case)
         )
         excess = smallest_excess(asked[0], asked[1], n_attacks, self.case.level, RATE) if asked[1] else math.nan
         return Sampling(
@@ -112,8 +118,8 @@ class People:
     def notes(self, attacks: Iterable[str]) -> list[str]:
         """Return what the report says of samples, given the attacks of the run; [] where everybody is asked."""
         told = []
-        if self.asked is not None:
-            told.append(f"{ASKED}: {self._sizes(self.asked.case)}; all other attacks ask everybody")
+        if self.sample is not None:
+            told.append(f"{ASKED}: {self._sizes(self.sample.case)}; all other attacks ask everybody")
         limited = sorted({a for a in attacks if CATALOGUE[a].most is not None})
         fewer = [(name, asked) for name in limited if (asked := self._asked(name)) is not None]
         return [*told, *(f"{FEWER.format(name)}: {self._sizes(asked.case)}" for name, asked in fewer)]

@@ -69,12 +69,21 @@ class Plan:
     not_run: list[dict[str, str]] = field(default_factory=list)
     """Attacks of the catalogue without a planned test, and why there is none."""
     uncounted: list[str] = field(default_factory=list)
-    """Attacks that were planned and need rows, where an engine counts the tables."""
+    """Attacks that were planned, and are not made where an engine counts the tables."""
 
     @property
     def attacks(self) -> list[str]:
         """Names of the planned attacks, one for each call."""
         return [t.attack for t in self.tasks]
+
+    def leave_out(self, why: Mapping[str, str]) -> None:
+        """Take all tasks of some planned attacks out, and list each with the reason among those not made."""
+        out = {name: reason for name, reason in why.items() if name in self.attacks}
+        self.tasks = [t for t in self.tasks if t.attack not in out]
+        self.uncounted += out
+        self.not_run += [{"attack": name, "why": reason} for name, reason in out.items()]
+        order = list(CATALOGUE)
+        self.not_run.sort(key=lambda one: order.index(one["attack"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +232,8 @@ def _search(case: Case, columns: _Columns, options: RunOptions, plan: Plan, sear
         plan.notes.append("only one column can be attacked, and a key set needs another: no key set was tested")
         return
     n, people = len(columns.wanted), _fewest_people(case)
-    held = _SCORES // (case.n_rows("real") + case.n_rows("holdout")) if options.engine in COUNTING else _TESTS
+    scored = sum(min(case.n_rows(r), options.sample or case.n_rows(r)) for r in ("real", "holdout"))
+    held = _SCORES // scored if options.engine in COUNTING else _TESTS
     if held < n:
         plan.notes.append(_TOO_MANY)
         return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import polars as pl
 
-from divulge.tables.counting import Codes, Ints
+from divulge.tables.counting import PART, Codes, Ints
 
 __all__ = ["DuckdbCounts", "literal", "settled"]
 
@@ -59,8 +59,23 @@ class DuckdbCounts:
         """Return how many cells there are."""
         return int(self._base.execute(f"select count(*) from ({self._cells(columns, codes)})").fetchone()[0])
 
+    def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
+        """Yield the codes of each row, some rows at a time."""
+        tables, coded = self._coded(columns, codes)
+        found = self._base.sql(f"select {_named(coded)} from {tables}")
+        reader = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader  # before 1.4
+        for batch in reader(PART):
+            if any(column.null_count for column in batch.columns):  # a value that the column did not have before
+                return
+            yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+
     def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> str:
         """Return the query of the cells, once the codes are in the base."""
+        tables, coded = self._coded(columns, codes)
+        return f"select {_named(coded)}, count(*) as n from {tables} group by {', '.join(coded)}"
+
+    def _coded(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[str, list[str]]:
+        """Return the rows with their codes beside as SQL, and the names of the codes, once these are in the base."""
         tables = "divulge_rows"
         coded = []
         for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
@@ -73,12 +88,15 @@ class DuckdbCounts:
             self._base.unregister("divulge_given")
             tables += f" left join divulge_codes_{i} as k{i} on {column} is not distinct from k{i}.value"
             coded.append(f"k{i}.code")
-        chosen = ", ".join(f"{code} as k{i}" for i, code in enumerate(coded))
-        return f"select {chosen}, count(*) as n from {tables} group by {', '.join(coded)}"
+        return tables, coded
 
     def _frame(self, query: str) -> pl.DataFrame:
         frame: pl.DataFrame = self._base.sql(query).pl()
         return frame
+
+
+def _named(coded: Sequence[str]) -> str:
+    return ", ".join(f"{code} as k{i}" for i, code in enumerate(coded))
 
 
 def settled(base: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import polars as pl
 
-from divulge.tables.counting import Codes, Ints
+from divulge.tables.counting import PART, Codes, Ints
 
 __all__ = ["PolarsCounts"]
 
@@ -47,15 +49,41 @@ class PolarsCounts:
         """Return how many cells there are."""
         return int(_run(self._cells(columns, codes).select(pl.len())).item())
 
+    def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
+        """Yield the codes of each row, some rows at a time."""
+        lazy, coded = self._coded(columns, codes)
+        for part in _parts(lazy.select(coded)):
+            if any(part[name].null_count() for name in coded):  # a value that the column did not have before
+                return
+            yield [part[name].to_numpy() for name in coded]
+
     def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> pl.LazyFrame:
+        lazy, coded = self._coded(columns, codes)
+        return lazy.group_by(coded).agg(pl.len().alias(_N))
+
+    def _coded(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[pl.LazyFrame, list[str]]:
+        """Return the rows with their codes beside, and the names of the codes."""
         lazy = self._lazy.select(list(dict.fromkeys(columns)))
         coded = []
         for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
             known = pl.DataFrame({_VALUE: self._values[column], f"k{i}": own})
             lazy = lazy.join(known.lazy(), left_on=column, right_on=_VALUE, how="left", nulls_equal=True)
             coded.append(f"k{i}")
-        return lazy.group_by(coded).agg(pl.len().alias(_N))
+        return lazy, coded
 
 
 def _run(lazy: pl.LazyFrame) -> pl.DataFrame:
     return lazy.collect(engine="streaming")
+
+
+def _parts(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a query, some at a time; polars before 1.34 writes them to a file first."""
+    if hasattr(lazy, "collect_batches"):
+        yield from lazy.collect_batches(chunk_size=PART, maintain_order=False, engine="streaming")
+        return
+    with tempfile.TemporaryDirectory(prefix="divulge-") as folder:
+        file = Path(folder) / "codes.parquet"
+        lazy.sink_parquet(file, row_group_size=PART, compression="uncompressed", maintain_order=False)
+        rows = pl.scan_parquet(file, glob=False)
+        for first in range(0, int(rows.select(pl.len()).collect().item()), PART):
+            yield rows.slice(first, PART).collect()

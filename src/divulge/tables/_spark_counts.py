@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
+from divulge.core.errors import SettingError
 from divulge.tables.counting import Codes, Ints
 
 __all__ = ["SparkCounts"]
@@ -56,6 +57,10 @@ class SparkCounts:
             found = found.clear()
         coded = [found[name].to_numpy().astype(own.dtype) for name, own in zip(names, codes, strict=True)]
         return coded, found["n"].to_numpy()
+
+    def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
+        """Refuse: rows stay in Spark."""
+        raise SettingError("engine: spark tells counts alone. hint: write the tables as Parquet, and take 'duckdb'.")
 
     def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
         """Return how many cells there are."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["COUNTING", "ENGINES", "Codes", "Counting", "Ints", "narrow"]
+__all__ = ["BY_ROWS", "COUNTING", "ENGINES", "PART", "Codes", "Counting", "Ints", "narrow", "narrowest"]
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
 
 COUNTING = ("duckdb", "polars", "spark")
 """Engines that count tables where they are."""
+BY_ROWS = ("duckdb", "polars")
+"""Those of them that tell the codes of each row."""
+PART = 500_000  # rows of which an engine tells the codes at once
 ENGINES = ("auto", "memory", *COUNTING)
 """Settings of `engine`."""
 
@@ -59,6 +62,28 @@ class Counting(Protocol):
         """Return how many cells there are, and send none."""
         ...
 
+    def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
+        """Yield the codes of each row in some columns, some rows at a time; the rows come in no order.
+
+        It ends early where a row has a value that its column did not have before.
+
+        Parameters
+        ----------
+        columns, codes
+            As in `cells`.
+
+        Returns
+        -------
+        iterator of list of ndarray
+            For each column shape (n_rows_of_this_part,), in the dtype given.
+
+        Raises
+        ------
+        SettingError
+            The engine tells counts alone.
+        """
+        ...
+
 
 def narrow(codes: Codes, n_codes: int) -> Codes:
     """Return codes from 0 to n_codes - 1 in the smallest dtype that holds them.
@@ -68,5 +93,9 @@ def narrow(codes: Codes, n_codes: int) -> Codes:
     >>> narrow(np.array([0, 3]), 4).dtype
     dtype('uint8')
     """
-    dtype: Any = np.uint8 if n_codes <= 2**8 else np.uint16 if n_codes <= 2**16 else np.int32
-    return codes.astype(dtype)
+    return codes.astype(narrowest(n_codes))
+
+
+def narrowest(n_codes: int) -> np.dtype[Any]:
+    """Return the smallest dtype that holds the codes from 0 to n_codes - 1."""
+    return np.dtype(np.uint8 if n_codes <= 2**8 else np.uint16 if n_codes <= 2**16 else np.int32)

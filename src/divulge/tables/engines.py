@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -163,6 +163,22 @@ class _Unchanged:
     def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
         """Return how many cells there are."""
         return _answered(self._role, lambda: self._counting.n_cells(columns, codes))
+
+    def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
+        """Yield the codes of each row; at the end it is an error if they were not those of as many rows as before."""
+        n_rows = 0
+        parts = _answered(self._role, lambda: self._counting.coded_rows(columns, codes))
+        while (part := self._next(parts)) is not None:
+            n_rows += len(part[0])
+            yield part
+        self._check(n_rows)
+
+    def _next(self, parts: Iterator[_T]) -> _T | None:
+        try:
+            return _answered(self._role, lambda: next(parts, None))
+        except TableError:
+            self._check(self._n_rows)  # an engine fails where a file changes below it
+            raise
 
     def _checked(self, ask: Callable[[], tuple[_T, Ints]]) -> tuple[_T, Ints]:
         try:

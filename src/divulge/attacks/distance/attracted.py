@@ -94,7 +94,7 @@ def attracted(
     """
     n, m = d.n_rows("real"), d.n_rows("synthetic")
     # a table in which every row is repeated counts once
-    repeats = int(np.gcd.reduce(d.distinct("synthetic", always=True).times))
+    repeats = d.repeats()
     each = credits / repeats
     plain = replace(
         plain,

@@ -85,5 +85,5 @@ def authenticity(case: Case, *, columns: Sequence[str] | None = None) -> Result:
 def _authentic(d: Distances, role: str) -> float:
     """Return the share of synthetic rows that are strictly farther; a row is shared among nearest records that tie."""
     fellow = np.nextafter(d.nearest(role, role).distances[:, 0], np.inf)  # "closer than" becomes "at most as far"
-    within = round_sum(d.index(role).attraction(d.distinct("synthetic"), closer_than=fellow))
+    within = round_sum(d.attraction(closer_than=fellow, among=role))
     return 1 - within / d.n_rows("synthetic")

@@ -100,7 +100,7 @@ def dcr_baseline(case: Case, *, columns: Sequence[str] | None = None) -> tuple[R
     for variant in ("uniform", "permuted columns"):
         rng = case.rng(f"dcr_baseline {variant}")
         noise = [_noise(canonical, j, variant, n_random, rng) for j in range(len(d.columns))]
-        random = middle(d.index("real").nearest(d.rows_of_values(noise)).distances[:, 0])
+        random = middle(d.nearest_to(d.rows_of_values(noise), "real").distances[:, 0])
         ratio = {r: m / random if m is not None and random else None for r, m in to_real.items()}
         context: dict[str, float | None] = {"median of the random table": random}
         context |= {f"median of {role}": m for role, m in to_real.items()}

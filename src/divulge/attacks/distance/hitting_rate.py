@@ -29,6 +29,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _PAIRS = 2_000_000  # pairs compared at once: a limit on the memory
+_PART = 2_000_000  # synthetic rows looked at at once: a limit on the memory
 
 
 # ---------------------------------------------------------------- hitting rate
@@ -67,7 +68,7 @@ _HITTING_RATE_WORDS = Words(
     reference="Lautrup et al. 2024, SynthEval (hitting rate).",
     words=_HITTING_RATE_WORDS,
     sampled=True,
-    plan=per_table(),
+    plan=per_table(by_parts="yes"),
     hit={"": "a synthetic row agrees with"},
     context={
         "leak-free excess over strangers": Exact(),
@@ -110,7 +111,10 @@ def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: fl
     )
     # a difference equal to the width counts, whatever its last bit
     width = d.ruler.span * (within * (1 + 1e-12))
-    hit = _hit(d.rows("people"), d.rows("synthetic"), width)
+    people, synthetic, m = d.rows("people"), d.source("synthetic"), d.n_rows("synthetic")
+    hit = np.zeros(len(people), dtype=bool)
+    for first in range(0, m, _PART):
+        hit |= _hit(people, synthetic.part(first, min(first + _PART, m)), width)
     n = d.n_rows("real")
     return by_record(case, plain, hit[:n], hit[n:] if case.has_holdout else None)
 

@@ -135,9 +135,12 @@ def _cuts(case: Case, d: Distances, sizes: Sequence[int], size: int, subsamples:
 
 def _accuracies(d: Distances, roles: Sequence[str], rows: Sequence[Ints | None]) -> list[float]:
     """Return AA of real and AA of holdout, computed from some rows of each table."""
-    part = {role: d.rows(role) if r is None else d.rows(role).take(r) for role, r in zip(roles, rows, strict=True)}
     whole = {role: r is None for role, r in zip(roles, rows, strict=True)}
-    index = {role: d.index(role) if whole[role] else Index(d.ruler, part[role]) for role in roles}
+    if all(whole.values()):
+        part, index = {}, {}
+    else:
+        part = {role: d.rows(role) if r is None else d.rows(role).take(r) for role, r in zip(roles, rows, strict=True)}
+        index = {role: d.index(role) if whole[role] else Index(d.ruler, part[role]) for role in roles}
 
     def distance(queries: str, reference: str) -> Floats:
         if whole[queries] and whole[reference]:
@@ -149,7 +152,7 @@ def _accuracies(d: Distances, roles: Sequence[str], rows: Sequence[Ints | None])
     out = []
     for role in roles:
         if role != "synthetic":
-            n = len(part[role])
+            n = len(among)  # the parts of all tables have equal sizes
             credit = _farther(distance(role, "synthetic"), distance(role, role))
             credit += _farther(distance("synthetic", role), among)
             out.append(credit / (4 * n))

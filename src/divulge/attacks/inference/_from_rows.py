@@ -15,6 +15,7 @@ from divulge.attacks.checks import Floats, shown_by
 from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TargetValues, target_values
 from divulge.case.case import Case
+from divulge.case.cells import cells_in_parts
 from divulge.case.distances import distance_columns
 from divulge.case.encoded import MeasuredColumns
 from divulge.core.hashing import once
@@ -26,6 +27,7 @@ from divulge.kernels.neighbours.leave_one_out import LeftOut, answers_without, p
 
 __all__ = ["HOW", "by_agreement", "by_distance", "expect", "of_a_full_copy"]
 
+Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
 HOW = {
@@ -60,7 +62,7 @@ def of_a_full_copy(
     """Return the residual of a full copy of the real table; people without a member's record keep their score."""
     records = np.concatenate([_known_hashes(case, known, secret.name, i, binned) for i in case.encoded.people])
     n = case.n_rows("real")
-    nobody = np.zeros(0, dtype=np.int64)
+    nobody = np.zeros(0, dtype=np.int32)
     copied = of_a_copy(records, n, _values(secret, nobody))
     copied = np.where(np.isnan(copied), right, copied)
     return shown_by(copied[:n], copied[n:])
@@ -84,19 +86,36 @@ def _answered(case: Case, keys: Sequence[str] | None, secret: TargetValues, k: i
         return _shared(case).answered(case, secret, k, binned)
     known = [c for c in distance_columns(case, keys)[0] if c != secret.name]
     ruled = case.encoded.measured_columns(known, binned=binned)
+    if keys is not None and case.synthetic_in_files:
+        return _of_cells(case, ruled, secret, k, binned)
     kept = _kept(case, [*ruled.columns, secret.name])
     if len(kept) == case.n_rows("synthetic"):
         index = ruled.index("synthetic", case.progress)
     else:
         index = Index(ruled.ruler, ruled.rows("synthetic").take(kept), progress=case.progress)
-    return answers(index, ruled.distinct("people"), _values(secret, kept), k)
+    return answers(index, ruled.distinct("people"), _values(secret, secret.synthetic[kept]), k)
 
 
-def _values(secret: TargetValues, kept: Ints) -> Values:
+def _of_cells(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int, binned: bool) -> Answered:
+    """Return the answers of synthetic rows that lie in files: those that are equal in all that counts are one."""
+    names = (*ruled.columns, secret.name)
+    codes, times = case.encoded.once(
+        ("cells of synthetic rows", names), lambda: cells_in_parts(case.encoded, 1, names, binned=False)
+    )
+    each = np.ones(len(codes[0]), dtype=np.int64) if times is None else times
+    each = each // np.gcd.reduce(each)  # a table in which every row is repeated counts once
+    known = [case.binning(n).map[c] if binned else c for n, c in zip(ruled.columns, codes, strict=False)]
+    reference = Distinct.of_counts(ruled.rows_of_codes(known), each)
+    index = Index(ruled.ruler, reference, progress=case.progress)
+    return answers(index, ruled.distinct("people"), _values(secret, codes[-1], each), k)
+
+
+def _values(secret: TargetValues, reference: Codes, times: Ints | None = None) -> Values:
+    """Return the values of the target in order, those of the reference rows given by their codes."""
     order, first, last = secret.window()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return Values(first[order], last[order], place[secret.synthetic[kept]], place[secret.people])
+    return Values(first[order], last[order], place[reference], place[secret.people], times)
 
 
 def _kept(case: Case, columns: Sequence[str]) -> Ints:
@@ -152,7 +171,7 @@ def _searched(
     ruled = case.encoded.measured_columns(used, binned=binned)
     names = sorted({*used, *(s.name for s in secrets)})
     kept = _kept(case, names)
-    left_out = [LeftOut(*ruled.without(s.name), _values(s, kept)) for s in secrets]
+    left_out = [LeftOut(*ruled.without(s.name), _values(s, s.synthetic[kept])) for s in secrets]
     reference = _distinct(case, ruled, names, kept)
     return answers_without(ruled.ruler, reference, ruled.distinct("people"), left_out, k, case.progress)
 

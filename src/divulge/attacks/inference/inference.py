@@ -91,7 +91,7 @@ _INFERENCE_WORDS = Words(
     ),
     words=_INFERENCE_WORDS,
     sampled=True,
-    plan=per_target(),
+    plan=per_target(by_parts="by keys"),
     weight=2,
     primary=Primary(
         "inference on average over targets",

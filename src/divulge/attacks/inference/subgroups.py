@@ -42,8 +42,7 @@ def by_subgroup(case: Case, secret: TargetValues, right: Floats, columns: Sequen
     parts = [(secret.name, _of_target(case, secret, right, n))]
     for column in columns:
         if column != secret.name:
-            codes = case.codes(column)
-            people = np.concatenate([c for i, c in enumerate(codes) if i != 1])
+            people = np.concatenate([case.encoded.codes_in(column, i) for i in case.encoded.people])
             parts.append((column, _by_size(people, right, n, _words(case, column, binned=True))))
     shown = [(column, name, people) for column, named in parts for name, people in _large(case, named)]
     each = 1 - (1 - case.level) / max(1, len(shown))

@@ -81,4 +81,4 @@ def _monte_carlo(distances: Distances, nearest: Floats) -> Floats:
     """
     radius = float(np.quantile(nearest, 0.5, method="inverted_cdf"))
     # a hair more: the radius was rounded, and the row that set it must lie within
-    return distances.index("synthetic").count_within(distances.rows("people"), radius + 10.0**-DIGITS).astype(float)
+    return distances.count_within("people", "synthetic", radius + 10.0**-DIGITS).astype(float)

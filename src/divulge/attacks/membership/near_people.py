@@ -57,7 +57,7 @@ def near_people(case: Case, columns: tuple[str, ...], *, listed: int, reach: boo
     """
     distances = distances_of(case, columns)
     units = pooled_units(case, _ROLES)
-    if reach and not listed and units is None:
+    if reach and not listed and units is None and not distances.by_parts:
         return _of_both(distances)
     return _one_by_one(distances, units, listed, reach)
 

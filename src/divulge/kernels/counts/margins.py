@@ -74,7 +74,7 @@ def margin_sums(
     >>> margin_sums([a], [b], [2], np.array([[0]])).total.round(3).tolist()
     [0.0, 0.0, 1.099]
     """
-    rows = np.ascontiguousarray(np.stack(people)), np.ascontiguousarray(np.stack(synthetic))
+    rows = np.stack(people, dtype=np.int32), np.stack(synthetic, dtype=np.int32)
     n, m = rows[0].shape[1], rows[1].shape[1]
     of_unit = np.arange(n) if unit is None else unit
     if n == 0:

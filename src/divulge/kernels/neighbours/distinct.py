@@ -14,7 +14,7 @@ from divulge.core.hashing import value_hashes
 from divulge.kernels.neighbours.gower import Rows
 from divulge.kernels.runtime import IN_CACHE, side_by_side
 
-__all__ = ["Distinct", "Progress"]
+__all__ = ["Distinct", "Progress", "hashes_of"]
 
 Ints = NDArray[np.int64]
 Progress = Callable[[int, int], None]
@@ -45,7 +45,7 @@ class Distinct:
                 return rows
             rows = rows.whole
         n = len(rows)
-        hashes = _hash(rows)
+        hashes = hashes_of(rows)
         if _n_distinct(hashes) > 0.95 * n and not always:
             return Distinct._of_all(rows)
         _, first, of_hash, times = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
@@ -59,6 +59,16 @@ class Distinct:
         times = times[order].astype(np.int64)
         members = np.argsort(of_row, kind="stable")
         return Distinct(rows, rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+
+    @staticmethod
+    def of_counts(rows: Rows, times: Ints) -> Distinct:
+        """Return the distinct rows where each of some rows, equal ones among them, stands for several.
+
+        `members` are numbers of `rows`, so that only searches that count rows may use it.
+        """
+        own = Distinct.of(rows, always=True)
+        summed = np.bincount(own.of_each, weights=times, minlength=len(own.times)).astype(np.int64)
+        return Distinct(rows, own.rows, own.of_each, summed, own.start, own.members)
 
     @staticmethod
     def _of_all(rows: Rows) -> Distinct:
@@ -84,7 +94,7 @@ class Distinct:
         return rows if self.of_row is None else np.where(rows < 0, -1, self.of_row[rows])
 
 
-def _hash(rows: Rows) -> NDArray[np.uint64]:
+def hashes_of(rows: Rows) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each row: the sum of the hashes of its entries, each salted by its column."""
     out = np.zeros(len(rows), dtype=np.uint64)
     columns: list[NDArray[Any]] = [rows.numbers[:, j] for j in range(rows.numbers.shape[1])]

@@ -36,6 +36,8 @@ class Values:
     """Shape (n_reference,): place of each reference row's value."""
     truth: Ints
     """Shape (n_queries,): place of each query's own value."""
+    times: Ints | None = None
+    """Shape (n_reference,): how many rows each reference row stands for; None is one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,8 @@ def answers(index: Index, queries: Rows | Distinct, values: Values, k: int) -> A
     >>> found.nearest.tolist(), found.vote.tolist(), found.share.round(2).tolist()
     ([0.0], [1.0], [0.67])
     """
-    reach = index.reach(queries, min(k, index.n_rows))
+    n_rows = index.n_rows if values.times is None else int(values.times.sum())
+    reach = index.reach(queries, min(k, n_rows))
     of_row = reach.queries.of_each
     order = np.argsort(of_row, kind="stable")
     out = np.zeros((3, len(queries)))
@@ -149,7 +152,12 @@ class _Cells(NamedTuple):
 
 def _cells(reach: Reach, values: Values) -> _Cells:
     distinct, n = reach.reference, len(values.first)
-    keys, count = np.unique(distinct.of_each * n + values.reference, return_counts=True)
+    keys = distinct.of_each * n + values.reference
+    if values.times is None:
+        keys, count = np.unique(keys, return_counts=True)
+    else:
+        keys, place = np.unique(keys, return_inverse=True)
+        count = np.bincount(place, weights=values.times).astype(np.int64)
     start = np.append(0, np.cumsum(np.bincount(keys // n, minlength=len(distinct.times))))
     return _Cells(start, keys % n, count)
 

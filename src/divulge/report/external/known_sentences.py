@@ -194,6 +194,8 @@ _WHOLE = (
     "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)",
     "utility was not measured: it needs every row",
     "it needs every row, and the tables are counted where they are",
+    "it is about all people, and the distinct rows of what it looks at do not fit into memory",
+    "the synthetic table does not fit into memory in the form in which it is searched",
     "only one column can be attacked, and a key set needs another: no key set was tested",
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
     "is linear in the share; with #% power, corrected for the number of comparisons and of attacks; singling "

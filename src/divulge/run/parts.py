@@ -1,0 +1,41 @@
+"""Parts of a report that are made of a case alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from divulge.case.case import Case
+from divulge.case.preconditions import table_facts
+from divulge.measures.single_table import utility as utility_of
+from divulge.run.budget import told_left_out
+from divulge.run.runner import Runner, RunOutcome
+
+__all__ = ["measured_utility", "tables_in_report"]
+
+
+def measured_utility(
+    case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome
+) -> list[dict[str, Any]]:
+    """Return the utility results of the synthetic table; [] once the time is up."""
+    if runner.clock.up:
+        run.left_out.append(told_left_out("utility", 1, 1))
+        return []
+    with runner.watch.part("utility"):
+        runner.watch.step("measuring utility", 0, 1)
+        return [u.to_dict() for u in utility_of(case, targets=targets)]
+
+
+def tables_in_report(case: Case) -> dict[str, Any]:
+    """Return what the report says of each table."""
+    out: dict[str, Any] = {"real": None, "synthetic": None, "holdout": None}
+    facts = table_facts(case)
+    for i, table in enumerate(case.tables):
+        out[table.role] = {
+            "rows": table.n_rows,
+            "columns": len(table.columns),
+            "sha256": table.sha256 or case.encoded.fingerprint(i),
+            "hashed": "file" if table.sha256 else "canonical columns",
+            **facts[i],
+        }
+    return out

@@ -1,0 +1,190 @@
+"""People asked where an engine holds the tables: who is, by which attacks, what the report says, what is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+import report_helpers
+from click.testing import CliRunner
+
+import divulge
+from divulge.attacks import CATALOGUE
+from divulge.case.spill import Spill
+from divulge.cli import cli
+from divulge.core.errors import SettingError, SizeError
+from divulge.report.external.known_sentences import SENTENCES
+from divulge.run import asked_elsewhere, runner
+from divulge.run import counted as counted_module
+from divulge.run.asked_elsewhere import NO_ROOM_TO_SEARCH
+from divulge.run.checkpoints import Interrupted
+from divulge.run.counted import NEEDS_ROWS, NO_ROOM_TO_COUNT
+from divulge.run.memory import Room
+from divulge.run.people import ASKED
+
+KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1, "models": False}
+ASK = {"engine": "polars", "people": 120, "fidelity": False, **KEYS}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return report_helpers.tables()
+
+
+@pytest.fixture(scope="module")
+def lazy(tables):
+    return [t.lazy() for t in tables]
+
+
+@pytest.fixture(scope="module")
+def run(lazy):
+    told = []
+    report = divulge.assess(*lazy[:2], holdout=lazy[2], before=told.append, **ASK)
+    return report, told
+
+
+def test_every_attack_is_made_or_listed_with_the_reason(run):
+    report, _ = run
+    made = {r.attack for r in report.results}
+    listed = {o.attack: o.why for o in report.assessment.not_run}
+    assert made | listed.keys() == CATALOGUE.keys() and not made & listed.keys()
+    sampled = {name for name, e in CATALOGUE.items() if e.sampled and e.plan.per != "demand"}
+    assert sampled <= made and report.failed == []
+    assert {"dcr", "nndr", "singling_out", "exposure", "nnaa"} <= {n for n, why in listed.items() if why == NEEDS_ROWS}
+
+
+def test_what_needs_all_people_is_never_given_a_sample(lazy, monkeypatch):
+    """The door: an attack that is not `sampled` sees the tables whole, or is not made."""
+    seen = {}
+    usual = runner._attacked
+
+    def watched(case, task):
+        seen.setdefault(task.attack, set()).add((case.n_rows("real"), case.n_rows("holdout"), case.in_memory))
+        return usual(case, task)
+
+    monkeypatch.setattr(runner, "_attacked", watched)
+    divulge.assess(*lazy[:2], holdout=lazy[2], **ASK)
+    whole = tuple(t.select(pl.len()).collect().item() for t in (lazy[0], lazy[2]))
+    for name, sizes in seen.items():
+        expected = {(120, 120, True)} if CATALOGUE[name].sampled else {(*whole, False)}
+        assert sizes == expected, name
+    assert not {"dcr", "nndr", "singling_out", "exposure", "authenticity"} & seen.keys()
+    assert {"copies", "replicated_uniques", "disco", "inference", "membership"} <= seen.keys()
+
+
+def test_report_json_and_gate_say_who_was_asked(run, tmp_path):
+    report, told = run
+    data = report.assessment
+    n, m = (t["rows"] if isinstance(t, dict) else t.rows for t in (data.tables.real, data.tables.holdout))
+    assert (data.sampling.members, data.sampling.of_members) == (120, n)
+    assert (data.sampling.strangers, data.sampling.of_strangers) == (120, m)
+    (note,) = [x for x in data.notes if x.startswith(ASKED)]
+    assert f"120 of {n:,} members and 120 of {m:,} strangers" in note
+    assert any(t.startswith("the codes of all rows are written to a private folder, ") for t in told)
+    assert {r.attack: r.real.n for r in report.results if r.real}["linkability"] == 120
+    report.write(tmp_path)
+    found = CliRunner().invoke(cli, ["gate", str(tmp_path / "assessment.json"), "--fail-on", "any.low > 0.99"])
+    assert f"120 of {n:,} members" in found.output
+    report.external().write(tmp_path / "external")
+
+
+def test_a_sample_that_is_everybody_is_not_called_one(lazy):
+    report = divulge.assess(*lazy[:2], holdout=lazy[2], **ASK | {"people": 10_000, "membership": False})
+    assert report.assessment.sampling is None
+    assert not any(n.startswith(ASKED) for n in report.assessment.notes)
+    n = lazy[0].select(pl.len()).collect().item()
+    assert {r.real.n for r in report.results if r.attack in ("linkability", "inference")} == {n}
+
+
+def test_nothing_is_called_clean_that_was_not_made(tables):
+    real, _, holdout = tables
+    harmless = pl.DataFrame({c: real[c].sample(fraction=1.0, shuffle=True, seed=i) for i, c in enumerate(real.columns)})
+    told = divulge.assess(real, harmless, holdout=holdout, **ASK).assessment.verdict
+    assert told.verdict == "cannot tell"
+    assert "dcr" in told.sentence
+
+
+def test_a_leak_is_found_in_a_sample_by_an_engine():
+    rng = np.random.default_rng(5)
+
+    def people(n):
+        return pl.DataFrame({"job": rng.integers(0, 4, n).astype(str), "nr": rng.integers(0, 10**6, n)})
+
+    real, holdout, fresh = people(2000), people(2000), people(2000)
+    synthetic = pl.concat([real[:1000], fresh[:1000]])
+    report = divulge.assess(real, synthetic, holdout=holdout, engine="duckdb", people=300, keys=["nr"], targets=["job"],
+                            membership=False, fidelity=False, models=False)  # fmt: skip
+    assert {r.verdict for r in report.results if (r.attack, r.variant) == ("inference", "nearest record")} == {
+        "excess found"
+    }
+
+
+def test_files_are_removed_whatever_happens(lazy, tmp_path, monkeypatch):
+    held = []  # as long as the folder is held, it does not go by itself
+    usual = asked_elsewhere.CodeFolder
+    monkeypatch.setattr(asked_elsewhere, "CodeFolder", lambda parent: held.append(usual(parent)) or held[-1])
+
+    def broken(*_):
+        assert [p.name[:14] for p in tmp_path.iterdir()] == ["divulge-codes-"]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "_attacked", broken)
+    with pytest.raises(Interrupted):
+        divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_does_not_fit_is_left_out_and_listed(lazy, monkeypatch):
+    monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(1000, 0, "a test says so"))
+    monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))
+    report = divulge.assess(*lazy[:2], holdout=lazy[2], **ASK)
+    listed = {o.attack: o.why for o in report.assessment.not_run}
+    # hits and, by keys, inference take the synthetic rows part by part
+    assert {n for n, why in listed.items() if why == NO_ROOM_TO_SEARCH} == {"linkability", "membership"}
+    assert {"copies", "disco", "replicated_uniques"} <= {n for n, why in listed.items() if why == NO_ROOM_TO_COUNT}
+    made = {r.attack for r in report.results}
+    assert {"cap", "hitting_rate", "inference"} <= made <= {name for name, e in CATALOGUE.items() if e.sampled}
+    without = divulge.assess(*lazy[:2], holdout=lazy[2], **ASK | {"keys": None, "search": "off"})
+    assert "inference" in {o.attack for o in without.assessment.not_run if o.why == NO_ROOM_TO_SEARCH}
+    assert {NO_ROOM_TO_SEARCH, NO_ROOM_TO_COUNT} <= SENTENCES
+    assert report.assessment.verdict.verdict != "none found"
+    assert divulge.assess(*lazy[:2], holdout=lazy[2], beyond_memory=True, **ASK).assessment.failed == ()
+
+
+def test_what_an_engine_has_no_use_for_is_refused(lazy, tmp_path, monkeypatch):
+    with pytest.raises(SettingError, match="people: not with engine='spark', which counts alone"):
+        divulge.assess(*lazy[:2], holdout=lazy[2], engine="spark", people=120)
+    with pytest.raises(SettingError, match="spill: counts alone need no folder"):
+        divulge.assess(*lazy[:2], holdout=lazy[2], engine="polars", spill=tmp_path)
+    with pytest.raises(SettingError, match="spill: no such folder"):
+        divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path / "nowhere", **ASK)
+    monkeypatch.setattr(asked_elsewhere.CodeFolder, "free", property(lambda self: 0))
+    with pytest.raises(SizeError, match="spill: the codes of all rows need"):
+        divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_the_command_line_asks_people(divulge, tables, tmp_path, engine):
+    for name, frame in zip("rsh", tables, strict=True):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    files = [str(tmp_path / f"{name}.parquet") for name in "rsh"]
+    (tmp_path / "disk").mkdir()
+    asked = ["--keys", "age,job", "--targets", "income", "--engine", engine, "--people", "120", "--no-fidelity"]
+    status, _, err = divulge(
+        "assess", *files[:2], "--holdout", files[2], *asked, "--spill", tmp_path / "disk", "--out", tmp_path / "out"
+    )
+    assert status == 0, err
+    assert '"members": 120' in (tmp_path / "out" / "assessment.json").read_text()
+    assert list((tmp_path / "disk").iterdir()) == []
+
+
+def test_an_assessment_by_blocks_in_files_is_that_in_memory(tables, tmp_path, monkeypatch):
+    def found(**more):
+        report = divulge.assess(*tables[:2], holdout=tables[2], keys=["age"], targets=["income"], models=False,
+                                fidelity=False, jobs=1, **more)  # fmt: skip
+        return [{**r.to_dict(), "seconds": 0} for r in report.results], report.records(), report.failed
+
+    monkeypatch.setattr(asked_elsewhere, "Spill", lambda folder: Spill(folder, 61))
+    expected, results = found(), found(spill=tmp_path)
+    assert results[0] == expected[0] and results[1].equals(expected[1]) and results[2] == expected[2] == []
+    assert list(tmp_path.iterdir()) == []

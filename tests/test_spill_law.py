@@ -1,0 +1,89 @@
+"""Indices in files, searched block by block, change no bit of a result: attacks that search whole rows."""
+
+import gc
+
+import numpy as np
+import polars as pl
+import pytest
+from test_engine_law import table, told
+from test_laws import settings_of
+
+from divulge.attacks import CATALOGUE
+from divulge.case.case import build_case
+from divulge.case.preconditions import check_all
+from divulge.case.spill import Spill
+from divulge.kernels.neighbours.block_index import BlockIndex
+
+FAMILY = sorted(name for name, entry in CATALOGUE.items() if entry.family == "distance")
+OTHERS = ["exposure", "inference", "linkability", "membership"]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    real = table(130, 1)
+    return real, pl.concat([table(90, 2, 500), real[:30], real[:10]]), table(90, 3, 1000)
+
+
+def answers(case, name):
+    """Return what an attack says, with each of the settings that the laws try."""
+    return [told(CATALOGUE[name].run(case, **one)) for one in settings_of(name)]
+
+
+def spilled(case, folder):
+    """Return the case with indices in blocks of some rows."""
+    case.encoded.spill = Spill(folder, 17, 1000)
+    return case
+
+
+@pytest.mark.first(20)
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("name", FAMILY + OTHERS)
+def test_blocks_change_no_bit_of_a_result(name, unit, tables, tmp_path):
+    expected = answers(build_case(*tables, unit=unit), name)
+    assert answers(spilled(build_case(*tables, unit=unit), tmp_path), name) == expected
+
+
+def test_repeated_tables_count_once_in_blocks_too(tables, tmp_path):
+    given = (tables[0], pl.concat([tables[1], tables[1]]), tables[2])
+    for name in ("dcr", "nndr"):
+        expected = answers(build_case(*given), name)
+        assert answers(spilled(build_case(*given), tmp_path), name) == expected
+        assert answers(build_case(*tables), name) != expected  # two equal rows have a second at distance 0
+
+
+@pytest.mark.parametrize("attack", ["dcr", "nndr", "identical_match_share", "authenticity", "exposure"])
+def test_no_index_is_made_in_memory(attack, tables, tmp_path, monkeypatch):
+    from divulge.case.encoded import MeasuredColumns
+
+    def refused(self, *_):
+        raise AssertionError("an index in memory")
+
+    monkeypatch.setattr(MeasuredColumns, "index", refused)
+    made = []
+    usual = BlockIndex.__init__
+    monkeypatch.setattr(BlockIndex, "__init__", lambda self, *a, **k: made.append(1) or usual(self, *a, **k))
+    CATALOGUE[attack].run(spilled(build_case(*tables), tmp_path))
+    assert made
+
+
+def test_the_checks_are_the_same(tables, tmp_path):
+    assert check_all(spilled(build_case(*tables), tmp_path)) == check_all(build_case(*tables))
+
+
+def test_the_files_go_with_the_case(tables, tmp_path):
+    case = spilled(build_case(*tables), tmp_path)
+    CATALOGUE["dcr"].run(case)
+    assert {p.name[:15] for p in tmp_path.iterdir()} == {"divulge-blocks-"}
+    del case
+    gc.collect()  # encoded tables know themselves
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hits_are_those_of_all_rows_at_once(tables, monkeypatch):
+    from divulge.attacks.distance import hitting_rate as module
+
+    expected = answers(build_case(*tables), "hitting_rate")
+    monkeypatch.setattr(module, "_PART", 13)
+    assert answers(build_case(*tables), "hitting_rate") == expected
+    assert 0 < CATALOGUE["hitting_rate"].run(build_case(*tables)).real.hits < len(tables[0])
+    assert np.isfinite(expected[0][0]["risk"]["value"])
