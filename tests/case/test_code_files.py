@@ -188,6 +188,6 @@ def test_counting_makes_no_array_of_all_synthetic_rows(tables, tmp_path):
     some = ask_where_they_are(build_case(*tables, engine="polars"), 100, folder).case
     some.contingency(["amount"], "job")
     inference.run(some, keys=["job"], target="amount", ways=("CAP", "k-vote"), subgroups=["amount", "id"])
-    held = [c for c in (*some.encoded._of_all.values(), *some.encoded._codes.values()) if isinstance(c, np.ndarray)]
-    held += [t[1] for t in some.encoded._codes.values() if isinstance(t, tuple)]
+    coded, kept = (memo.values().values() for memo in (some.encoded._codes, some.encoded._of_all))
+    held = [c for c in (*kept, *(of_table[1] for of_table in coded)) if isinstance(c, np.ndarray)]
     assert held and all(isinstance(c, np.memmap) for c in held if len(c) == 800)
