@@ -133,23 +133,25 @@ def in_eight(work):
         return [f.result(60) for f in [pool.submit(one, i) for i in range(8)]]
 
 
-def test_tests_on_whole_rows_are_made_one_at_a_time(monkeypatch):
-    usual, now, most, guard = runner._attacked, [], [0, 0], threading.Lock()
+@pytest.mark.parametrize("room", [2**28, 1])
+def test_of_large_tables_tests_on_whole_rows_are_made_alone(monkeypatch, room):
+    now, seen, guard = [], [], threading.Lock()
 
     def attacked(case, task):
+        per = CATALOGUE[task.attack].plan.per
         with guard:
-            now.append(CATALOGUE[task.attack].plan.per == "table")
-            most[:] = max(most[0], sum(now)), max(most[1], len(now))
+            now.append(per)
+            seen.append(tuple(now))
         time.sleep(0.01)
-        found = usual(case, task)
         with guard:
-            now.remove(CATALOGUE[task.attack].plan.per == "table")
-        return found
+            now.remove(per)
+        return ()
 
     monkeypatch.setattr(runner, "_attacked", attacked)
-    divulge.assess(REAL, SYNTHETIC, holdout=HOLDOUT, jobs=4, models=False, membership=False, fidelity=False)
-    assert most[0] == 1
-    assert 2 <= most[1] <= 4
+    monkeypatch.setattr(runner, "_ROOM", room)
+    divulge.assess(REAL, SYNTHETIC, holdout=HOLDOUT, jobs=4, models=False, fidelity=False)
+    most = {kind: max(len(some) for some in seen if kind in some) for kind in ("table", "target")}
+    assert most == ({"table": 1, "target": 2} if room == 1 else {"table": 4, "target": 4})
 
 
 class Noted(list):

@@ -28,10 +28,11 @@ class Busy:
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 @pytest.mark.parametrize("in_order", [True, False])
-def test_every_task_is_made_once_and_one_of_those_that_go_alone_at_a_time(threads, in_order):
+def test_every_task_is_made_once_and_no_more_at_a_time_than_fit(threads, in_order):
     alone = range(0, 20, 2)
     make = Busy(alone)
-    found = dict(as_they_end(make, range(20), threads, Posts(), alone=alone, in_order=in_order))
+    sizes = {"size": lambda task: 0.6 - 0.5 * (task % 2), "room": 1.0}
+    found = dict(as_they_end(make, range(20), threads, Posts(), in_order=in_order, **sizes))
     assert found == {i: -i for i in range(20)}
     assert sorted(make.begun) == list(range(20))
     assert make.most <= threads
@@ -41,7 +42,7 @@ def test_every_task_is_made_once_and_one_of_those_that_go_alone_at_a_time(thread
 
 
 def test_none_is_overtaken_where_the_order_counts():
-    line = _Line(range(4), [0, 1], True)
+    line = _Line({0: 0.6, 1: 0.6, 2: 0.1, 3: 0.1}, 1.0, True)
     assert line.take() == 0
     waits = threading.Thread(target=lambda: taken.append(line.take()))
     taken = []
@@ -67,7 +68,19 @@ def test_who_waits_for_its_turn_is_overtaken():
             small.set()
         return small.wait(10)
 
-    assert dict(as_they_end(make, range(3), 2, Posts(), alone=[0, 1])) == {0: True, 1: True, 2: True}
+    sizes = [0.6, 0.6, 0.1]
+    found = dict(as_they_end(make, range(3), 2, Posts(), size=lambda task: sizes[task], room=1.0))
+    assert found == {0: True, 1: True, 2: True}
+
+
+def test_one_that_fits_nowhere_is_made_where_no_other_is():
+    line = _Line({0: 2.0, 1: 0.1, 2: 0.1, 3: 2.0}, 1.0, False)
+    assert line.take() == 0
+    line.end(0)
+    assert (line.take(), line.take()) == (1, 2)
+    line.end(1)
+    line.end(2)
+    assert line.take() == 3
 
 
 def test_what_is_posted_is_done_in_the_thread_of_the_caller_before_the_end_of_its_task():
