@@ -20,7 +20,7 @@ from divulge.case.case import build_case
 from divulge.case.distances import distances_of
 from divulge.core.process_wide import one_thread
 from divulge.kernels import runtime
-from divulge.run import runner
+from divulge.run import runner, schedule
 from divulge.run.checkpoints import Interrupted
 
 N = 120
@@ -133,39 +133,57 @@ def in_eight(work):
         return [f.result(60) for f in [pool.submit(one, i) for i in range(8)]]
 
 
-def test_tests_on_whole_rows_are_made_one_at_a_time(monkeypatch):
-    usual, now, most, guard = runner._attacked, [], [0, 0], threading.Lock()
+@pytest.mark.parametrize("room", [2**28, 1])
+def test_of_large_tables_tests_on_whole_rows_are_made_alone(monkeypatch, room):
+    now, seen, guard = [], [], threading.Lock()
 
     def attacked(case, task):
+        per = CATALOGUE[task.attack].plan.per
         with guard:
-            now.append(CATALOGUE[task.attack].plan.per == "table")
-            most[:] = max(most[0], sum(now)), max(most[1], len(now))
+            now.append(per)
+            seen.append(tuple(now))
         time.sleep(0.01)
-        found = usual(case, task)
         with guard:
-            now.remove(CATALOGUE[task.attack].plan.per == "table")
-        return found
+            now.remove(per)
+        return ()
 
     monkeypatch.setattr(runner, "_attacked", attacked)
-    divulge.assess(REAL, SYNTHETIC, holdout=HOLDOUT, jobs=4, models=False, membership=False, fidelity=False)
-    assert most[0] == 1
-    assert 2 <= most[1] <= 4
+    monkeypatch.setattr(runner, "_ROOM", room)
+    divulge.assess(REAL, SYNTHETIC, holdout=HOLDOUT, jobs=4, models=False, fidelity=False)
+    most = {kind: max(len(some) for some in seen if kind in some) for kind in ("table", "target")}
+    assert most == ({"table": 1, "target": 2} if room == 1 else {"table": 4, "target": 4})
+
+
+class Noted(list):
+    """Tasks that wait; which are taken is noted, under the lock of the line."""
+
+    taken = ()
+
+    def remove(self, task):
+        self.taken = (*self.taken, task)
+        super().remove(task)
 
 
 def test_with_a_limit_on_the_time_tests_begin_in_the_order_of_their_weight(monkeypatch):
-    usual, begun = runner._attacked, []
+    weighed, lines = [], []
 
-    def attacked(case, task):
-        begun.append(task.attack)
-        return usual(case, task)
+    class Line(schedule._Line):
+        def __init__(self, *given):
+            super().__init__(*given)
+            self._waiting = Noted(self._waiting)
+            lines.append(self._waiting)
 
-    monkeypatch.setattr(runner, "_attacked", attacked)
-    settings = {"holdout": HOLDOUT, "models": False, "membership": False, "fidelity": False, "search": "off"}
-    divulge.assess(REAL, SYNTHETIC, jobs=2, budget=1e6, **settings)
-    weights = [CATALOGUE[name].weight for name in begun]
-    # two begin at a time: the second may note itself before the first
-    assert all(later <= max(weights[i : i + 1]) + 1 for i, later in enumerate(weights[1:]))
-    assert begun[:4] != sorted(begun[:4], key=list(CATALOGUE).index)
+    usual = runner._by_weight
+    monkeypatch.setattr(runner, "_by_weight", lambda tasks: weighed.append((tasks, usual(tasks))) or weighed[-1][1])
+    monkeypatch.setattr(schedule, "_Line", Line)
+    monkeypatch.setattr(runner, "_attacked", lambda case, task: ())
+    settings = {"holdout": HOLDOUT, "models": False, "fidelity": False}
+    divulge.assess(REAL, SYNTHETIC, jobs=4, budget=1e6, **settings)
+    ((tasks, order),) = weighed
+    assert list(lines[0].taken) == order
+    weights = [CATALOGUE[tasks[i].attack].weight for i in order]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] > weights[-1]
 
 
 def test_linear_algebra_has_one_thread_in_all_tests_and_its_own_number_after_them(monkeypatch):
@@ -223,7 +241,7 @@ BUSY = """
 import os, time
 import polars as pl
 import divulge
-from divulge.run import runner
+from divulge.run import runner, schedule
 from divulge.kernels import runtime
 from divulge.run.checkpoints import Interrupted
 
@@ -245,13 +263,15 @@ except Interrupted as stopped:
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_within_a_second_what_all_threads_do(tmp_path):
+def test_an_interrupt_ends_at_once_what_all_threads_do(tmp_path):
     with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as child:
         assert child.stdout.readline() == "waiting\n"
         time.sleep(0.5)
         began = time.perf_counter()
         child.send_signal(signal.SIGINT)
         kept = child.stdout.read()
-        assert time.perf_counter() - began < 1
+        seconds = time.perf_counter() - began
+    print(f"ended after {seconds:.2f} s")
+    assert seconds < 5  # well below a second where nothing else runs
     assert kept == "1\n"
     assert len(list((tmp_path / "kept").iterdir())) == 1

@@ -138,7 +138,8 @@ def assess(
         Share of the synthetic rows, in (0, 0.5], that are replaced by copies of real people in three further runs. The
         report says whether the attacks find the copies. Needs a holdout. None leaves the control out.
     seed, level, jobs
-        Seed of the random steps; level of the intervals; threads of the key set search (no result depends on them).
+        Seed of the random steps; level of the intervals; tests that are made side by side, at most (no result depends
+        on it).
     reveal
         "values" names subgroups by their values, which are data; the top of the report says so. Otherwise subgroups are
         numbered.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import msgspec
 
@@ -32,8 +32,10 @@ from divulge.run.watch import Watch
 __all__ = ["Finished"]
 
 
-_HELD, _BYTES_OF_A_TEST = 2**28, 200
-"""Bytes that tests hold together while they are made, and about how many one holds for each person."""
+_BYTES_OF_A_ROW, _BYTES_OF_A_PERSON = 1200, 500
+"""Bytes that a test on whole rows takes for each row, and another for each person; the most that was seen on Adult."""
+_ROOM = 2**28
+"""Bytes that tests may take together: little beside what a run takes where several fit."""
 
 
 class Finished(NamedTuple):
@@ -142,7 +144,9 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     watch.begin_tests(len(tasks))
     waiting = Counter(t.attack for t in tasks)
     order = _by_weight(tasks) if in_order else range(len(tasks))
-    found = as_they_end(made, order, _n_threads(case, runner.jobs), watch.posts, alone=_large(tasks), in_order=in_order)
+    found = as_they_end(
+        made, order, _n_threads(case, runner.jobs), watch.posts, in_order=in_order, **_sizes(people, tasks)
+    )
     import scipy.linalg  # noqa: F401 # its library is loaded before threads are limited
 
     # closed at once when the run is interrupted: tests that have not begun are cancelled
@@ -157,19 +161,28 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
 
 
 def _n_threads(case: Case, jobs: int) -> int:
-    """Return how many tests are made at a time: one where there are few rows, or an engine counts them.
+    """Return how many tests are made at a time: one where there are few rows, or an engine counts them."""
+    pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
+    return jobs if case.in_memory and pairs >= runtime.THREADS_FROM else 1
 
-    Of so many people that the arrays of a test are large, two are: as many as were made when memory was measured.
+
+class _Sizes(TypedDict):
+    size: Callable[[int], float]
+    room: float
+
+
+def _sizes(people: People, tasks: Sequence[Task]) -> _Sizes:
+    """Return about how much memory each test takes while it is made, and how much they may take together.
+
+    However many the people, two tests of one target fit, as they did when the memory of runs was measured.
     """
-    people = case.n_rows("real") + case.n_rows("holdout")
-    if not case.in_memory or case.n_rows("synthetic") * people < runtime.THREADS_FROM:
-        return 1
-    return min(jobs, max(2, _HELD // (_BYTES_OF_A_TEST * max(1, people))))
-
-
-def _large(tasks: Sequence[Task]) -> list[int]:
-    """Return the tests on whole rows: two of them at a time would take twice the memory."""
-    return [i for i, t in enumerate(tasks) if CATALOGUE[t.attack].plan.per == "table"]
+    rows = sum(t.n_rows for t in people.case.tables)
+    asked = {True: people.fewest, False: people.case}
+    of_one = {s: _BYTES_OF_A_PERSON * (c.n_rows("real") + c.n_rows("holdout")) for s, c in asked.items()}
+    entries = [CATALOGUE[t.attack] for t in tasks]
+    sizes = [_BYTES_OF_A_ROW * rows if e.plan.per == "table" else of_one[e.sampled] for e in entries]
+    room = max([_ROOM, *(2 * size for size, e in zip(sizes, entries, strict=True) if e.plan.per == "target")])
+    return {"size": lambda i: sizes[i], "room": room}
 
 
 def _prepare(people: People, tasks: Sequence[Task]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -40,7 +41,8 @@ def as_they_end(
     threads: int,
     posts: Posts,
     *,
-    alone: Collection[int] = (),
+    size: Callable[[int], float] = lambda task: 0.0,
+    room: float = inf,
     in_order: bool = False,
 ) -> Iterator[tuple[int, _T]]:
     """Yield each task and what was made of it, as they end. In one thread, the caller's, they end in their order.
@@ -55,21 +57,22 @@ def as_they_end(
         Tasks that are made at a time, at most.
     posts
         Where `make` posts what is to be done in the caller's thread.
-    alone
-        Tasks of which one is made at a time, beside others. Those that wait for their turn are overtaken.
+    size, room
+        The memory that a task takes, and how much tasks may take together: one that does not fit waits until it does,
+        or no other is made. Those that wait are overtaken.
     in_order
         Whether none is overtaken.
 
     Examples
     --------
-    >>> sorted(as_they_end(lambda i: i * i, range(4), 2, Posts(), alone=[0, 1]))
+    >>> sorted(as_they_end(lambda i: i * i, range(4), 2, Posts()))
     [(0, 0), (1, 1), (2, 4), (3, 9)]
     """
     if threads < 2 or len(tasks) < 2:
         for task in tasks:
             yield task, make(task)
         return
-    line = _Line(tasks, alone, in_order)
+    line = _Line({task: size(task) for task in tasks}, room, in_order)
     ended: list[tuple[int, _T]] = []
 
     def work() -> None:
@@ -106,9 +109,9 @@ def _raising(error: BaseException) -> Callable[[], None]:
 class _Line:
     """Tasks that wait for a thread."""
 
-    def __init__(self, tasks: Sequence[int], alone: Collection[int], in_order: bool) -> None:
-        self._waiting, self._alone, self._in_order = list(tasks), frozenset(alone), in_order
-        self._busy = self._stopped = False
+    def __init__(self, sizes: Mapping[int, float], room: float, in_order: bool) -> None:
+        self._waiting, self._sizes, self._room, self._in_order = list(sizes), sizes, room, in_order
+        self._running, self._stopped = set[int](), False
         self._changed = threading.Condition()
 
     def take(self) -> int | None:
@@ -116,18 +119,19 @@ class _Line:
         with self._changed:
             while self._waiting and not self._stopped:
                 first = self._waiting[:1] if self._in_order else self._waiting
-                task = next((t for t in first if not (self._busy and t in self._alone)), None)
+                left = self._room - sum(self._sizes[t] for t in self._running)
+                task = next((t for t in first if not self._running or self._sizes[t] <= left), None)
                 if task is not None:
                     self._waiting.remove(task)
-                    self._busy = self._busy or task in self._alone
+                    self._running.add(task)
                     return task
                 self._changed.wait()
             return None
 
     def end(self, task: int) -> None:
+        """Say that a task is done."""
         with self._changed:
-            if task in self._alone:
-                self._busy = False
+            self._running.discard(task)
             self._changed.notify_all()
 
     def stop(self) -> None:
