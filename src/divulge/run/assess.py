@@ -344,7 +344,10 @@ class _Assessing:
         """Return how many tests are planned, and about how long they take, in words."""
         people = people_of_run(case, self.options.sample)
         asked = sum(people.fewest.n_rows(role) for role in ("real", "holdout"))
-        seconds = expected_seconds(work_of(case, plan.tasks, self.options, asked=asked), self.options.jobs)
+        work = work_of(case, plan.tasks, self.options, asked=asked)
+        if counts_elsewhere(self.options):
+            work = dataclasses.replace(work, attacks=False)  # those that search all rows are not made
+        seconds = expected_seconds(work, self.options.jobs)
         runs = 1 if self.options.positive_control is None else 1 + len(KINDS)
         tests = several(len(plan.tasks), "test")
         again = "" if runs == 1 else f", {runs - 1} times more with planted copies"
