@@ -187,6 +187,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         asked = _asked(options, of, that_fit)
         work = whole.of_people(sum(asked) / sum(of))
     disk, blocks = _in_files(case, planned, options)
+    timed = replace(work, attacks=work.attacks and options.engine not in COUNTING)  # no engine searches all rows
     n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
     runs = 1 if options.positive_control is None else 1 + len(KINDS)
     fewer = replace(case, people_of={"real": asked[0], "holdout": asked[1]})
@@ -196,7 +197,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         needed=expected_bytes(work),
         there=limit,
         limit="" if there is None else there.why,
-        seconds=runs * expected_seconds(work, options.jobs),
+        seconds=runs * expected_seconds(timed, options.jobs),
         jobs=options.jobs,
         attacks=tuple(PlannedTests(a, n, CATALOGUE[a].sampled) for a, n in Counter(planned.attacks).items()),
         not_run=tuple((n["attack"], n["why"]) for n in planned.not_run),

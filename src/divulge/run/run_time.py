@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from divulge.case.case import Case
 from divulge.report.formatting import several
 from divulge.run.budget import Clock
+from divulge.run.counted import counts_elsewhere
 from divulge.run.expected_cost import Work, expected_seconds, seconds_afterwards, seconds_of_tests, work_of
 from divulge.run.expected_time import duration
 from divulge.run.options import RunOptions
@@ -49,4 +51,6 @@ def _n_controls(options: RunOptions) -> int:
 def _work(case: Case, plan: Plan, options: RunOptions) -> Work:
     people = people_of_run(case, options.sample)
     asked = sum(people.fewest.n_rows(role) for role in ("real", "holdout"))
-    return work_of(case, plan.tasks, options, asked=asked)
+    work = work_of(case, plan.tasks, options, asked=asked)
+    # an engine's run does not make those that search all rows
+    return replace(work, attacks=False) if counts_elsewhere(options) else work

@@ -114,7 +114,8 @@ def hitting_rate(case: Case, *, columns: Sequence[str] | None = None, within: fl
     people, synthetic, m = d.rows("people"), d.source("synthetic"), d.n_rows("synthetic")
     hit = np.zeros(len(people), dtype=bool)
     for first in range(0, m, _PART):
-        hit |= _hit(people, synthetic.part(first, min(first + _PART, m)), width)
+        left = np.flatnonzero(~hit)
+        hit[left] = _hit(people.take(left), synthetic.part(first, min(first + _PART, m)), width)
     n = d.n_rows("real")
     return by_record(case, plain, hit[:n], hit[n:] if case.has_holdout else None)
 
