@@ -26,17 +26,29 @@ _numbers = itertools.count()
 def asked(session: Any, ask: Callable[[], _T]) -> _T:
     """Return an answer of Spark; where the question is interrupted, the jobs that it began are cancelled."""
     tag = f"divulge-{os.getpid()}-{next(_numbers)}"
-    session.addTag(tag)
+    add, cancel, remove = _tagging(session)
+    with suppress(Exception):
+        add(tag)
     try:
         return ask()
     except BaseException as error:
         if not isinstance(error, Exception):
             with suppress(Exception):
-                session.interruptTag(tag)
+                cancel(tag)
         raise
     finally:
         with suppress(Exception):
-            session.removeTag(tag)
+            remove(tag)
+
+
+def _tagging(session: Any) -> tuple[Callable[[str], Any], Callable[[str], Any], Callable[[str], Any]]:
+    """Return how jobs get a tag, are cancelled by it, and get it no longer."""
+    try:
+        context = session.sparkContext
+    except Exception:  # Spark Connect has none
+        return session.addTag, session.interruptTag, session.removeTag
+    # a classic session knows its tags by the thread in the JVM, and an interrupt ends the connection to that thread
+    return context.addJobTag, context.cancelJobsWithTag, context.removeJobTag
 
 
 def held(frame: Any) -> Any:
