@@ -3,8 +3,8 @@
     python benchmarks/spark.py --reference 400000 --queries 40000
 
 Tables are those of `scale.py`: fifteen columns, one of twenty thousand values. Java is needed, and pip install
-'divulge[spark]'. Each way is asked twice in one session of two cores: in the first call workers start. Told are wall
-seconds of
+'divulge[spark]'. In one session of two cores each search is made twice: for the first one workers start. Told are wall
+seconds and CPU seconds (of Python, Java and the workers) of
 
 - `search`: the search alone, of rows that Spark holds as numbers and codes. The goal is about the second one: at most
   2 s more than one process by a mapped index, at most 8 s more by blocks;
@@ -16,7 +16,6 @@ The load of the machine is told with them: on a busy machine they are of no wort
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -38,11 +37,28 @@ from divulge.tables.frames import table_of
 from divulge.tables.spark_rows import spark_rows
 
 
-def taken(ask: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the wall seconds of a call, and what it returns."""
-    began = time.perf_counter()
+def told(name: str, ask: Callable[[], Any]) -> Any:
+    """Print the wall seconds of a call and the CPU seconds of all processes of this one; return what it returns."""
+    began, used = time.perf_counter(), cpu()
     found = ask()
-    return round(time.perf_counter() - began, 2), found
+    print(f"{name}: {time.perf_counter() - began:.2f} s, {cpu() - used:.2f} CPU s", flush=True)
+    return found
+
+
+def cpu() -> float:
+    """Return the CPU seconds of this process and of all that it began, Java and the workers."""
+    parents, used = {}, {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            told = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        parents[int(entry.parent.name)], used[int(entry.parent.name)] = int(told[1]), sum(map(int, told[11:15]))
+    own, total = {os.getpid()}, 0
+    while own:
+        total += sum(used.get(pid, 0) for pid in own)
+        own = {pid for pid, parent in parents.items() if parent in own}
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def session() -> Any:
@@ -69,46 +85,42 @@ def equal(found: pl.DataFrame, near: Any) -> bool:
     return all(one.tobytes() == other.tobytes() for one, other in zip(columns, parts, strict=True))
 
 
-def searches(spark: Any, asked: pl.DataFrame, frame: Any, reference: pl.DataFrame, shared: Path) -> dict[str, Any]:
-    """Return the seconds of the search alone, in one process and in Spark."""
+def searches(spark: Any, asked: pl.DataFrame, frame: Any, reference: pl.DataFrame, shared: Path) -> None:
+    """Measure the search alone, in one process and in Spark."""
     rows = spark_rows(frame, "queries", "person")
     case = build_case(table_of(reference, "reference"), rows.table)
     used = case.schema.usable()
     entries = spark_search._on_ruler(case, used, None, [0, 1])[1]
     here = build_case(reference, asked.drop("person")).encoded.measured_columns(used, ranges_of=[0, 1])
     ruler, there, queries = here.ruler, here.rows("real"), here.rows("synthetic")
-    out: dict[str, Any] = {}
-    out["one process, build and search"] = taken(lambda: Index(ruler, there, threads=1).nearest(queries))[0]
-    folder = IndexFolder(shared)
-    out["index written"] = taken(lambda: folder.write(ruler, there))[0]
-    out["one process, mapped index"], near = taken(lambda: opened_index(folder.path).nearest(queries))
+    told("search, one process, with the build", lambda: Index(ruler, there, threads=1).nearest(queries))
+    folder, blocks = IndexFolder(shared), spark_search.Blocks(1, 4)
+    told("index written", lambda: folder.write(ruler, there))
+    near = told("search, one process, mapped index", lambda: opened_index(folder.path).nearest(queries))
     held = rows.looked_up(entries).repartition(2).cache()
-    out["values looked up, held by Spark"] = taken(held.count)[0]
-    schema = spark_search._schema(rows)
-    by_folder = held.mapInArrow(spark_search._by_folder(str(folder.path), 1), schema)
-    sent = spark.createDataFrame(spark_search._sent(there, spark_search.Blocks(1, 4))).cache()
-    out["reference sent to Spark"] = taken(sent.count)[0]
-    pairs = spark_search._pairs(held, sent, spark_search.Blocks(1, 4))
-    by_pairs = spark_search._merged(pairs.applyInArrow(spark_search._by_pair(ruler_in_numbers(ruler), 1), schema), 1)
+    told("values looked up, held by Spark", held.count)
+    sent = spark.createDataFrame(spark_search._sent(there, blocks)).cache()
+    told("reference held by Spark", sent.count)
+    schema, numbers = spark_search._schema(rows), ruler_in_numbers(ruler)
+    pairs = spark_search._pairs(held, sent, blocks).applyInArrow(spark_search._by_pair(numbers, 1), schema)
+    ways = {
+        "folder": held.mapInArrow(spark_search._by_folder(str(folder.path), 1), schema),
+        "blocks 1 x 4": spark_search._merged(pairs, 1),
+    }
     first = "element_at(distances, 1) distance", "element_at(rows, 1) index"
-    for name, found in (("folder", by_folder), ("blocks 1 x 4", by_pairs)):
+    for name, way in ways.items():
         for turn in ("first", "second"):
-            seconds, told = taken(lambda found=found: found.selectExpr("id", *first, "n_ties").toArrow())
-            out[f"search, {name}, {turn}"] = seconds
-        out[f"equal, {name}"] = equal(pl.from_arrow(told), (near.distances, near.rows, near.n_ties))
-    return out
+            answer = way.selectExpr("id", *first, "n_ties")
+            found = told(f"search, {name}, {turn}", answer.toArrow)
+        print(f"equal: {equal(pl.from_arrow(found), (near.distances, near.rows, near.n_ties))}", flush=True)
 
 
-def calls(asked: pl.DataFrame, frame: Any, reference: pl.DataFrame, shared: Path) -> dict[str, Any]:
-    """Return the seconds of `divulge.nearest`, in one process and in Spark."""
-    out: dict[str, Any] = {}
-    out["call, one process"], near = taken(lambda: divulge.nearest(asked.drop("person"), reference))
+def calls(asked: pl.DataFrame, frame: Any, reference: pl.DataFrame, shared: Path) -> None:
+    """Measure `divulge.nearest`, in one process and in Spark."""
+    near = told("call, one process", lambda: divulge.nearest(asked.drop("person"), reference))
     for name, spill in (("folder", shared), ("blocks 1 x 4", None)):
-        for turn in ("first", "second"):
-            seconds, found = taken(lambda spill=spill: divulge.nearest(frame, reference, id="person", spill=spill))
-            out[f"call, {name}, {turn}"] = seconds
-        out[f"equal call, {name}"] = equal(pl.from_arrow(found.toArrow()), near)
-    return out
+        found = told(f"call, {name}", lambda s=spill: divulge.nearest(frame, reference, id="person", spill=s))
+        print(f"equal: {equal(pl.from_arrow(found.toArrow()), near)}", flush=True)
 
 
 def main() -> None:
@@ -119,16 +131,16 @@ def main() -> None:
     rng = np.random.default_rng(0)
     reference = people(given.reference, rng)
     asked = people(given.queries, rng).with_columns(person=pl.int_range(given.queries))
-    load = os.getloadavg()[0]
+    print(f"load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as kept:
         place = Path(kept)
         asked.write_parquet(place / "queries.parquet")
-        seconds, spark = taken(session)
+        spark = told("session", session)
         frame = spark.read.parquet(str(place / "queries.parquet"))
-        told = {"session": seconds, **searches(spark, asked, frame, reference, place)}
-        told |= calls(asked, frame, reference, place)
+        searches(spark, asked, frame, reference, place)
+        calls(asked, frame, reference, place)
         spark.stop()
-    print(json.dumps(told | {"load": [round(load, 1), round(os.getloadavg()[0], 1)]}, indent=1))
+    print(f"load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
