@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
+from divulge.case.spark_search import nearest_in_spark
 from divulge.case.spill import Spill
 from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
@@ -26,6 +27,7 @@ from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Nearest
 from divulge.kernels.neighbours.two_tables import NearBoth, TwoTables
 from divulge.tables.frames import collect, table_of
+from divulge.tables.spark_rows import is_spark, spark_rows
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
 
@@ -270,6 +272,7 @@ class Neighbours(NamedTuple):
     """Shape (n_queries,): how many reference rows lie exactly at the last of the k distances."""
 
 
+@overload
 def nearest(
     queries: Any,
     reference: Any,
@@ -281,7 +284,39 @@ def nearest(
     schema: Schema | None = None,
     missing: Sequence[str] = (),
     spill: str | Path | None = None,
-) -> Neighbours:
+    id: None = None,
+) -> Neighbours: ...
+
+
+@overload
+def nearest(
+    queries: Any,
+    reference: Any,
+    k: int = 1,
+    *,
+    ranges_from: Any = None,
+    columns: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    schema: Schema | None = None,
+    missing: Sequence[str] = (),
+    spill: str | Path | None = None,
+    id: str,
+) -> Any: ...
+
+
+def nearest(
+    queries: Any,
+    reference: Any,
+    k: int = 1,
+    *,
+    ranges_from: Any = None,
+    columns: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    schema: Schema | None = None,
+    missing: Sequence[str] = (),
+    spill: str | Path | None = None,
+    id: str | None = None,
+) -> Any:
     """Return the k nearest rows of one table for each row of another, exactly.
 
     The distance is Gower's: the mean over the shared columns of |a - b| / range, at most 1, for numbers and
@@ -305,7 +340,14 @@ def nearest(
     spill
         A folder for the index, which is then searched block by block, so that one block at a time is in memory: for
         tables whose index does not fit. It takes about 170 bytes a row of 15 columns there, and is removed at the
-        end. The result is the same.
+        end. The result is the same. With `id` it is a folder that all workers of Spark see.
+    id
+        A column of `queries` that tells its rows apart; `queries` is a Spark frame then, classic or of Spark Connect,
+        and the search is made by Spark's workers (docs/how-to/warehouse.md): by the index in the folder `spill`, or
+        without one by blocks of the reference that Spark brings to them. The reference is in memory. The answer is a
+        Spark frame, made once and held by the executors. It is in no order, and has k rows for each query: the id;
+        rank (1 for the nearest); distance; index, the row number in the reference; n_ties, of the last of the k. The
+        numbers are those of one process, to the last bit.
 
     Raises
     ------
@@ -325,16 +367,28 @@ def nearest(
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
     check_count("k", k)
-    tables = [table_of(reference, "reference"), table_of(queries, "queries")]
+    there = None if id is None else spark_rows(queries, "queries", id)
+    tables = [table_of(reference, "reference"), table_of(queries, "queries") if there is None else there.table]
+    if there is not None and is_spark(tables[0]):
+        raise SettingError(
+            "id: the reference is a Spark frame, whose rows have no numbers. hint: collect it first (.toArrow()), or "
+            "leave id out."
+        )
     given = [i for i, frame in enumerate((reference, queries)) if frame is ranges_from]
     if ranges_from is not None and not given:
         tables.append(table_of(ranges_from, "ranges_from"))
         given = [2]
     asked = None if columns is None else column_names("columns", columns)
-    case = build_case(*map(collect, tables), schema=schema, missing=missing, asked=asked)
+    if there is None:
+        tables = [collect(table) for table in tables]
+    else:
+        tables[0] = collect(tables[0])
+    case = build_case(*tables, schema=schema, missing=missing, asked=asked)
     used, _ = distance_columns(case, columns)
     if weights:
         _check_weights(weights, used)
+    if there is not None:
+        return nearest_in_spark(case, used, weights, given or [0, 1], there, k, spill)
     found = Distances(case, used, weights, ranges_of=given or [0, 1])
     near = found.nearest("synthetic", "real", k) if spill is None else found.by_blocks("synthetic", "real", k, spill)
     return Neighbours(near.distances, near.rows, near.n_ties)

@@ -392,7 +392,11 @@ class MeasuredColumns:
         A place is -1 where the column has no number or no code; both are -1 for a column that is not among these.
         """
         others = [c for c in self._columns if c.name != column]
-        return ruler_of(others), *places_of(self._columns, column)
+        return ruler_of(others), *self.places(column)
+
+    def places(self, column: str) -> tuple[int, int]:
+        """Return the place of a column among the numbers and among the codes of the rows; -1 for none."""
+        return places_of(self._columns, column)
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a table, 0 when there is no such table."""

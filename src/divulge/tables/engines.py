@@ -26,7 +26,7 @@ from divulge.tables.parquet import PARQUET
 __all__ = ["check_engine", "counted", "counted_path"]
 
 _T = TypeVar("_T")
-_SPARK = ("pyspark", "pyspark_connect")
+_SPARK = ("pyspark", "pyspark[connect]")  # as narwhals calls them
 _READ = "spark.read.parquet(...) makes one of files; it needs Java, and pip install 'divulge[spark]'."
 _MEMORY = "engine='memory' reads it into memory; or write it as Parquet."
 

@@ -64,8 +64,8 @@ class BlockFolder:
     """
 
     def __init__(self, parent: Path) -> None:
-        self._path = Path(tempfile.mkdtemp(prefix="divulge-blocks-", dir=parent))
-        weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+        self.path = Path(tempfile.mkdtemp(prefix="divulge-blocks-", dir=parent))
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self._n_files = 0
 
     def written(self, distinct: Distinct, tree: Tree | None) -> BlockFile:
@@ -76,7 +76,7 @@ class BlockFolder:
         SizeError
             The disk is full.
         """
-        path = self._path / f"{self._n_files}.block"
+        path = self.path / f"{self._n_files}.block"
         self._n_files += 1
         of_row = np.empty(0, dtype=np.int64) if distinct.of_row is None else distinct.of_row
         rows = distinct.rows
