@@ -6,7 +6,7 @@ a stranger are measured on one ruler. "people" are the real rows followed by the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,18 +117,65 @@ class Distances:
 
     def nearest(self, queries: str, reference: str, k: int = 1) -> Nearest:
         """Return the k nearest rows of one table for each row of another; a row is never its own neighbour."""
+        found = self._found(queries, reference)
+        enough = min((n for n in found if n >= k), default=k)
+        nearest = found.get(enough)
+        if nearest is None:
+            nearest = found[enough] = self._searched(queries, reference, enough)
+        return nearest.first(k)
 
-        def make() -> Nearest:
-            sides = [r for r in ("real", "holdout") if self.n_rows(r)]
-            if queries == "people" and reference == "synthetic" and len(sides) > 1:  # other attacks ask each side
-                found = [self.nearest(side, reference, k) for side in sides]
-                return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
-            own = self._own(queries, reference)
-            return self.index(reference).nearest(
-                self.distinct(queries) if own is None else self.rows(queries), k, own=own
-            )
+    def expect(self, queries: str, reference: str, k: int) -> None:
+        """Announce a search for k rows: a search for fewer that comes before it finds all of them."""
+        self._found(queries, reference).setdefault(k, None)
 
-        return self._measured.once(("nearest", queries, reference, k), [queries, reference], make)
+    def _found(self, queries: str, reference: str) -> dict[int, Nearest | None]:
+        """Return the searches done, and None for those announced, by the number of rows."""
+        return self._measured.once(("nearest", queries, reference), [queries, reference], dict)
+
+    def _searched(self, queries: str, reference: str, k: int) -> Nearest:
+        sides = [r for r in ("real", "holdout") if self.n_rows(r)]
+        if len(sides) > 1 and queries == "people" and reference in ("people", "synthetic"):  # others ask each side
+            found = [self.nearest(side, reference, k) for side in sides]
+            return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
+        if len(sides) > 1 and queries == "synthetic" and reference == "people":
+            both = self.nearest(queries, "real", k).beside(self.nearest(queries, "holdout", k), self.n_rows("real"))
+            if k == 1:  # attraction asks for them
+                self.index("people").knows(self.distinct(queries), both)
+            return both
+        own = self._own(queries, reference)
+        return self.index(reference).nearest(self.distinct(queries) if own is None else self.rows(queries), k, own=own)
+
+    def to_nearest_of(
+        self, queries: str, asked: Ints | None, reference: str, among: Ints | None, index: Callable[[], Index]
+    ) -> Floats:
+        """Return the distance of some rows to the nearest of some rows of another table, or of their own.
+
+        Where one of these is among the neighbours that a search of the whole tables found, it is the nearest.
+
+        Parameters
+        ----------
+        asked, among
+            Row numbers, ascending; None takes all. In one table both are the same.
+        index
+            Gives the index of the rows `among`, if some query has to be searched.
+        """
+        whole = self.rows(queries)
+        asked = np.arange(len(whole)) if asked is None else asked
+        there = np.ones(self.n_rows(reference) + 1, dtype=np.bool_)
+        if among is not None:
+            there[:] = False
+            there[among] = True
+        there[-1] = False  # of what is no row
+        known = max((f for f in self._found(queries, reference).items() if f[1] is not None), default=(0, None))[1]
+        out, left = np.empty(len(asked)), np.arange(len(asked))
+        if known is not None:
+            inside = there[known.rows[asked]]
+            left = np.flatnonzero(~inside.any(axis=1))
+            out = known.distances[asked, inside.argmax(axis=1)]
+        if len(left):
+            own = left if queries == reference else None
+            out[left] = index().nearest(whole.take(asked[left]), own=own).distances[:, 0]
+        return out
 
     def near_both(self, k: int) -> Iterator[NearBoth]:
         """Yield the k nearest distinct rows of synthetic table (first) and people (second) of each distinct person.

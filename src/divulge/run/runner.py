@@ -146,12 +146,13 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     about = "" if runner.store is None else _about(people)
     pairs = case.n_rows("synthetic") * (case.n_rows("real") + case.n_rows("holdout"))
     answers: dict[int, Answer] = {}
+    for attack in dict.fromkeys(t.attack for t in tasks):
+        if (expect := CATALOGUE[attack].expect) is not None:
+            expect(people.of(attack), [t.settings for t in tasks if t.attack == attack])
     for attack, batch in groupby(order, key=lambda i: tasks[i].attack):
         several = list(batch)
         asked = people.of(attack)
         size = pairs if CATALOGUE[attack].plan.per == "target" else 0
-        if (expect := CATALOGUE[attack].expect) is not None:
-            expect(asked, [tasks[i].settings for i in several])
 
         def made(i: int, case: Case = asked) -> Answer:
             return runner.made(case, tasks[i], about)
