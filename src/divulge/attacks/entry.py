@@ -280,7 +280,8 @@ class Attack:
     summary: Summary | None = None
     """Results over all calls of a run, such as a mean over targets, from the results of its calls."""
     expect: Expect | None = None
-    """Takes the settings of the calls that a run is about to make on a case, which may then be searched together."""
+    """Takes, before the first attack of a run, the settings of its calls on a case, which may then be searched together
+    or with those of other attacks."""
     record: Record | None = None
     counts: Counts = "people"
     """What its rates count: people, rows or guesses."""

@@ -6,7 +6,7 @@ a stranger are measured on one ruler. "people" are the real rows followed by the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
+from divulge.case.searches import Searches
 from divulge.case.spark_search import nearest_in_spark
 from divulge.case.spill import Spill
 from divulge.case.table_rows import TableRows
@@ -129,20 +130,63 @@ class Distances:
 
     def nearest(self, queries: str, reference: str, k: int = 1) -> Nearest:
         """Return the k nearest rows of one table for each row of another; a row is never its own neighbour."""
+        return self._found(queries, reference).first(k, lambda n: self._searched(queries, reference, n))
 
-        def make() -> Nearest:
-            sides = [r for r in ("real", "holdout") if self.n_rows(r)]
-            if queries == "people" and reference == "synthetic" and len(sides) > 1:  # other attacks ask each side
-                found = [self.nearest(side, reference, k) for side in sides]
-                return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
-            own = self._own(queries, reference)
-            if self._spill is not None:
-                return self._blocks(reference, self._spill).nearest(self._measured.source(queries), k, own=own)
-            return self.index(reference).nearest(
-                self.distinct(queries) if own is None else self.rows(queries), k, own=own
-            )
+    def expect(self, queries: str, reference: str, k: int) -> None:
+        """Announce a search for k rows: a search for fewer that comes before it finds all of them."""
+        self._found(queries, reference).expect(k)
 
-        return self._measured.once(("nearest", queries, reference, k), [queries, reference], make)
+    def _found(self, queries: str, reference: str) -> Searches:
+        """Return the searches done and announced."""
+        return self._measured.once(("nearest", queries, reference), [queries, reference], Searches)
+
+    def _searched(self, queries: str, reference: str, k: int) -> Nearest:
+        sides = [r for r in ("real", "holdout") if self.n_rows(r)]
+        by_sides = len(sides) > 1 and (self._spill is None or reference == "synthetic")  # other attacks ask each side
+        if by_sides and queries == "people" and reference in ("people", "synthetic"):
+            found = [self.nearest(side, reference, k) for side in sides]
+            return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
+        if by_sides and queries == "synthetic" and reference == "people":
+            both = self.nearest(queries, "real", k).beside(self.nearest(queries, "holdout", k), self.n_rows("real"))
+            if k == 1:  # attraction asks for them
+                self.index("people").knows(self.distinct(queries), both)
+            return both
+        own = self._own(queries, reference)
+        if self._spill is not None:
+            return self._blocks(reference, self._spill).nearest(self._measured.source(queries), k, own=own)
+        return self.index(reference).nearest(self.distinct(queries) if own is None else self.rows(queries), k, own=own)
+
+    def to_nearest_of(
+        self, queries: str, asked: Ints | None, reference: str, among: Ints | None, index: Callable[[], Index]
+    ) -> Floats:
+        """Return the distance of some rows to the nearest of some rows of another table, or of their own.
+
+        Where one of these is among the neighbours that a search of the whole tables found, it is the nearest.
+
+        Parameters
+        ----------
+        asked, among
+            Row numbers, ascending; None takes all. In one table both are the same.
+        index
+            Gives the index of the rows `among`, if some query has to be searched.
+        """
+        whole = self.rows(queries)
+        asked = np.arange(len(whole)) if asked is None else asked
+        there = np.ones(self.n_rows(reference) + 1, dtype=np.bool_)
+        if among is not None:
+            there[:] = False
+            there[among] = True
+        there[-1] = False  # of what is no row
+        known = self._found(queries, reference).most()
+        out, left = np.empty(len(asked)), np.arange(len(asked))
+        if known is not None:
+            inside = there[known.rows[asked]]
+            left = np.flatnonzero(~inside.any(axis=1))
+            out = known.distances[asked, inside.argmax(axis=1)]
+        if len(left):
+            own = left if queries == reference else None
+            out[left] = index().nearest(whole.take(asked[left]), own=own).distances[:, 0]
+        return out
 
     def near_both(self, k: int) -> Iterator[NearBoth]:
         """Yield the k nearest distinct rows of synthetic table (first) and people (second) of each distinct person.

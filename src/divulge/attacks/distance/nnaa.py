@@ -134,25 +134,27 @@ def _cuts(case: Case, d: Distances, sizes: Sequence[int], size: int, subsamples:
 
 
 def _accuracies(d: Distances, roles: Sequence[str], rows: Sequence[Ints | None]) -> list[float]:
-    """Return AA of real and AA of holdout, computed from some rows of each table."""
-    whole = {role: r is None for role, r in zip(roles, rows, strict=True)}
-    if all(whole.values()):
-        part, index = {}, {}
-    else:
-        part = {role: d.rows(role) if r is None else d.rows(role).take(r) for role, r in zip(roles, rows, strict=True)}
-        index = {role: d.index(role) if whole[role] else Index(d.ruler, part[role]) for role in roles}
+    """Return the adversarial accuracy of each role but "synthetic", on the chosen rows of each table."""
+    part = dict(zip(roles, rows, strict=True))
+    indices: dict[str, Index] = {}
+
+    def index(role: str) -> Index:
+        if role not in indices:
+            own = part[role]
+            indices[role] = d.index(role) if own is None else Index(d.ruler, d.rows(role).take(own))
+        return indices[role]
 
     def distance(queries: str, reference: str) -> Floats:
-        if whole[queries] and whole[reference]:
+        if part[queries] is None and part[reference] is None:
             return d.nearest(queries, reference).distances[:, 0]
-        own = np.arange(len(part[queries])) if queries == reference else None
-        return index[reference].nearest(part[queries], own=own).distances[:, 0]
+        return d.to_nearest_of(queries, part[queries], reference, part[reference], lambda: index(reference))
 
     among = distance("synthetic", "synthetic")
     out = []
     for role in roles:
         if role != "synthetic":
-            n = len(among)  # the parts of all tables have equal sizes
+            own = part[role]
+            n = d.n_rows(role) if own is None else len(own)
             credit = _farther(distance(role, "synthetic"), distance(role, role))
             credit += _farther(distance("synthetic", role), among)
             out.append(credit / (4 * n))

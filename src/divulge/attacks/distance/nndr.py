@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from divulge.attacks.distance.attracted import (
 from divulge.attacks.entry import Coarse, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
-from divulge.case.distances import Distances
+from divulge.case.distances import Distances, distances_of
 from divulge.core.result import Result, Value
 from divulge.kernels.neighbours.gower import Floats
 
@@ -33,6 +34,13 @@ def ratios(d: Distances, reference: str) -> Floats | None:
     found = d.nearest("synthetic", reference, 2).distances
     first, second = found[:, 0], found[:, 1]
     return np.where(second > 0, first / np.where(second > 0, second, 1.0), 1.0)
+
+
+def expect(case: Case, settings: Sequence[Mapping[str, Any]]) -> None:
+    """Announce the two nearest people of each synthetic row: other attacks then find the nearest one with them."""
+    for columns in {s.get("columns") for s in settings}:
+        for role in ("real", "holdout")[: 1 + case.has_holdout]:
+            distances_of(case, columns).expect("synthetic", role, 2)
 
 
 _NNDR_WORDS = Words(
@@ -70,6 +78,7 @@ _NNDR_WORDS = Words(
     reference="Platzer and Reutterer 2021; Lowe 2004 for the ratio.",
     words=_NNDR_WORDS,
     plan=per_table(),
+    expect=expect,
     counts="rows",
     values={"ratio": "5% quantile of the ratio among "},
     coarse=Coarse(),

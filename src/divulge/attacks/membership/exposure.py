@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,17 @@ class People:
     notes: tuple[str, ...]
 
 
+def expect(case: Case, settings: Sequence[Mapping[str, Any]]) -> None:
+    """Announce the searches for other people: other attacks then find the nearest one with them."""
+    if case.unit is not None:
+        return
+    for columns, k, neighbour in {(s.get("columns"), s.get("k", 5), s.get("neighbour", 5)) for s in settings}:
+        distances = distances_of(case, columns)
+        for role in ("real", "holdout")[: 1 + case.has_holdout]:
+            distances.expect(role, "real", k)
+            distances.expect(role, "people", neighbour)
+
+
 _EXPOSURE_WORDS = Words(
     says="I know a person who is unlike all others, and this synthetic row is a portrait of that person.",
     knows="The record of one person, and the whole synthetic table.",
@@ -119,6 +130,7 @@ _EXPOSURE_WORDS = Words(
     words=_EXPOSURE_WORDS,
     compared=False,
     plan=per_table(),
+    expect=expect,
     hit={"": "flagged:"},
     values={"outliers": "mean distance to the nearest other people: ", "hit": "median hit score: "},
     coarse=Coarse(),

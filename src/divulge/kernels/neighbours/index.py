@@ -312,6 +312,11 @@ class Index:
             np.add.at(total, row[near], credit[query[near]])
         return total if self._distinct.of_row is None else total[self._distinct.of_row]
 
+    def knows(self, queries: Distinct, nearest: Nearest) -> None:
+        """Take the nearest row of each query from another search, as if it had been found here."""
+        with self._asking:
+            self._asked = queries.whole, queries, nearest
+
     def _nearest_of(self, queries: Rows | Distinct) -> tuple[Distinct, Nearest]:
         """Return the distinct queries and the nearest row of each; cached."""
         whole = queries.whole if isinstance(queries, Distinct) else queries

@@ -30,6 +30,45 @@ class Nearest:
         """Return the result for some of the queries."""
         return Nearest(self.distances[queries], self.rows[queries], self.n_ties[queries])
 
+    def first(self, k: int) -> Nearest:
+        """Return what a search for fewer rows finds.
+
+        Examples
+        --------
+        >>> two = Nearest(np.array([[0.1, 0.3], [0.2, 0.2]]), np.array([[4, 0], [1, 3]]), np.array([5, 2]))
+        >>> one = two.first(1)
+        >>> one.rows.ravel().tolist(), one.n_ties.tolist()
+        ([4, 1], [1, 2])
+        """
+        if k >= self.distances.shape[1]:
+            return self
+        distances, last = self.distances, self.distances[:, k - 1 : k]
+        # all rows nearer than the last are listed
+        ties = np.where(distances[:, -1] == last[:, 0], self.n_ties, (distances == last).sum(axis=1))
+        return Nearest(distances[:, :k], self.rows[:, :k], ties)
+
+    def beside(self, other: Nearest, n_rows: int) -> Nearest:
+        """Return the nearest rows of two references together; those of the other one are numbered from `n_rows` on.
+
+        Examples
+        --------
+        >>> one = Nearest(np.array([[0.1], [0.2]]), np.array([[4], [1]]), np.array([2, 1]))
+        >>> other = Nearest(np.array([[0.1], [0.1]]), np.array([[0], [7]]), np.array([3, 1]))
+        >>> both = one.beside(other, 10)
+        >>> both.rows.ravel().tolist(), both.n_ties.tolist()
+        ([4, 17], [5, 1])
+        """
+        sides, k = (self, other), self.distances.shape[1]
+        moved = np.where(other.rows < 0, -1, other.rows + n_rows)
+        distances, rows = np.hstack([self.distances, other.distances]), np.hstack([self.rows, moved])
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        nearest = np.take_along_axis(distances, order, axis=1)
+        last = nearest[:, -1:]
+        ties = sum(
+            np.where(s.distances[:, -1] == last[:, 0], s.n_ties, (s.distances == last).sum(axis=1)) for s in sides
+        )
+        return Nearest(nearest, np.take_along_axis(rows, order, axis=1), np.where(np.isfinite(last[:, 0]), ties, 0))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
