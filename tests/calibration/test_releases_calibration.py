@@ -18,7 +18,10 @@ FAST = ["ratio", "hit", "dpi", "3-way margins"]
 def runs(quick, full):
     return pytest.mark.parametrize(
         ("runs", "errors"),
-        [pytest.param(quick, 3.0, id="quick"), pytest.param(full, 2.0, id="full", marks=pytest.mark.full)],
+        [
+            pytest.param(quick, 3.0, id="quick"),
+            pytest.param(full, 2.0, id="full", marks=[pytest.mark.full, pytest.mark.timeout(7200)]),
+        ],
     )
 
 

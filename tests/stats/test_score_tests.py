@@ -120,3 +120,23 @@ def test_cross_fitting_forgets_the_order_of_rows():
     other = cross_fitted(x[order], is_member[order], penalty=1.0, rng=np.random.default_rng(0), draws=99)
     assert one.p_value == other.p_value
     assert one.score[order].tolist() == other.score.tolist()
+
+
+def test_few_members_find_what_a_rare_count_would_hide():
+    """Of 20 among 200 two in the first hundredth are rare, and 4.2 standard errors: the threshold of all, if it counted."""
+    rng, found = np.random.default_rng(5), []
+    for _ in range(20):
+        scores = 0.7 * rng.normal(size=(200, 1)) + 0.7 * rng.normal(size=(200, 6))
+        scores[:20, 0] += 1.0
+        for members, strangers in ((scores[:20], scores[20:]), (-scores[20:], -scores[:20])):
+            tested = score_tests(members, strangers, rng=rng)
+            assert tested.critical < 3.4
+            found.append(tested.p_adjusted[0] <= 0.05)
+    assert np.mean(found) >= 0.7
+
+
+def test_as_many_members_as_strangers_are_counted_in_the_highest_hundredth():
+    rng = np.random.default_rng(6)
+    members, strangers = rng.normal(size=(60, 1)), rng.normal(size=(60, 1))
+    members[0] = 9.0
+    assert score_tests(members, strangers, rng=rng).z[0, 2] == pytest.approx(1.0)

@@ -118,7 +118,7 @@ def changes(
     """
     before, after = here(real_before, "real before"), here(real_after, "real after")
     released = [here(table, "synthetic") for table in (synthetic_before, synthetic_after)]
-    settings = {"columns": columns, "schema": schema, "missing": missing}
+    settings: dict[str, Any] = {"columns": columns, "schema": schema, "missing": missing}
     if not beyond_memory:
         _check([before, [one for table in released for one in _each(table)], after], settings)
     return changes_between(
