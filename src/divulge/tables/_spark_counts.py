@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from divulge.tables.counting import Codes, Ints
+from divulge.tables._sql_numbers import SqlNumbers, coded
+from divulge.tables.counting import Codes, Edges, Ints, Numbers, narrowed
+from divulge.tables.numeric_types import numeric_type
 
-__all__ = ["SparkCounts"]
+__all__ = ["SparkCounts", "coded_in", "numbers_in"]
 
 
 class SparkCounts:
@@ -48,29 +50,68 @@ class SparkCounts:
         found = _here(numbered).sort("id")
         return found["value"], found["n"].to_numpy()
 
-    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+    def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
+        """Return the numbers of a column; None for types that are no numbers."""
+        return numbers_in(self._frame, column, missing)
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
         names = [f"k{i}" for i in range(len(columns))]
         found = _here(self._cells(columns, codes))
         if any(found[name].null_count() for name in names):  # a value that the column did not have before
             found = found.clear()
-        coded = [found[name].to_numpy().astype(own.dtype) for name, own in zip(names, codes, strict=True)]
+        coded = [narrowed(found[name].to_numpy(), own) for name, own in zip(names, codes, strict=True)]
         return coded, found["n"].to_numpy()
 
-    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
         return int(self._cells(columns, codes).count())
 
-    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> Any:
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> Any:
         from pyspark.sql import functions as f
 
-        rows, names = self._frame.select(*dict.fromkeys(columns)), [f"k{i}" for i in range(len(columns))]
+        names = [f"k{i}" for i in range(len(columns))]
+        edges = {k: (c, own) for k, c, own in zip(names, columns, codes, strict=True) if isinstance(own, Edges)}
+        rows = coded_in(self._frame.select(*dict.fromkeys(columns)), edges)
         for name, column, own in zip(names, columns, codes, strict=True):
+            if isinstance(own, Edges):
+                continue
             given = pl.DataFrame({"id": pl.int_range(1, len(own) + 1, dtype=pl.Int32, eager=True), name: own})
             sent = self._frame.sparkSession.createDataFrame(given.cast({name: pl.Int32}).to_arrow())
             known = self._values[column].join(sent, "id").select(f.col("value").alias(f"v{name}"), name)
             rows = rows.join(f.broadcast(known), rows[column].eqNullSafe(known[f"v{name}"]), "left").drop(f"v{name}")
         return rows.groupBy(*names).agg(f.count(f.lit(1)).alias("n"))
+
+
+def numbers_in(frame: Any, column: str, missing: Sequence[float]) -> SqlNumbers | None:
+    """Return the numbers of a column of a Spark frame; None for types that are no numbers."""
+    own = numeric_type(_type(frame, column))
+    if own is None:
+        return None
+    rows = frame.select(column)
+
+    def asked(query: str) -> pl.DataFrame:
+        return _here(rows.sparkSession.sql(query, rows=rows))
+
+    return SqlNumbers(asked, "{rows}", _double(frame, column), own, missing)
+
+
+def coded_in(frame: Any, columns: Mapping[str, tuple[str, Edges]]) -> Any:
+    """Return a Spark frame with further columns of codes: name -> column and the edges that code it."""
+    if not columns:
+        return frame
+    asked = coded("{rows}", {name: (_double(frame, column), edges) for name, (column, edges) in columns.items()})
+    return frame.sparkSession.sql(f"select * from {asked}", rows=frame)
+
+
+def _type(frame: Any, column: str) -> str:
+    return str(frame.schema[column].dataType.simpleString())
+
+
+def _double(frame: Any, column: str) -> str:
+    """Return a column of numbers or times as a double, in SQL."""
+    is_time = _type(frame, column) == "timestamp"
+    return f"cast(unix_micros({column}) as double)" if is_time else f"cast({column} as double)"
 
 
 def _let_go(frame: Any) -> None:

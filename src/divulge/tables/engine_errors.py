@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
+
+import polars as pl
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
 
-__all__ = ["engine_error"]
+__all__ = ["answered", "changed", "engine_error"]
+
+_T = TypeVar("_T")
 
 _REFUSING = re.compile("Permission|Access|Analysis|Spark|Connect|IO|OSError|HTTP")
 """Kinds of errors that may be about a right to read; a message of another kind may hold a value that says so."""
@@ -30,4 +36,22 @@ def engine_error(error: BaseException, role: str) -> DivulgeError:
     return TableError(
         f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "
         "cast columns of a rare type to text."
+    )
+
+
+def answered(role: str, ask: Callable[[], _T]) -> _T:
+    """Return an answer of an engine; its own errors may show a value, so that only their type is told."""
+    try:
+        return ask()
+    except DivulgeError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise engine_error(error, role) from None
+
+
+def changed(role: str, n_rows: int) -> TableError:
+    """Return the error of a table whose answers contradict each other; it had so many rows at first."""
+    return TableError(
+        f"{role}: the table changed while it was read: it had {n_rows:,} rows at first. hint: run again on a table, or "
+        "a copy of it, that nothing writes to."
     )
