@@ -18,6 +18,10 @@ _REFUSING = re.compile("Permission|Access|Analysis|Spark|Connect|IO|OSError|HTTP
 """Kinds of errors that may be about a right to read; a message of another kind may hold a value that says so."""
 _REFUSED = re.compile(r"permission|access ?(?:control|denied)|privilege|not authorized|forbidden", re.I)
 
+_UNLIKE = re.compile("SchemaError|ColumnNotFoundError|SchemaFieldNotFoundError|ShapeError")
+"""Kinds of errors of polars where files or frames that make one table have other columns or types."""
+_UNLIKE_FRAMES = re.compile("inputs should all have the same schema|'union'|'concat'")
+
 
 def engine_error(error: BaseException, role: str) -> DivulgeError:
     """Return what to tell of an error of an engine; its own message may show a value and is left out."""
@@ -32,6 +36,17 @@ def engine_error(error: BaseException, role: str) -> DivulgeError:
         return TableError(
             f"{role}: the engine that holds the table may not read it. hint: ask for the right to read it (SELECT), or "
             "see which account runs the query."
+        )
+    first = error.__cause__ or error.__context__ or error  # narwhals passes errors of polars on as its own
+    if _UNLIKE.fullmatch(type(first).__name__) or _UNLIKE_FRAMES.search(str(error)):
+        return TableError(
+            f"{role}: the files or frames of the table do not fit together: one lacks a column, or has it in "
+            "another type. hint: write them alike; divulge names the file where the folder is passed as a path."
+        )
+    if kind == "PanicException":
+        return TableError(
+            f"{role}: the engine that holds the table broke off while it read, as polars does where a file is damaged "
+            "or changes meanwhile. hint: run again on a copy that nothing writes to, or write the file again."
         )
     return TableError(
         f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "

@@ -33,7 +33,7 @@ from divulge.tables.canonical_values import (
 )
 from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
 from divulge.tables.counting import Counting, Edges
-from divulge.tables.engine_errors import answered, engine_error
+from divulge.tables.engine_errors import answered, changed, engine_error
 from divulge.tables.levels import codes_of, levels_of
 from divulge.tables.written_forms import form_of, undecided
 
@@ -457,7 +457,10 @@ def profiles(
         native, where = lazy.to_native(), str(getattr(lazy.implementation, "value", ""))
         lazy = nw.from_native(answered(table.role, lambda: coded_in(native, where, placed)))
     counted = _run(lazy.group_by(*names).agg(nw.len().alias(_COUNT)), table.role)
-    return [counted[n] for n in names], counted[_COUNT].cast(pl.Int64).to_numpy()
+    times = counted[_COUNT].cast(pl.Int64).to_numpy()
+    if times.sum() != table.n_rows:
+        raise changed(table.role, table.n_rows)
+    return [counted[n] for n in names], times
 
 
 def distinct_values(table: Table, column: str) -> tuple[pl.Series, NDArray[np.int64]]:
