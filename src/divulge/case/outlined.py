@@ -47,7 +47,7 @@ class Outlines:
     def binning(self, column: Column, people: Sequence[int]) -> Binning | None:
         """Return the bins of a column, fitted on the tables of people; None where a look-up of its values has them."""
         found = self.of(column.name)
-        if found is None or column.kind not in _NUMBERS or max(found.n_distinct) <= column.bins.n:
+        if found is None or column.kind not in _NUMBERS or found.most_distinct <= column.bins.n:
             return None
         if column.bins.how == "none" or (column.bins.how == "width" and not found.is_exact):
             return None
@@ -62,7 +62,7 @@ class Outlines:
 
 def facts_of_outline(outline: Outline, which: int) -> Facts:
     """Return the facts of one column in one table from its outline."""
-    column, counts, n = outline.column, outline.column.counts[which], outline.n_distinct[which]
+    column, counts, n = outline.column, outline.column.counts[which], outline.n_distinct(which)
     return Facts(
         name=column.name, family=column.family, integer=column.integer, n_rows=int(counts.sum()),
         n_missing=int(counts[0]), n_distinct=n, number_share=float(n > 0), n_not_numbers=0, mean_length=0.0,

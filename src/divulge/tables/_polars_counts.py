@@ -80,8 +80,13 @@ class PolarsNumbers:
     """
 
     def __init__(self, lazy: pl.LazyFrame, own: NumericType) -> None:
-        self.kind, self.most = own
+        self.kind, self.most, self.whole = own
         self._lazy = lazy
+
+    def ends(self) -> tuple[float, float]:
+        """Return the smallest and the largest value."""
+        low, high = _run(self._lazy.select(low=_X.min(), high=_X.max())).row(0)
+        return np.nan if low is None else low, np.nan if high is None else high
 
     def spread(self) -> Spread:
         """Return how many there are, and between which numbers."""

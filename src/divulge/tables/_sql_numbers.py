@@ -34,9 +34,15 @@ class SqlNumbers:
     def __init__(
         self, ask: Callable[[str], pl.DataFrame], rows: str, value: str, own: NumericType, missing: Sequence[float]
     ) -> None:
-        self.kind, self.most = own
+        self.kind, self.most, self.whole = own
         self._ask = ask
+        self._ends = f"select min({value}) as low, max({value}) as high from {rows}"
         self._x = numbered(rows, {"x": (value, missing)})
+
+    def ends(self) -> tuple[float, float]:
+        """Return the smallest and the largest value, be it missing."""
+        low, high = self._ask(self._ends).row(0)
+        return float("nan") if low is None else low, float("nan") if high is None else high
 
     def spread(self) -> Spread:
         """Return how many there are, and between which numbers."""

@@ -15,7 +15,12 @@ class CheckedNumbers:
 
     def __init__(self, numbers: Numbers, still: Callable[[Callable[[], Any]], Any]) -> None:
         self._numbers, self._still = numbers, still
-        self.kind, self.most = numbers.kind, numbers.most
+        self.kind, self.most, self.whole = numbers.kind, numbers.most, numbers.whole
+
+    def ends(self) -> tuple[float, float]:
+        """Return the smallest and the largest value."""
+        found: tuple[float, float] = self._still(self._numbers.ends)
+        return found
 
     def spread(self) -> Spread:
         """Return how many there are, and between which numbers."""

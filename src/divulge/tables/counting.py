@@ -89,6 +89,16 @@ class Numbers(Protocol):
     most: float
     """The largest absolute number up to which float64 holds each value exactly."""
 
+    whole: bool
+    """The type holds whole numbers alone."""
+
+    def ends(self) -> tuple[float, float]:
+        """Return the smallest and the largest value of a type of whole numbers; nan without one.
+
+        Numbers that stand for missing may be among them.
+        """
+        ...
+
     def spread(self) -> Spread:
         """Return how many there are, and between which numbers."""
         ...

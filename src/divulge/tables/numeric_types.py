@@ -9,7 +9,7 @@ __all__ = ["EXACT", "NumericType", "numeric_type"]
 
 EXACT = 2.0**53
 """Up to here float64 holds every whole number."""
-_WHOLE = re.compile(r"u?(tiny|small|big|huge)?int(eger)?(8|16|32|64|128)?")
+_WHOLE = re.compile(r"u?(big|huge)?int(eger)?(32|64|128)?")  # shorter ones have few values
 _DECIMAL = re.compile(r"decimal\D+(\d+)\D+(\d+)\W*")
 _TIME = re.compile(r"timestamp(_s|_ms)?( with time zone)?|datetime\(time_unit='[um]s', time_zone=(.*)\)")
 _MOST_PLACES = 22  # float64 holds 10**22, so that a decimal is one division of two exact numbers
@@ -22,10 +22,12 @@ class NumericType(NamedTuple):
     """As in `Numbers`."""
     most: float
     """As in `Numbers`."""
+    whole: bool = False
+    """As in `Numbers`."""
 
 
 def numeric_type(name: str) -> NumericType | None:
-    """Return what a type is as numbers; None for other types, and for those that float64 cannot hold.
+    """Return what a type is as numbers; None for other types, for 8 and 16 bits, and for what float64 cannot hold.
 
     Examples
     --------
@@ -38,7 +40,7 @@ def numeric_type(name: str) -> NumericType | None:
     if text in ("float", "float32"):
         return NumericType("float32", float("inf"))
     if _WHOLE.fullmatch(text):
-        return NumericType("number", EXACT)
+        return NumericType("number", EXACT, True)
     if found := _DECIMAL.fullmatch(text):
         places = int(found[2])
         return NumericType("number", EXACT / 10**places) if places <= _MOST_PLACES else None

@@ -38,14 +38,16 @@ class Outline:
 
     column: PooledColumn
     """Its levels are some of the values: each stands for all values above the level before, up to itself."""
-    n_distinct: tuple[int, ...]
-    """Per table."""
+    most_distinct: int
+    """At least so many values differ in one of the tables."""
     roles: tuple[str, ...]
     """Names of the tables."""
     spans: tuple[float, ...]
     """Per table the largest minus the smallest finite number; nan without one."""
     missing: tuple[tuple[float, ...], ...]
     """Per table the numbers that stand for missing."""
+    _distinct: dict[int, int]
+    """Distinct numbers of the tables that were asked for them: a group-by by all of them takes longest."""
     _numbers: tuple[Numbers, ...]
     _spreads: tuple[Spread, ...]
     _low: Floats
@@ -56,6 +58,12 @@ class Outline:
     def is_exact(self) -> bool:
         """Whether the engine compares the numbers that we have, so that an edge need not be one of its values."""
         return self._numbers[0].kind != "float32"
+
+    def n_distinct(self, which: int) -> int:
+        """Return how many numbers of a table differ."""
+        if which not in self._distinct:
+            self._distinct[which] = self._numbers[which].n_distinct()
+        return self._distinct[which]
 
     def ends(self, tables: Sequence[int]) -> tuple[float, float]:
         """Return the smallest and the largest finite number of some tables, nan where there is none."""
@@ -108,11 +116,17 @@ def outline(tables: Sequence[Table], column: str, missing: Sequence[str] = ()) -
         return None
     if any(codes) and numbers[0].kind == "float32":
         return None  # a code is compared with the decimal that prints a number
+    if all(n.whole for n in numbers) and not any(high - low >= MANY for low, high in (n.ends() for n in numbers)):
+        return None  # so few that no more need be asked
     spreads = tuple(n.spread() for n in numbers)
-    if not _is_exact(numbers, spreads) or _are_few(spreads):
+    if not _is_exact(numbers, spreads):
         return None
-    n_distinct = tuple(n.n_distinct() for n in numbers)
-    if max(n_distinct) <= MANY:
+    distinct: dict[int, int] = {}
+    for i, own in enumerate(numbers):
+        distinct[i] = own.n_distinct()
+        if distinct[i] > MANY:
+            break
+    else:
         return None
     counts, smallest, largest = _parts(tables, numbers, spreads)
     kind = numbers[0].kind
@@ -128,10 +142,11 @@ def outline(tables: Sequence[Table], column: str, missing: Sequence[str] = ()) -
     roles = tuple(t.role for t in tables)
     return Outline(
         pooled,
-        n_distinct,
+        max(distinct.values()),
         roles,
         tuple(high - low for low, high in ends),
         tuple(codes),
+        distinct,
         numbers,
         spreads,
         smallest,
@@ -160,11 +175,6 @@ def _is_exact(numbers: Sequence[Numbers], spreads: Sequence[Spread]) -> bool:
         not isfinite(n.most) or not s.n or max(abs(s.low), abs(s.high)) <= n.most
         for n, s in zip(numbers, spreads, strict=True)
     )
-
-
-def _are_few(spreads: Sequence[Spread]) -> bool:
-    """Return whether so few numbers lie between the smallest and the largest that no table can have many."""
-    return all(not s.n or (s.fractions == 0 and not s.high - s.low >= MANY) for s in spreads)
 
 
 def _canonical(kind: str, numbers: Floats) -> Floats:
