@@ -12,6 +12,10 @@ with everything that a run makes beside fidelity and models; its JSON has the ti
 part. `group-by` is DuckDB's alone, of the real table by the keys and target of `cap`; `search` is that for key sets,
 each column a target; `fidelity` are the measures that fit no model.
 
+`cells` is the contingency table of the five keys and target of `cap` over all three tables, with DuckDB's memory
+limited to 4 GB; `cells-8` is that of eight keys with 2 GB, and `group-by-8` the bare group-by of the real table by
+these.
+
 Each run is a process of its own; its CPU seconds and its largest resident memory are those that the system tells. In
 memory the same attacks are made as by an engine, since the others would take most of the time; the preconditions that
 need rows and the records of people, which an engine leaves out, are part of the run in memory.
@@ -36,8 +40,11 @@ from cap import put_between_marks
 STEP = 1_000_000
 NAMES = ("real", "synthetic", "holdout")
 KEYS = ["age", "sex", "race", "education", "marital-status"]
+MORE_KEYS = [*KEYS, "hours-per-week", "relationship", "workclass"]
+LIMITS = {"cells": 4, "cells-8": 2, "group-by-8": 2}
+"""GB that DuckDB may take."""
 TARGETS = ["income", "occupation", "capital-gain"]
-WHAT = ("group-by", "cap", "search", "fidelity", "assess", "people")
+WHAT = ("group-by", "cap", "cells", "group-by-8", "cells-8", "search", "fidelity", "assess", "people")
 _N_VALUES = {"workclass": 9, "education": 16, "marital-status": 7, "occupation": 15, "relationship": 6, "race": 5,
              "native-country": 42}  # fmt: skip
 
@@ -119,12 +126,14 @@ def searched(engine: str, paths: list[str]) -> dict[str, Any]:
     return taken(began) | {"sets": len(found)}
 
 
-def bare(engine: str, paths: list[str]) -> dict[str, Any]:
-    """Return what DuckDB takes for the group-by of the real table alone, by the keys and target of `attacked`."""
+def bare(engine: str, paths: list[str], keys: list[str] = KEYS) -> dict[str, Any]:
+    """Return what DuckDB takes for the group-by of the real table alone, by some keys and the target of `attacked`."""
     import duckdb
 
     began = time.perf_counter()
-    columns = ", ".join(f'"{c}"' for c in [*KEYS, "occupation"])
+    if len(keys) > len(KEYS):
+        duckdb.sql(f"set memory_limit='{LIMITS['group-by-8']}GB'")
+    columns = ", ".join(f'"{c}"' for c in [*keys, "occupation"])
     found = duckdb.sql(f"select {columns}, count(*) as n from '{paths[0]}/*.parquet' group by all").arrow()
     return taken(began) | {"cells": found.read_all().num_rows}
 
@@ -149,6 +158,24 @@ def asked(engine: str, paths: list[str], targets: list[str], n_people: int) -> d
     return taken(began) | found | {"verdict": data.verdict.verdict, "parts": parts}
 
 
+def cells(engine: str, paths: list[str], keys: list[str]) -> dict[str, Any]:
+    """Return what the contingency table of some keys over the three tables takes, and how many cells it has."""
+    from divulge.case.case import build_case
+    from divulge.tables import engines
+
+    settled = engines.settled
+
+    def limited(base):
+        base.execute(f"set memory_limit='{LIMITS['cells' if keys == KEYS else 'cells-8']}GB'")
+        return settled(base)
+
+    engines.settled = limited
+    began = time.perf_counter()
+    case = build_case(*paths, engine=engine, asked=[*keys, "occupation"])
+    found = case.contingency(keys, "occupation")
+    return taken(began) | {"cells": len(found.key), "rows": found.n_o + found.n_s + found.n_c}
+
+
 def taken(began: float) -> dict[str, Any]:
     """Return CPU seconds, wall seconds and the largest memory in MB of this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -161,6 +188,9 @@ def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: 
     if what == "people":
         return asked(engine, paths, targets, n_people)
     alone = {"cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare}
+    alone["group-by-8"] = lambda engine, paths: bare(engine, paths, MORE_KEYS)
+    alone["cells"] = lambda engine, paths: cells(engine, paths, KEYS)
+    alone["cells-8"] = lambda engine, paths: cells(engine, paths, MORE_KEYS)
     if what in alone:
         return alone[what](engine, paths)
     import divulge
@@ -216,6 +246,15 @@ def goal(found: dict[str, dict[str, Any]]) -> list[str]:
     """Return a sentence on the CPU time and memory of `cap` beside those of a bare group-by of its real table."""
     told = []
     for rows in sorted({int(name.split()[2]) for name in found}):
+        for what, bare_one, goals in (("cells", "group-by", "2.5, 1,000"), ("cells-8", "group-by-8", "none, 2,200")):
+            plain, whole = (found.get(f"{name} duckdb {rows}", {"exit": 1}) for name in (bare_one, what))
+            if "exit" not in plain and "exit" not in whole:
+                told += [
+                    "",
+                    f"At {rows:,} real rows `{what}` of all three tables takes {whole['cpu'] / plain['cpu']:.1f} times "
+                    f"the CPU of `{bare_one}`, which is of the real table alone, and {whole['mb']:,.0f} MB (goals at "
+                    f"100,000,000 rows: {goals}).",
+                ]
         plain, whole = (found.get(f"{what} duckdb {rows}", {"exit": 1}) for what in ("group-by", "cap"))
         if "exit" not in plain and "exit" not in whole:
             told += [

@@ -20,6 +20,7 @@ from divulge.measures.catalogue import all_measures
 from divulge.run import assess as assess_module
 from divulge.run.counted import keep_counted
 from divulge.run.plan import plan_of
+from divulge.tables import outlines
 from divulge.tables.readers import opened
 
 ENGINES = ("duckdb", "polars")
@@ -96,6 +97,19 @@ def test_the_engine_changes_no_bit_of_a_result(engine, unit, tables, paths):
     assert any(r["p_adjusted"] != r["p_value"] for r in found)
 
 
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    ("unit", "engine"), [(None, "duckdb"), ("household", "polars"), (None, "polars"), ("household", "duckdb")]
+)
+def test_numbers_that_are_coded_by_their_edges_change_no_bit(engine, unit, tables, paths, monkeypatch):
+    monkeypatch.setattr(outlines, "MANY", 12)
+    monkeypatch.setattr(outlines, "_FETCHED", 3)
+    case = build_case(*paths, unit=unit, engine=engine)
+    assert [c for c in case.columns if case.encoded.outlines.of(c) is not None] == ["income", "since"]
+    expected, found = answers(tables, "memory", unit), answers(paths, engine, unit)
+    assert [one for one, other in zip(found, expected, strict=True) if one != other] == []
+
+
 @pytest.mark.first(1)
 @pytest.mark.parametrize("unit", ["household", None])
 @pytest.mark.parametrize("engine", ENGINES)
@@ -146,7 +160,9 @@ def hostile_answers(given, engine):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_the_engine_changes_no_bit_of_hostile_tables():
+@pytest.mark.parametrize("many", [outlines.MANY, 3])
+def test_the_engine_changes_no_bit_of_hostile_tables(many, monkeypatch):
+    monkeypatch.setattr(outlines, "MANY", many)
     equal = dict.fromkeys(ENGINES, 0)
     for seed in range(48):
         drawn = triple(seed)

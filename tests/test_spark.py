@@ -19,7 +19,7 @@ from divulge.case.case import build_case
 from divulge.case.distances import Neighbours
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, SizeError, TableError
 from divulge.run import assess as assess_module
-from divulge.tables import spark_session
+from divulge.tables import outlines, spark_session
 from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.frames import pool
 from divulge.tables.readers import opened
@@ -120,6 +120,18 @@ def test_a_spark_table_that_changes_while_it_is_read_is_an_error(spark, tmp_path
     table(61, 2).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(TableError, match=r"changed while it was read|the engine that holds the table failed"):
         given.counting.cells(["c2"], [codes])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("engine", ["spark", "auto"])
+def test_numbers_are_coded_by_their_edges_in_spark(engine, tables, there, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(outlines, "MANY", 12)
+    monkeypatch.setattr(outlines, "_FETCHED", 3)
+    asked = {"keys": ["income", "since", "job"], "target": "illness", "unseen": "zero"}
+    case = build_case(*there, engine=engine)
+    assert [c for c in case.columns if case.encoded.outlines.of(c) is not None][:1] == ["income"]
+    expected = divulge.cap(*tables[:2], holdout=tables[2], **asked)
+    assert told(divulge.cap(*there[:2], holdout=there[2], engine=engine, **asked)) == told(expected)
 
 
 # ---------------------------------------------------------------- cells and values in parts, and interrupts

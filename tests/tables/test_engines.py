@@ -11,6 +11,7 @@ import pytest
 
 import divulge
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.tables import frames
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables.frames import collect, pool
 from divulge.tables.readers import opened, read
@@ -222,6 +223,40 @@ def test_files_of_other_columns_or_types_are_an_error(engine, tmp_path):
     assert "'day' is in a.parquet and not in b.parquet" in told(lambda: read(tmp_path, engine=engine))
     FRAME.cast({"a": pl.Float64}).write_parquet(tmp_path / "b.parquet")
     assert "column 'a' has another type in b.parquet" in told(lambda: read(tmp_path, engine=engine))
+
+
+@pytest.mark.parametrize("engine", ["auto", "polars"])
+def test_lazy_frames_whose_files_do_not_fit_together_are_an_error_that_says_so(engine, tmp_path):
+    FRAME.write_parquet(tmp_path / "1.parquet")
+    given = [pl.concat([FRAME.lazy(), FRAME.drop("day").lazy()])]
+    for other in (FRAME.drop("day"), FRAME.cast({"day": pl.Int32})):
+        (tmp_path / str(len(given))).mkdir()
+        for i, frame in enumerate((FRAME, other)):
+            frame.write_parquet(tmp_path / str(len(given)) / f"{i}.parquet")
+        given.append(pl.scan_parquet(tmp_path / str(len(given)) / "*.parquet"))
+    for lazy in given:
+        found = told(lambda lazy=lazy: divulge.cap(lazy, FRAME, keys=["a"], target="day", engine=engine))
+        assert found.startswith("real: the files or frames of the table do not fit together")
+        assert "Int64" not in found
+
+
+def test_a_relation_that_changes_while_it_is_read_is_an_error():
+    base = duckdb.connect()
+    base.execute("create table people as select range % 3 as a, 'x' as b from range(9)")
+    table = opened(base.sql("from people"), "real")
+    assert frames.profiles(table, ["a", "b"])[1].sum() == 9
+    base.execute("delete from people where a = 1")
+    with pytest.raises(TableError, match="real: the table changed while it was read: it had 9 rows"):
+        frames.profiles(table, ["a", "b"])
+
+
+def test_an_engine_that_breaks_off_is_an_error_that_says_so(file, monkeypatch):
+    def failing(*_):
+        raise pl.exceptions.PanicException("assertion failed: it's")
+
+    table = read(file, engine="polars")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    assert "broke off while it read" in told(lambda: pool([table], "a"))
 
 
 def test_a_table_of_another_engine_is_an_error():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from divulge.case.cells import Cells, Gathered, cells_in_parts, cells_of, codes_of_rows, gathered_of
 from divulge.case.encoded import ROLES, EncodedTables
+from divulge.case.outlined import facts_of_outline
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.memo import Memo
 from divulge.core.schema import Column, Facts, Schema, check_columns, column_names, infer
@@ -274,11 +275,14 @@ class Case:
 
     def facts(self, column: str, which: int = 0) -> Facts:
         """Return the counts that describe one column of one table (0 real, 1 synthetic, 2 holdout)."""
+        if (found := self.encoded.outlines.of(column)) is not None:
+            return facts_of_outline(found, which)
         return facts_of(self.pooled(column), which, self.numbers(column)[1:])
 
     def value_in_words(self, column: str, code: int, *, binned: bool = True) -> str:
         """Return the value, or the range of values, that a code stands for. The text is data."""
-        return self.values_in_words(column, np.flatnonzero(self.binning(column).map == code) if binned else [code])
+        of_values = self.encoded.binning_of_values(column).map if binned else None
+        return self.values_in_words(column, [code] if of_values is None else np.flatnonzero(of_values == code))
 
     def values_in_words(self, column: str, codes: Sequence[int] | NDArray[Any]) -> str:
         """Return the value of some codes without bins, the first and the last, or "missing". The text is data."""
@@ -293,7 +297,7 @@ class Case:
         """Return a frame of `n_rows` equal rows from binned codes; the commonest level of a bin stands for it."""
         data = {}
         for column, code in codes.items():
-            pooled, coding = self.pooled(column), self.binning(column)
+            pooled, coding = self.pooled(column), self.encoded.binning_of_values(column)
             inside = np.flatnonzero(coding.map == code)
             level = int(inside[np.argmax(np.sum(pooled.counts, axis=0)[inside])])
             value = pl.Series([None], dtype=pooled.levels.dtype) if level == 0 else pooled.levels[[level - 1]]
@@ -414,7 +418,7 @@ def build_case(
     else:
         read = columns
     full = _schema_of(case, schema, named, ignored, progress, read)
-    notes += [f"column {c!r} {case.pooled(c).note}" for c in read if case.pooled(c).note]
+    notes += [f"column {c!r} {encoded.known(c).note}" for c in read if encoded.known(c).note]
     return Case(tables, columns, full, missing, seed, level, tuple(notes), encoded.with_schema(full))
 
 

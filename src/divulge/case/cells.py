@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from divulge.case.encoded import EncodedTables
 from divulge.core.hashing import code_hashes
 from divulge.kernels.counts.contingency import combine
-from divulge.tables.counting import narrow
+from divulge.tables.counting import Edges, narrow
 from divulge.tables.frames import profiles
 
 __all__ = [
@@ -84,11 +84,14 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
         named = {b: [dict(zip(wanted[b], cells.codes, strict=True)) for cells in own] for b, own in found.items()}
         return Gathered(named, {b: [cells.times for cells in own] for b, own in found.items()}, [None for _ in tables])
     every = list(dict.fromkeys([*counted, *compared]))
-    rows = [cells_of(encoded, i, [*every, unit], [False] * (len(every) + 1)) for i in tables]
+    # the engine codes a column of many numbers by its edges, unless every value is compared
+    binned = [c not in compared and encoded.edges(c, 0) is not None for c in every]
+    rows = [cells_of(encoded, i, [*every, unit], [*binned, False]) for i in tables]
     for i in encoded.people:
         rows[i] = _one_by_one(rows[i])
     plain = [dict(zip(every, cells.codes, strict=False)) for cells in rows]
-    coded = [{c: encoded.binning(c).map[own[c]] for c in wanted[True]} for own in plain]
+    maps = {c: None if b else encoded.binning_of_values(c).map for c, b in zip(every, binned, strict=True)}
+    coded = [{c: own[c] if (m := maps[c]) is None else m[own[c]] for c in wanted[True]} for own in plain]
     uncoded = [{c: own[c] for c in wanted[False]} for own in plain]
     times = [cells.times for cells in rows]
     return Gathered({True: coded, False: uncoded}, {True: times, False: times}, [cells.codes[-1] for cells in rows])
@@ -100,15 +103,21 @@ def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned:
     if not columns:
         return Cells([], np.array([table.n_rows]))
     if table.counting is not None:
-        coded = [of_values(encoded, c, which, binned=b) for c, b in zip(columns, binned, strict=True)]
+        coded = [_coding(encoded, c, which, b) for c, b in zip(columns, binned, strict=True)]
         return Cells(*table.counting.cells([table.names[c] for c in columns], coded))
+    edges: dict[str, Edges] = {}
     if table.frame is not None:
-        codes = [c for name in columns if (c := encoded.pooled(name).codes[which]) is not None]
+        codes: list[Codes] = [c for name in columns if (c := encoded.pooled(name).codes[which]) is not None]
         count = np.ones(table.n_rows, dtype=np.int64)
     else:
-        raw, count = profiles(table, columns)
-        codes = [encoded.pooled(c).encode(s, which) for c, s in zip(columns, raw, strict=True)]
-    maps = [encoded.binning(c).map if b else None for c, b in zip(columns, binned, strict=True)]
+        found = {c: encoded.edges(c, which) for c, b in zip(columns, binned, strict=True) if b}
+        edges = {c: own for c, own in found.items() if own is not None}
+        raw, count = profiles(table, columns, edges)
+        codes = [
+            narrow(s.to_numpy(), len(edges[c].at) + 2) if c in edges else encoded.pooled(c).encode(s, which)
+            for c, s in zip(columns, raw, strict=True)
+        ]
+    maps = [encoded.binning(c).map if b and c not in edges else None for c, b in zip(columns, binned, strict=True)]
     return Cells([c if m is None else m[c] for c, m in zip(codes, maps, strict=True)], count)
 
 
@@ -215,7 +224,7 @@ def n_cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], *, bi
     table = encoded.tables[which]
     if table.counting is None or not columns:
         return table.n_rows
-    coded = [of_values(encoded, c, which, binned=binned) for c in columns]
+    coded = [_coding(encoded, c, which, binned) for c in columns]
     return table.counting.n_cells([table.names[c] for c in columns], coded)
 
 
@@ -223,6 +232,12 @@ def _one_by_one(cells: Cells) -> Cells:
     """Return a cell for each row."""
     times = cells.times
     return Cells([c if times is None else np.repeat(c, times) for c in cells.codes], None)
+
+
+def _coding(encoded: EncodedTables, column: str, which: int, binned: bool) -> Codes | Edges:
+    """Return how an engine codes a column: by edges, or by the code of each distinct value, in the engine's order."""
+    edges = encoded.edges(column, which) if binned else None
+    return of_values(encoded, column, which, binned=binned) if edges is None else edges
 
 
 def of_values(encoded: EncodedTables, column: str, which: int, *, binned: bool) -> Codes:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.case.outlined import Outlines
 from divulge.case.spill import Spill
 from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
@@ -20,6 +21,7 @@ from divulge.kernels.counts.contingency import combine
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measure, places_of, rows_of, ruler_of
 from divulge.kernels.neighbours.index import Index
+from divulge.tables.counting import Edges
 from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
 
 __all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
@@ -78,6 +80,7 @@ class EncodedTables:
         self._known = frozenset(columns)
         self.tables, self.columns, self.schema, self.missing = tuple(tables), tuple(columns), schema, tuple(missing)
         self._pooled = Memo(pooled)
+        self.outlines = Outlines(self.tables, self.missing)
         self._binned, self._codes, self._of_all, self._of_people = Memo(), Memo(), Memo(), Memo()
         self._passing = Memo(most_bytes=_PASSING_BYTES)
         self.by_codes = False
@@ -90,6 +93,7 @@ class EncodedTables:
     def with_schema(self, schema: Schema) -> EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
         out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled.values())
+        out.outlines = self.outlines
         out._of_people = Memo({key: kept for key, kept in self._of_people.values().items() if key[0] == "numbers"})
         out.spill = self.spill
         return out
@@ -99,6 +103,7 @@ class EncodedTables:
         out = self.with_schema(self.schema)
         for column, own in codes.items():
             out._pooled[column] = replace(self.pooled(column), codes=own)
+        out.outlines = self.outlines.without(codes)
         return out
 
     def with_rows(self, codes: Mapping[str, tuple[Codes, ...]]) -> EncodedTables:
@@ -182,8 +187,20 @@ class EncodedTables:
             check_columns("columns", [column], self.columns)
         return pool(self.tables, column, self.missing)
 
+    def known(self, column: str) -> PooledColumn:
+        """Return what is known of a column without asking for its values where an engine holds many numbers."""
+        found = self.outlines.of(column) if column in self._known else None
+        return self.pooled(column) if found is None else found.column
+
+    def edges(self, column: str, which: int) -> Edges | None:
+        """Return the edges by which an engine codes the bins of a column; None where a look-up of its values does."""
+        return self.outlines.edges(column, self.binning(column), which)
+
     def binning(self, column: str) -> Binning:
-        """Return how a column is coded for counting; bins are fitted on real and holdout pooled."""
+        """Return how a column is coded for counting; bins are fitted on real and holdout pooled.
+
+        Where the engine codes it by edges, `binning_of_values` has the codes of levels.
+        """
         if self._whole is not None:
             return self._whole.binning(column)
         return self._binned.once(
@@ -191,6 +208,10 @@ class EncodedTables:
         )
 
     def _fitted(self, column: str) -> Binning:
+        return self.outlines.binning(self.schema[column], self.people) or self.binning_of_values(column)
+
+    def binning_of_values(self, column: str) -> Binning:
+        """Return how the levels of a column are coded for counting."""
         pooled = self.pooled(column)
         people = np.sum([pooled.counts[i] for i in self.people], axis=0)
         return fit_binning(self.schema[column], self.numbers(column)[1:], people[1:])
@@ -350,7 +371,7 @@ class EncodedTables:
     def fingerprint(self, which: int) -> str:
         """Return the SHA-256 of the canonical columns of a table."""
         return self.once(
-            ("fingerprint", which), lambda: fingerprint([self.pooled(c) for c in self.columns], which), [which]
+            ("fingerprint", which), lambda: fingerprint([self.known(c) for c in self.columns], which), [which]
         )
 
 

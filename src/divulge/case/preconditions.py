@@ -59,12 +59,13 @@ def _same_columns(case: Case) -> Check:
 
 
 def _same_kinds(case: Case) -> Check | None:
-    noted = sorted((c for c in case.columns if case.pooled(c).note), key=lambda c: case.pooled(c).read_alike)
+    known = case.encoded.known
+    noted = sorted((c for c in case.columns if known(c).note), key=lambda c: known(c).read_alike)
     if not noted:
         return None
-    told = [f"{c!r} {case.pooled(c).note}" for c in noted]
+    told = [f"{c!r} {known(c).note}" for c in noted]
     more = f"; and {len(told) - 5} more" if len(told) > 5 else ""
-    ok = all(case.pooled(c).read_alike for c in noted)
+    ok = all(known(c).read_alike for c in noted)
     return Check(check="same types", ok=ok, detail="; ".join(told[:5]) + more)
 
 
@@ -89,7 +90,8 @@ def _identifiers(case: Case) -> Check | None:
 
 
 def _infinities(case: Case) -> Check | None:
-    bad = [c for c in case.columns if case.pooled(c).family == "number" and np.isinf(case.numbers(c)).any()]
+    known = case.encoded.known
+    bad = [c for c in case.columns if known(c).family == "number" and np.isinf(known(c).levels.to_numpy()).any()]
     if not bad:
         return None
     return Check(check="infinite values", ok=False, detail=f"{_names(bad)}: infinite values fall into the end bins")
@@ -133,19 +135,23 @@ def _row_ids(case: Case) -> list[NDArray[np.int64]] | None:
 def _same_rows(case: Case, i: int, j: int) -> bool:
     if case.tables[i].n_rows != case.tables[j].n_rows:
         return False
-    if any((case.pooled(c).counts[i] != case.pooled(c).counts[j]).any() for c in case.columns):
+    known = case.encoded.known
+    if any((known(c).counts[i] != known(c).counts[j]).any() for c in case.columns):
         return False
     ids = _row_ids(case)
     return ids is None or bool((np.sort(ids[i]) == np.sort(ids[j])).all())
+
+
+def _n_distinct(ids: NDArray[np.int64]) -> int:
+    ordered = np.sort(ids)  # np.unique hashes whole numbers, which takes fifty times as long
+    return min(1, len(ids)) + int((ordered[1:] != ordered[:-1]).sum())
 
 
 def _duplicates(case: Case) -> Check | None:
     ids = _row_ids(case)
     if ids is None:
         return None
-    ordered = np.sort(ids[0])
-    n_distinct = 1 + int((ordered[1:] != ordered[:-1]).sum())
-    n = len(ids[0])
+    n, n_distinct = len(ids[0]), _n_distinct(ids[0])
     if n_distinct == n:
         return None
     share = (n - n_distinct) / n
@@ -163,7 +169,7 @@ def table_facts(case: Case) -> list[dict[str, Any]]:
     The number of repeated rows is None where rows are not in memory, that of units where no unit column is named.
     """
     ids = _row_ids(case)
-    cells = [sum(int(case.pooled(c).counts[i][0]) for c in case.columns) for i in range(len(case.tables))]
+    cells = [sum(int(case.encoded.known(c).counts[i][0]) for c in case.columns) for i in range(len(case.tables))]
     out: list[dict[str, Any]] = []
     for i, table in enumerate(case.tables):
         size = table.n_rows * len(case.columns)
@@ -174,7 +180,7 @@ def table_facts(case: Case) -> list[dict[str, Any]]:
         out.append(
             {
                 "missing": cells[i] / size if size else None,
-                "repeated": None if ids is None else table.n_rows - len(np.unique(ids[i])),
+                "repeated": None if ids is None else table.n_rows - _n_distinct(ids[i]),
                 "units": units,
             }
         )

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import polars as pl
 
-from divulge.tables.counting import PART, Codes, Ints
+from divulge.tables._sql_numbers import SqlNumbers, coded
+from divulge.tables.counting import PART, Codes, Edges, Ints, Numbers, narrowed
+from divulge.tables.numeric_types import numeric_type
 
-__all__ = ["DuckdbCounts", "literal", "settled"]
+__all__ = ["DuckdbCounts", "coded_in", "literal", "numbers_in", "settled"]
+
+_ROWS = "divulge_rows"
+_ASKED = "divulge_asked"  # a relation that was passed, in queries about it
 
 
 class DuckdbCounts:
@@ -34,10 +39,11 @@ class DuckdbCounts:
         self._base = base
         named = ", ".join(f"c{i}" for i in range(n_columns))
         base.execute(f"create or replace temp view divulge_rows as select {named} from {source} as t({named})")
+        self._types = {name: kind for name, kind, *_ in base.execute("describe divulge_rows").fetchall()}
 
     def n_rows(self) -> int:
         """Return the number of rows."""
-        return int(self._base.execute("select count(*) from divulge_rows").fetchone()[0])
+        return int(self._base.execute("select count(*) from divulge_rows").fetchall()[0][0])
 
     def values(self, column: str) -> tuple[pl.Series, Ints]:
         """Return the distinct raw values of a column and how many rows have each."""
@@ -48,37 +54,46 @@ class DuckdbCounts:
         found = self._frame(f"select value, n from divulge_values_{column} order by id")
         return found["value"], found["n"].to_numpy()
 
-    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+    def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
+        """Return the numbers of a column; None for types that are no numbers."""
+        return _numbers(self._frame, _ROWS, self._types, column, missing)
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
         found = self._frame(self._cells(columns, codes))
         if any(found[f"k{i}"].null_count() for i in range(len(columns))):  # a value that the column did not have before
             found = found.clear()
-        return [found[f"k{i}"].to_numpy() for i in range(len(columns))], found["n"].to_numpy()
+        return [narrowed(found[f"k{i}"].to_numpy(), own) for i, own in enumerate(codes)], found["n"].to_numpy()
 
-    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
-        return int(self._base.execute(f"select count(*) from ({self._cells(columns, codes)})").fetchone()[0])
+        return int(self._base.execute(f"select count(*) from ({self._cells(columns, codes)})").fetchall()[0][0])
 
     def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
         """Yield the codes of each row, some rows at a time."""
-        tables, coded = self._coded(columns, codes)
-        found = self._base.sql(f"select {_named(coded)} from {tables}")
+        tables, keys = self._keys(columns, codes)
+        found = self._base.sql(f"select {_named(keys)} from {tables}")
         reader = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader  # before 1.4
         for batch in reader(PART):
             if any(column.null_count for column in batch.columns):  # a value that the column did not have before
                 return
             yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
 
-    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> str:
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> str:
         """Return the query of the cells, once the codes are in the base."""
-        tables, coded = self._coded(columns, codes)
-        return f"select {_named(coded)}, count(*) as n from {tables} group by {', '.join(coded)}"
+        tables, keys = self._keys(columns, codes)
+        return f"select {_named(keys)}, count(*) as n from {tables} group by {', '.join(keys)}"
 
-    def _coded(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[str, list[str]]:
+    def _keys(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[str, list[str]]:
         """Return the rows with their codes beside as SQL, and the names of the codes, once these are in the base."""
-        tables = "divulge_rows"
-        coded = []
+        edges = {
+            f"e{i}": (c, own) for i, (c, own) in enumerate(zip(columns, codes, strict=True)) if isinstance(own, Edges)
+        }
+        tables, keys = _coded(_ROWS, self._types, edges), []
         for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
+            if isinstance(own, Edges):
+                keys.append(f"e{i}")
+                continue
             given = pl.DataFrame({"id": pl.int_range(1, len(own) + 1, dtype=pl.Int32, eager=True), "code": own})
             self._base.register("divulge_given", given.to_arrow())
             self._base.execute(
@@ -87,16 +102,51 @@ class DuckdbCounts:
             )
             self._base.unregister("divulge_given")
             tables += f" left join divulge_codes_{i} as k{i} on {column} is not distinct from k{i}.value"
-            coded.append(f"k{i}.code")
-        return tables, coded
+            keys.append(f"k{i}.code")
+        return tables, keys
 
     def _frame(self, query: str) -> pl.DataFrame:
         frame: pl.DataFrame = self._base.sql(query).pl()
         return frame
 
 
-def _named(coded: Sequence[str]) -> str:
-    return ", ".join(f"{code} as k{i}" for i, code in enumerate(coded))
+def _named(keys: Sequence[str]) -> str:
+    return ", ".join(f"{code} as k{i}" for i, code in enumerate(keys))
+
+
+def numbers_in(relation: Any, column: str, missing: Sequence[float]) -> SqlNumbers | None:
+    """Return the numbers of a column of a relation; None for types that are no numbers."""
+
+    def asked(query: str) -> pl.DataFrame:
+        found: pl.DataFrame = relation.query(_ASKED, query).pl()
+        return found
+
+    return _numbers(asked, _ASKED, _types(relation), column, missing)
+
+
+def coded_in(relation: Any, columns: Mapping[str, tuple[str, Edges]]) -> Any:
+    """Return a relation with further columns of codes: name -> column and the edges that code it."""
+    return relation.query(_ASKED, f"select * from {_coded(_ASKED, _types(relation), columns)}")
+
+
+def _numbers(
+    ask: Callable[[str], pl.DataFrame], rows: str, types: Mapping[str, str], column: str, missing: Sequence[float]
+) -> SqlNumbers | None:
+    own = numeric_type(types[column])
+    return None if own is None else SqlNumbers(ask, rows, _double(types, column), own, missing)
+
+
+def _coded(rows: str, types: Mapping[str, str], columns: Mapping[str, tuple[str, Edges]]) -> str:
+    return coded(rows, {name: (_double(types, column), edges) for name, (column, edges) in columns.items()})
+
+
+def _types(relation: Any) -> dict[str, str]:
+    return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+
+
+def _double(types: Mapping[str, str], column: str) -> str:
+    """Return a column of numbers or times as a double, in SQL."""
+    return f"epoch_us({column})::double" if types[column].startswith("TIMESTAMP") else f"{column}::double"
 
 
 def settled(base: Any) -> Any:

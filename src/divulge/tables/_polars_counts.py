@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
-from divulge.tables.counting import PART, Codes, Ints
+from divulge.tables.counting import PART, PARTS, Codes, Edges, Floats, Ints, Numbers, Spread, divided, narrowed
+from divulge.tables.numeric_types import NumericType, numeric_type
 
-__all__ = ["PolarsCounts"]
+__all__ = ["PolarsCounts", "PolarsNumbers", "coded_in", "numbers_in"]
 
 _N = "n"
 _VALUE = "value"
@@ -37,15 +40,19 @@ class PolarsCounts:
         self._values[column] = found[_VALUE]
         return found[_VALUE], found[_N].cast(pl.Int64).to_numpy()
 
-    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+    def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
+        """Return the numbers of a column; None for types that are no numbers."""
+        return numbers_in(self._lazy, column, missing)
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
         coded = [f"k{i}" for i in range(len(columns))]
         found = _run(self._cells(columns, codes).cast({_N: pl.Int64}))
         if any(found[name].null_count() for name in coded):  # a value that the column did not have before
             found = found.clear()
-        return [found[name].to_numpy() for name in coded], found[_N].to_numpy()
+        return [narrowed(found[k].to_numpy(), own) for k, own in zip(coded, codes, strict=True)], found[_N].to_numpy()
 
-    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
         return int(_run(self._cells(columns, codes).select(pl.len())).item())
 
@@ -57,19 +64,114 @@ class PolarsCounts:
                 return
             yield [part[name].to_numpy() for name in coded]
 
-    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> pl.LazyFrame:
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> pl.LazyFrame:
         lazy, coded = self._coded(columns, codes)
         return lazy.group_by(coded).agg(pl.len().alias(_N))
 
-    def _coded(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[pl.LazyFrame, list[str]]:
+    def _coded(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[pl.LazyFrame, list[str]]:
         """Return the rows with their codes beside, and the names of the codes."""
-        lazy = self._lazy.select(list(dict.fromkeys(columns)))
+        edges = {
+            f"k{i}": (c, own) for i, (c, own) in enumerate(zip(columns, codes, strict=True)) if isinstance(own, Edges)
+        }
+        lazy = coded_in(self._lazy.select(list(dict.fromkeys(columns))), edges)
         coded = []
         for i, (column, own) in enumerate(zip(columns, codes, strict=True)):
-            known = pl.DataFrame({_VALUE: self._values[column], f"k{i}": own})
-            lazy = lazy.join(known.lazy(), left_on=column, right_on=_VALUE, how="left", nulls_equal=True)
+            if not isinstance(own, Edges):
+                known = pl.DataFrame({_VALUE: self._values[column], f"k{i}": own})
+                lazy = lazy.join(known.lazy(), left_on=column, right_on=_VALUE, how="left", nulls_equal=True)
             coded.append(f"k{i}")
         return lazy, coded
+
+
+class PolarsNumbers:
+    """The numbers of one column of a lazy frame.
+
+    Parameters
+    ----------
+    lazy
+        Has one column x: numbers, null where there is none.
+    own
+        Its type.
+    """
+
+    def __init__(self, lazy: pl.LazyFrame, own: NumericType) -> None:
+        self.kind, self.most, self.whole = own
+        self._lazy = lazy
+
+    def ends(self) -> tuple[float, float]:
+        """Return the smallest and the largest value."""
+        low, high = _run(self._lazy.select(low=_X.min(), high=_X.max())).row(0)
+        return np.nan if low is None else low, np.nan if high is None else high
+
+    def spread(self) -> Spread:
+        """Return how many there are, and between which numbers."""
+        finite = _X.is_finite()
+        found = _run(
+            self._lazy.select(
+                n=_X.count(), low=_X.filter(finite).min(), high=_X.filter(finite).max(), below=_X.eq(-np.inf).sum(),
+                above=_X.eq(np.inf).sum(), fractions=(finite & (_X % 1 != 0)).sum(),
+            )
+        )  # fmt: skip
+        n, low, high, below, above, fractions = found.row(0)
+        return Spread(n, np.nan if low is None else low, np.nan if high is None else high, below, above, fractions)
+
+    def n_distinct(self) -> int:
+        """Return how many numbers differ."""
+        return int(_run(self._lazy.drop_nulls().group_by("x").agg().select(pl.len())).item())
+
+    def parts(self, within: Sequence[tuple[float, float]]) -> tuple[Ints, Ints, Floats, Floats]:
+        """Return how many rows are in each of `PARTS` parts of closed intervals, and between which numbers."""
+        part = pl.lit(None, pl.Float64)
+        for j, (low, high) in enumerate(within):
+            half, scale = divided(low, high)
+            own = ((_X * half - low * half) * scale).floor() + 2 * PARTS * j
+            part = pl.when(_X.is_between(low, high)).then(own).otherwise(part)
+        counted = self._lazy.group_by(part=part.cast(pl.Int64)).agg(n=pl.len(), low=_X.min(), high=_X.max())
+        found = _run(counted.filter(pl.col("part").is_not_null())).sort("part").cast({"n": pl.Int64})
+        return tuple(found[c].to_numpy() for c in ("part", "n", "low", "high"))
+
+    def counts(self, within: Sequence[tuple[float, float]]) -> tuple[Floats, Ints]:
+        """Return the distinct numbers in some closed intervals, and how many rows have each."""
+        inside = reduce(lambda a, b: a | b, [_X.is_between(low, high) for low, high in within])
+        found = _run(self._lazy.filter(inside).group_by("x").agg(n=pl.len().cast(pl.Int64))).sort("x")
+        return found["x"].to_numpy(), found["n"].to_numpy()
+
+
+_X = pl.col("x")
+
+
+def numbers_in(lazy: pl.LazyFrame, column: str, missing: Sequence[float]) -> PolarsNumbers | None:
+    """Return the numbers of a column of a lazy frame; None for types that are no numbers."""
+    dtype = lazy.collect_schema()[column]
+    own = numeric_type(str(dtype))
+    return None if own is None else PolarsNumbers(lazy.select(x=_number(column, dtype, missing)), own)
+
+
+def coded_in(lazy: pl.LazyFrame, columns: Mapping[str, tuple[str, Edges]]) -> pl.LazyFrame:
+    """Return a lazy frame with further columns of codes: name -> column and the edges that code it."""
+    types = lazy.collect_schema() if columns else {}
+    numbers = [_number(c, types[c], own.missing).alias(f"x_{name}") for name, (c, own) in columns.items()]
+    codes = [_placed(f"x_{name}", own).alias(name) for name, (_, own) in columns.items()]
+    return lazy.with_columns(numbers).with_columns(codes) if columns else lazy
+
+
+def _number(column: str, dtype: pl.DataType, missing: Sequence[float]) -> pl.Expr:
+    """Return a column as numbers without NaN, -0.0 and what stands for missing, null where there is none."""
+    value = pl.col(column)
+    if isinstance(dtype, pl.Datetime):
+        value = value.dt.epoch("us")
+    value = value.cast(pl.Float64)
+    # polars 2 drops "+ 0.0" as if it changed nothing
+    number = pl.when(value == 0).then(0.0).otherwise(value.fill_nan(None))
+    return reduce(lambda kept, code: pl.when(kept != code).then(kept), missing, number)
+
+
+def _placed(number: str, edges: Edges) -> pl.Expr:
+    """Return the code of a number among edges."""
+    code = pl.lit(len(edges.at) + 1, pl.Int32)
+    for i, edge in reversed(list(enumerate(edges.at.tolist(), 1))):
+        code = pl.when(pl.col(number) <= edge).then(pl.lit(i, pl.Int32)).otherwise(code)
+    return pl.when(pl.col(number).is_null()).then(pl.lit(0, pl.Int32)).otherwise(code)
 
 
 def _run(lazy: pl.LazyFrame) -> pl.DataFrame:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from divulge.core.errors import SettingError
-from divulge.tables.counting import Codes, Ints
+from divulge.tables._sql_numbers import SqlNumbers, coded
+from divulge.tables.counting import Codes, Edges, Ints, Numbers, narrowed
+from divulge.tables.numeric_types import numeric_type
 from divulge.tables.spark_session import asked, fetched, held, let_go
 
-__all__ = ["SparkCounts"]
+__all__ = ["SparkCounts", "coded_in", "numbers_in"]
+
+_FEW = 100_000  # rows of an answer about numbers: counts of parts, and of the numbers in some of these
 
 
 class SparkCounts:
@@ -64,31 +68,38 @@ class SparkCounts:
         found = fetched(numbered, self._n_rows, ["id"], is_held=True).sort("id")
         return found["value"], found["n"].to_numpy()
 
-    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+    def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
+        """Return the numbers of a column; None for types that are no numbers."""
+        return numbers_in(self._frame, column, missing)
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
         names = [f"k{i}" for i in range(len(columns))]
-        combinations = math.prod(len(np.unique(own)) for own in codes)
+        combinations = math.prod(_n_codes(own) for own in codes)
         most = combinations if self._n_rows is None else min(combinations, self._n_rows)
         found = fetched(self._cells(columns, codes), most, names)
         if any(found[name].null_count() for name in names):  # a value that the column did not have before
             found = found.clear()
-        coded = [found[name].to_numpy().astype(own.dtype) for name, own in zip(names, codes, strict=True)]
+        coded = [narrowed(found[name].to_numpy(), own) for name, own in zip(names, codes, strict=True)]
         return coded, found["n"].to_numpy()
 
     def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
         """Refuse: rows stay in Spark."""
         raise SettingError("engine: spark tells counts alone. hint: write the tables as Parquet, and take 'duckdb'.")
 
-    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
         return int(asked(self.session, self._cells(columns, codes).count))
 
-    def _cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> Any:
+    def _cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> Any:
         from pyspark.sql import functions as f
 
         names = [f"k{i}" for i in range(len(columns))]
-        entries = [pl.DataFrame({k: pl.Series(own).cast(pl.Int32)}) for k, own in zip(names, codes, strict=True)]
-        rows = self.looked_up(columns, entries)
+        by_edges = {k: (c, own) for k, c, own in zip(names, columns, codes, strict=True) if isinstance(own, Edges)}
+        by_values = [(k, c, own) for k, c, own in zip(names, columns, codes, strict=True) if k not in by_edges]
+        rows = coded_in(self._frame.select(*dict.fromkeys(columns)), by_edges)
+        entries = [pl.DataFrame({k: pl.Series(own).cast(pl.Int32)}) for k, _, own in by_values]
+        rows = self._beside(rows, [c for _, c, _ in by_values], entries)
         return rows.groupBy(*names).agg(f.count(f.lit(1)).alias("n"))
 
     def looked_up(self, columns: Sequence[str], entries: Sequence[pl.DataFrame], keep: Sequence[str] = ()) -> Any:
@@ -103,12 +114,52 @@ class SparkCounts:
         keep
             Columns that are kept as they are.
         """
+        rows = self._beside(self._frame.select(*dict.fromkeys([*keep, *columns])), columns, entries)
+        return rows.select(*keep, *(name for own in entries for name in own.columns))
+
+    def _beside(self, rows: Any, columns: Sequence[str], entries: Sequence[pl.DataFrame]) -> Any:
+        """Return rows with the entries of their values beside them."""
         from pyspark.sql import functions as f
 
-        rows = self._frame.select(*dict.fromkeys([*keep, *columns]))
         for i, (column, own) in enumerate(zip(columns, entries, strict=True)):
             given = own.with_columns(pl.int_range(1, own.height + 1, dtype=pl.Int32).alias("id"))
             sent = self.session.createDataFrame(given.to_arrow())
             known = self._values[column].join(sent, "id").select(f.col("value").alias(f"v{i}"), *own.columns)
             rows = rows.join(f.broadcast(known), rows[column].eqNullSafe(known[f"v{i}"]), "left").drop(f"v{i}")
-        return rows.select(*keep, *(name for own in entries for name in own.columns))
+        return rows
+
+
+def numbers_in(frame: Any, column: str, missing: Sequence[float]) -> SqlNumbers | None:
+    """Return the numbers of a column of a Spark frame; None for types that are no numbers."""
+    own = numeric_type(_type(frame, column))
+    if own is None:
+        return None
+    rows = frame.select(column)
+
+    def ask(query: str) -> pl.DataFrame:
+        return fetched(rows.sparkSession.sql(query, rows=rows), _FEW, ())
+
+    return SqlNumbers(ask, "{rows}", _double(frame, column), own, missing)
+
+
+def coded_in(frame: Any, columns: Mapping[str, tuple[str, Edges]]) -> Any:
+    """Return a Spark frame with further columns of codes: name -> column and the edges that code it."""
+    if not columns:
+        return frame
+    query = coded("{rows}", {name: (_double(frame, column), edges) for name, (column, edges) in columns.items()})
+    return frame.sparkSession.sql(f"select * from {query}", rows=frame)
+
+
+def _type(frame: Any, column: str) -> str:
+    return str(frame.schema[column].dataType.simpleString())
+
+
+def _double(frame: Any, column: str) -> str:
+    """Return a column of numbers or times as a double, in SQL."""
+    is_time = _type(frame, column) == "timestamp"
+    return f"cast(unix_micros({column}) as double)" if is_time else f"cast({column} as double)"
+
+
+def _n_codes(own: Codes | Edges) -> int:
+    """Return how many codes there can be."""
+    return len(own.at) + 2 if isinstance(own, Edges) else len(np.unique(own))

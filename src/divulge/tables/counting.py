@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["BY_ROWS", "COUNTING", "ENGINES", "PART", "Codes", "Counting", "Ints", "narrow", "narrowest"]
+__all__ = [
+    "BY_ROWS",
+    "COUNTING",
+    "ENGINES",
+    "PART",
+    "PARTS",
+    "Codes",
+    "Counting",
+    "Edges",
+    "Floats",
+    "Ints",
+    "Numbers",
+    "Spread",
+    "divided",
+    "narrow",
+    "narrowed",
+    "narrowest",
+]
 
 Codes = NDArray[Any]
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 COUNTING = ("duckdb", "polars", "spark")
@@ -21,6 +40,93 @@ BY_ROWS = ("duckdb", "polars")
 PART = 500_000  # rows of which an engine tells the codes at once
 ENGINES = ("auto", "memory", *COUNTING)
 """Settings of `engine`."""
+PARTS = 4096
+"""Equal parts of an interval that numbers are counted in."""
+
+
+class Edges(NamedTuple):
+    """How an engine codes a column of many numbers without a look-up: by comparisons."""
+
+    at: Floats
+    """Ascending, finite: a number is coded by how many edges lie below it, plus 1; what is missing has code 0."""
+    missing: tuple[float, ...] = ()
+    """Numbers that stand for missing."""
+
+
+class Spread(NamedTuple):
+    """What is known of the numbers of a column; NaN is no number."""
+
+    n: int
+    """Rows with a number."""
+    low: float
+    high: float
+    """Smallest and largest finite number, nan where there is none."""
+    below: int
+    above: int
+    """Rows of minus and of plus infinity."""
+    fractions: int
+    """Rows of finite numbers that are not whole."""
+
+
+def divided(low: float, high: float) -> tuple[float, float]:
+    """Return (h, s) so that a number x of an interval is in part floor((x h - low h) s) of `PARTS` or one more.
+
+    Rounding moves the borders of the parts but never their order. s is infinite where the interval is too small.
+
+    Examples
+    --------
+    >>> divided(0.0, 1.0), divided(-1.5e308, 1.5e308)[0]
+    ((1.0, 4096.0), 0.5)
+    """
+    half = 1.0 if isfinite(high - low) else 0.5
+    with np.errstate(all="ignore"):
+        return half, float(np.float64(PARTS) / (np.float64(high) * half - np.float64(low) * half))
+
+
+class Numbers(Protocol):
+    """The numbers of one column of a table whose rows an engine keeps, without missing ones.
+
+    Times are microseconds, and all are taken as float64, which holds them exactly where `most` says so.
+    """
+
+    kind: str
+    """"number", "float32", or "datetime" with what else tells times of one kind from others. Within a kind, equal
+    values are equal numbers, and greater ones greater."""
+    most: float
+    """The largest absolute number up to which float64 holds each value exactly."""
+
+    whole: bool
+    """The type holds whole numbers alone."""
+
+    def ends(self) -> tuple[float, float]:
+        """Return the smallest and the largest value of a type of whole numbers; nan without one.
+
+        Numbers that stand for missing may be among them.
+        """
+        ...
+
+    def spread(self) -> Spread:
+        """Return how many there are, and between which numbers."""
+        ...
+
+    def n_distinct(self) -> int:
+        """Return how many numbers differ."""
+        ...
+
+    def parts(self, within: Sequence[tuple[float, float]]) -> tuple[Ints, Ints, Floats, Floats]:
+        """Return how many rows are in each of `PARTS` parts of closed intervals that do not overlap.
+
+        Returns
+        -------
+        part, n, low, high
+            For each part that has a row, shape (n_parts,): its number, which ascends with the numbers in it; rows; and
+            the smallest and the largest number in it.
+        """
+        ...
+
+    def counts(self, within: Sequence[tuple[float, float]]) -> tuple[Floats, Ints]:
+        """Return the distinct numbers in some closed intervals that do not overlap, and how many rows have each."""
+        ...
 
 
 class Counting(Protocol):
@@ -41,15 +147,19 @@ class Counting(Protocol):
         """Return the distinct raw values of a column, missing among them, and how many rows have each."""
         ...
 
-    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+    def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
+        """Return the numbers of a column without those that stand for missing; None for types that are no numbers."""
+        ...
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes of some columns, and how many rows have each.
 
         Parameters
         ----------
         columns
-            Their values have been asked for before.
+            Columns whose values have been asked for before, and columns of numbers.
         codes
-            For each column the code of each of its values, in the order of `values`.
+            For each column the code of each of its values, in the order of `values`; or edges.
 
         Returns
         -------
@@ -58,7 +168,7 @@ class Counting(Protocol):
         """
         ...
 
-    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are, and send none."""
         ...
 
@@ -99,3 +209,8 @@ def narrow(codes: Codes, n_codes: int) -> Codes:
 def narrowest(n_codes: int) -> np.dtype[Any]:
     """Return the smallest dtype that holds the codes from 0 to n_codes - 1."""
     return np.dtype(np.uint8 if n_codes <= 2**8 else np.uint16 if n_codes <= 2**16 else np.int32)
+
+
+def narrowed(found: Codes, own: Codes | Edges) -> Codes:
+    """Return codes that an engine gave in the dtype in which they were asked for."""
+    return narrow(found, len(own.at) + 2) if isinstance(own, Edges) else found.astype(own.dtype, copy=False)

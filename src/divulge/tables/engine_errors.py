@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
+
+import polars as pl
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
 
-__all__ = ["engine_error"]
+__all__ = ["answered", "changed", "engine_error"]
+
+_T = TypeVar("_T")
 
 _REFUSING = re.compile("Permission|Access|Analysis|Spark|Connect|IO|OSError|HTTP")
 """Kinds of errors that may be about a right to read; a message of another kind may hold a value that says so."""
 _REFUSED = re.compile(r"permission|access ?(?:control|denied)|privilege|not authorized|forbidden", re.I)
+
+_UNLIKE = re.compile("SchemaError|ColumnNotFoundError|SchemaFieldNotFoundError|ShapeError")
+"""Kinds of errors of polars where files or frames that make one table have other columns or types."""
+_UNLIKE_FRAMES = re.compile("inputs should all have the same schema|'union'|'concat'")
 
 
 def engine_error(error: BaseException, role: str) -> DivulgeError:
@@ -27,7 +37,36 @@ def engine_error(error: BaseException, role: str) -> DivulgeError:
             f"{role}: the engine that holds the table may not read it. hint: ask for the right to read it (SELECT), or "
             "see which account runs the query."
         )
+    first = error.__cause__ or error.__context__ or error  # narwhals passes errors of polars on as its own
+    if _UNLIKE.fullmatch(type(first).__name__) or _UNLIKE_FRAMES.search(str(error)):
+        return TableError(
+            f"{role}: the files or frames of the table do not fit together: one lacks a column, or has it in "
+            "another type. hint: write them alike; divulge names the file where the folder is passed as a path."
+        )
+    if kind == "PanicException":
+        return TableError(
+            f"{role}: the engine that holds the table broke off while it read, as polars does where a file is damaged "
+            "or changes meanwhile. hint: run again on a copy that nothing writes to, or write the file again."
+        )
     return TableError(
         f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "
         "cast columns of a rare type to text."
+    )
+
+
+def answered(role: str, ask: Callable[[], _T]) -> _T:
+    """Return an answer of an engine; its own errors may show a value, so that only their type is told."""
+    try:
+        return ask()
+    except DivulgeError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise engine_error(error, role) from None
+
+
+def changed(role: str, n_rows: int) -> TableError:
+    """Return the error of a table whose answers contradict each other; it had so many rows at first."""
+    return TableError(
+        f"{role}: the table changed while it was read: it had {n_rows:,} rows at first. hint: run again on a table, or "
+        "a copy of it, that nothing writes to."
     )

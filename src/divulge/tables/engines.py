@@ -11,14 +11,15 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from divulge.core.errors import DivulgeError, SettingError, TableError
+from divulge.core.errors import SettingError, TableError
 from divulge.core.result import tidy
 from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
 from divulge.tables._polars_counts import PolarsCounts
 from divulge.tables._spark_counts import SparkCounts
-from divulge.tables.counting import ENGINES, Codes, Counting, Ints
+from divulge.tables.checked_numbers import CheckedNumbers
+from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, Numbers
 from divulge.tables.databases import engine_of, in_database, table_in_base
-from divulge.tables.engine_errors import engine_error
+from divulge.tables.engine_errors import answered, changed
 from divulge.tables.frames import Table, _check_rows, _text_names, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
@@ -57,7 +58,7 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
                 f"engine: {role} is in a DuckDB file, which {engine} does not read. hint: take 'duckdb'."
             )
         base, source = table_in_base(path, role)
-        names = _answered(role, lambda: [str(row[0]) for row in base.execute(f"describe {source}").fetchall()])
+        names = answered(role, lambda: [str(row[0]) for row in base.execute(f"describe {source}").fetchall()])
         return _table(role, names, lambda: DuckdbCounts(settled(base), source, len(names)))
     files = _files(path, role, engine, is_table)
     names = _columns(files, path, role)
@@ -78,7 +79,7 @@ def counted(native: Any, role: str, engine: str) -> Table:
         Another engine holds the table.
     """
     if engine == "polars" and isinstance(native, pl.LazyFrame):
-        raw = _answered(role, lambda: native.collect_schema().names())
+        raw = answered(role, lambda: native.collect_schema().names())
         named = native.rename({name: f"c{i}" for i, name in enumerate(raw)})
         return _table(role, raw, lambda: PolarsCounts(named))
     table = table_of(native, role)
@@ -120,8 +121,8 @@ def _like(read: Table, counting: Table) -> Table:
 def _table(role: str, raw_names: Sequence[str], make: Callable[[], Counting], files: Sequence[Path] = ()) -> Table:
     names = _text_names(raw_names, role)
     written = _written(files)
-    counting = _answered(role, make)
-    n_rows = _answered(role, counting.n_rows)
+    counting = answered(role, make)
+    n_rows = answered(role, counting.n_rows)
     _check_rows(n_rows, names, role)
     inner = {name: f"c{i}" for i, name in enumerate(names)}
     unchanged = _Unchanged(counting, role, n_rows, files, written)
@@ -156,18 +157,23 @@ class _Unchanged:
         """Return the distinct raw values of a column and how many rows have each."""
         return self._checked(lambda: self._counting.values(column))
 
-    def cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[list[Codes], Ints]:
+    def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
+        """Return the numbers of a column; None for types that are no numbers."""
+        found = answered(self._role, lambda: self._counting.numbers(column, missing))
+        return None if found is None else CheckedNumbers(found, self._still)
+
+    def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
         """Return the distinct combinations of codes and how many rows have each."""
         return self._checked(lambda: self._counting.cells(columns, codes))
 
-    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes]) -> int:
+    def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
-        return _answered(self._role, lambda: self._counting.n_cells(columns, codes))
+        return answered(self._role, lambda: self._counting.n_cells(columns, codes))
 
     def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
         """Yield the codes of each row; at the end it is an error if they were not those of as many rows as before."""
         n_rows = 0
-        parts = _answered(self._role, lambda: self._counting.coded_rows(columns, codes))
+        parts = answered(self._role, lambda: self._counting.coded_rows(columns, codes))
         while (part := self._next(parts)) is not None:
             n_rows += len(part[0])
             yield part
@@ -175,36 +181,30 @@ class _Unchanged:
 
     def _next(self, parts: Iterator[_T]) -> _T | None:
         try:
-            return _answered(self._role, lambda: next(parts, None))
+            return answered(self._role, lambda: next(parts, None))
         except TableError:
             self._check(self._n_rows)  # an engine fails where a file changes below it
             raise
 
     def _checked(self, ask: Callable[[], tuple[_T, Ints]]) -> tuple[_T, Ints]:
         try:
-            found, count = _answered(self._role, ask)
+            found, count = answered(self._role, ask)
         except TableError:
             self._check(self._n_rows)  # an engine fails where a file changes below it
             raise
         self._check(int(count.sum()))
         return found, count
 
+    def _still(self, ask: Callable[[], _T]) -> _T:
+        """Return an answer that does not count all rows."""
+        try:
+            return answered(self._role, ask)
+        finally:
+            self._check(self._n_rows)
+
     def _check(self, n_rows: int) -> None:
         if n_rows != self._n_rows or list(self._then) != _written(self._files):
-            raise TableError(
-                f"{self._role}: the table changed while it was read: it had {self._n_rows:,} rows at first. hint: run "
-                "again on a table, or a copy of it, that nothing writes to."
-            )
-
-
-def _answered(role: str, ask: Callable[[], _T]) -> _T:
-    """Return an answer of an engine; its own errors may show a value, so that only their type is told."""
-    try:
-        return ask()
-    except DivulgeError:
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:
-        raise engine_error(error, role) from None
+            raise changed(self._role, self._n_rows)
 
 
 # ---------------------------------------------------------------- Parquet files

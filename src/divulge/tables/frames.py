@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
+from divulge.tables._elsewhere import coded_in
 from divulge.tables.canonical_values import (
     distinct,
     from_arrow,
@@ -31,8 +32,8 @@ from divulge.tables.canonical_values import (
     without_codes,
 )
 from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
-from divulge.tables.counting import Counting
-from divulge.tables.engine_errors import engine_error
+from divulge.tables.counting import Counting, Edges
+from divulge.tables.engine_errors import answered, changed, engine_error
 from divulge.tables.levels import codes_of, levels_of
 from divulge.tables.written_forms import form_of, undecided
 
@@ -439,16 +440,27 @@ def _note_on_zones(raw: Sequence[pl.Series]) -> str:
     return "has a time zone in one table and none in another: all taken as UTC" if len(zoned) > 1 else ""
 
 
-def profiles(table: Table, columns: Sequence[str]) -> tuple[list[pl.Series], NDArray[np.int64]]:
+def profiles(
+    table: Table, columns: Sequence[str], edges: Mapping[str, Edges] | None = None
+) -> tuple[list[pl.Series], NDArray[np.int64]]:
     """Return the distinct rows of some columns of a table that an engine holds, and the count of each.
 
     The group-by runs in that engine. Values are raw: rows that differ only in how the engine writes a missing
-    value are separate here, and become equal when they are encoded.
+    value are separate here, and become equal when they are encoded. Columns with `edges` come as codes.
     """
     assert table.lazy is not None
-    names = [table.names[c] for c in columns]
-    counted = _run(table.lazy.group_by(*names).agg(nw.len().alias(_COUNT)), table.role)
-    return [counted[n] for n in names], counted[_COUNT].cast(pl.Int64).to_numpy()
+    placed = {f"e{i}": (table.names[c], own) for i, (c, own) in enumerate((edges or {}).items())}
+    new = dict(zip(edges or {}, placed, strict=True))
+    names = [new.get(c, table.names[c]) for c in columns]
+    lazy = table.lazy
+    if placed:
+        native, where = lazy.to_native(), str(getattr(lazy.implementation, "value", ""))
+        lazy = nw.from_native(answered(table.role, lambda: coded_in(native, where, placed)))
+    counted = _run(lazy.group_by(*names).agg(nw.len().alias(_COUNT)), table.role)
+    times = counted[_COUNT].cast(pl.Int64).to_numpy()
+    if times.sum() != table.n_rows:
+        raise changed(table.role, table.n_rows)
+    return [counted[n] for n in names], times
 
 
 def distinct_values(table: Table, column: str) -> tuple[pl.Series, NDArray[np.int64]]:

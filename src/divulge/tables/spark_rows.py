@@ -11,7 +11,7 @@ import polars as pl
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns
 from divulge.tables._spark_counts import SparkCounts
-from divulge.tables.engines import _SPARK, _answered, _table
+from divulge.tables.engines import _SPARK, _table, answered
 from divulge.tables.frames import Table, table_of
 from divulge.tables.spark_session import asked
 
@@ -93,7 +93,7 @@ def _check_id(rows: SparkRows) -> None:
         raise SettingError(f"id: column {rows.id!r} is of type {kind}. hint: take one of whole numbers or of text.")
     own = f.col(rows.inner_id)
     told = rows.counts.frame.agg(f.count(own).alias("there"), f.count_distinct(own).alias("distinct"))
-    there, distinct = _answered(rows.table.role, lambda: asked(rows.session, told.collect))[0]
+    there, distinct = answered(rows.table.role, lambda: asked(rows.session, told.collect))[0]
     if distinct < rows.table.n_rows:
         missing = rows.table.n_rows - there
         raise TableError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.core.schema import Bins, Column
 
-__all__ = ["Binning", "fit_binning", "quantile_edges", "width_edges"]
+__all__ = ["Binning", "binning_by_edges", "fit_binning", "quantile_edges", "quantile_ranks", "width_edges"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Binning:
     """How the levels of one column become codes for counting; code 0 is missing."""
 
     map: NDArray[np.int32]
-    """Shape (n_levels + 1,): level code (0 is missing) -> counting code."""
+    """Shape (n_levels + 1,): level code (0 is missing) -> counting code. Empty where an engine codes by the edges."""
     n_codes: int
     """Counting codes run from 0 to n_codes - 1."""
     bins: str
@@ -54,10 +55,43 @@ def fit_binning(column: Column, numbers: NDArray[np.float64], counts: NDArray[np
     code[1:][is_number] = np.searchsorted(edges, numbers[is_number], side="left") + 1
     n_others = int((~is_number).sum())
     code[1:][~is_number] = len(edges) + 2 + np.arange(n_others)
-    how = f"{len(edges) + 1} {column.bins.how} bins of real and holdout, right-closed"
+    how = _in_words(column.bins, edges)
     if n_others:
         how += f", and values that are no number: {n_others}"
     return Binning(code, len(edges) + 2 + n_others, how, edges)
+
+
+def binning_by_edges(
+    bins: Bins, n: int, low: float, high: float, at: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+) -> Binning:
+    """Return the coding of a column of numbers whose values are not here; it has the edges of `fit_binning`.
+
+    Parameters
+    ----------
+    n
+        Numbers in real and holdout.
+    low, high
+        Smallest and largest finite one, nan where there is none.
+    at
+        Returns the numbers of some ranks among these, from 1 to n.
+
+    Examples
+    --------
+    >>> binning_by_edges(Bins("quantile", 2), 4, 1.0, 4.0, lambda ranks: ranks * 1.0).edges
+    array([2.])
+    """
+    if bins.how == "width":
+        edges = width_edges(np.unique([low, high]), bins.n)
+    elif n:
+        values = at(np.append(quantile_ranks(n, bins.n), n))
+        edges = np.unique(values[values < values[-1]])
+    else:
+        edges = np.empty(0)
+    return Binning(np.empty(0, dtype=np.int32), len(edges) + 2, _in_words(bins, edges), edges)
+
+
+def _in_words(bins: Bins, edges: NDArray[np.float64]) -> str:
+    return f"{len(edges) + 1} {bins.how} bins of real and holdout, right-closed"
 
 
 def _edges(bins: Bins, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -88,10 +122,20 @@ def quantile_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], n_bi
     array([2.])
     """
     cumulated = np.cumsum(counts)
-    # whole-number arithmetic: k * n / n_bins in floats would put an edge one value off
-    wanted = (np.arange(1, n_bins) * cumulated[-1] + n_bins - 1) // n_bins
-    edges = np.unique(numbers[np.searchsorted(cumulated, wanted)])
+    edges = np.unique(numbers[np.searchsorted(cumulated, quantile_ranks(int(cumulated[-1]), n_bins))])
     return np.asarray(edges[edges < numbers[-1]], dtype=np.float64)
+
+
+def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
+    """Return the ranks, from 1 to n, of the values at which n_bins quantile bins of n rows end, without the last.
+
+    Examples
+    --------
+    >>> quantile_ranks(10, 4)
+    array([3, 5, 8])
+    """
+    # whole-number arithmetic: k * n / n_bins in floats would put an edge one value off
+    return (np.arange(1, n_bins) * n + n_bins - 1) // n_bins
 
 
 def width_edges(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
