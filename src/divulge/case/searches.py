@@ -34,6 +34,11 @@ class Searches:
                 nearest = self._found[enough] = search(enough)
         return nearest.first(k)
 
+    def sizes(self) -> set[int]:
+        """Return for how many rows searches were made or announced."""
+        with self._lock:
+            return set(self._found)
+
     def most(self) -> Nearest | None:
         """Return the search for most rows that was made; None where there is none."""
         with self._lock:

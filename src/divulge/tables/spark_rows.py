@@ -11,7 +11,8 @@ import polars as pl
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns
 from divulge.tables._spark_counts import SparkCounts
-from divulge.tables.engines import _SPARK, _table, answered
+from divulge.tables.engine_errors import answered
+from divulge.tables.engines import _SPARK, _table
 from divulge.tables.frames import Table, table_of
 from divulge.tables.spark_session import asked
 
