@@ -35,7 +35,7 @@ def spilled(case, folder):
     return case
 
 
-@pytest.mark.first(20)
+@pytest.mark.first(4)
 @pytest.mark.parametrize("unit", [None, "household"])
 @pytest.mark.parametrize("name", FAMILY + OTHERS)
 def test_blocks_change_no_bit_of_a_result(name, unit, tables, tmp_path):
@@ -43,6 +43,7 @@ def test_blocks_change_no_bit_of_a_result(name, unit, tables, tmp_path):
     assert answers(spilled(build_case(*tables, unit=unit), tmp_path), name) == expected
 
 
+@pytest.mark.slow
 def test_repeated_tables_count_once_in_blocks_too(tables, tmp_path):
     given = (tables[0], pl.concat([tables[1], tables[1]]), tables[2])
     for name in ("dcr", "nndr"):
@@ -51,6 +52,7 @@ def test_repeated_tables_count_once_in_blocks_too(tables, tmp_path):
         assert answers(build_case(*tables), name) != expected  # two equal rows have a second at distance 0
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("attack", ["dcr", "nndr", "identical_match_share", "authenticity", "exposure"])
 def test_no_index_is_made_in_memory(attack, tables, tmp_path, monkeypatch):
     from divulge.case.encoded import MeasuredColumns

@@ -258,7 +258,9 @@ def test_distinct_rows_stand_in_order_of_first_appearance():
 
 
 def test_two_rows_of_one_hash_are_kept_apart(monkeypatch):
-    monkeypatch.setattr("divulge.kernels.neighbours.distinct._hash", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    monkeypatch.setattr(
+        "divulge.kernels.neighbours.distinct.hashes_of", lambda rows: np.zeros(len(rows), dtype=np.uint64)
+    )
     distinct = Distinct.of(Rows(np.arange(4.0)[:, None], np.zeros((4, 0), np.int32)))
     assert distinct.of_row is None
     assert distinct.times.tolist() == [1, 1, 1, 1]

@@ -178,6 +178,7 @@ def test_the_command_line_asks_people(divulge, tables, tmp_path, engine):
     assert list((tmp_path / "disk").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_assessment_by_blocks_in_files_is_that_in_memory(tables, tmp_path, monkeypatch):
     def found(**more):
         report = divulge.assess(*tables[:2], holdout=tables[2], keys=["age"], targets=["income"], models=False,

@@ -61,7 +61,11 @@ def run(folder, jobs, **settings):
 
 CASES = [
     pytest.param({"keys": ["age", "sex"], "targets": ["job", "pay", "ill"]}, id="keys"),
-    pytest.param({"holdout": None, "unit": None, "keys": ["pay"], "targets": ["job"]}, id="without strangers"),
+    pytest.param(
+        {"holdout": None, "unit": None, "keys": ["pay"], "targets": ["job"]},
+        id="without strangers",
+        marks=pytest.mark.slow,
+    ),
     pytest.param({"models": True, "membership": True, "search": "default"}, id="all", marks=pytest.mark.slow),
     pytest.param({"positive_control": 0.1, "unit": None}, id="control", marks=pytest.mark.slow),
     pytest.param({"people": 100, "unit": None, "membership": True}, id="sample", marks=pytest.mark.slow),
@@ -206,6 +210,7 @@ def test_linear_algebra_has_one_thread_in_all_tests_and_its_own_number_after_the
     assert set.union(*seen) == {1}
 
 
+@pytest.mark.slow
 def test_progress_is_told_in_the_thread_of_the_caller():
     heard = []
 

@@ -130,6 +130,7 @@ def test_fewer_people_take_less():
     assert expected_seconds(WORK, 1) > expected_seconds(WORK, 4)
 
 
+@pytest.mark.slow
 def test_the_plan_of_an_engine_says_what_it_makes_asks_and_writes(tables, files, tmp_path):
     asked = {"holdout": files[2], "keys": ["age", "area"], "targets": ["secret job"]}
     counts = divulge.plan(*files[:2], engine="duckdb", **asked)

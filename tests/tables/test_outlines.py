@@ -65,6 +65,7 @@ def three(kind):
     return [pl.DataFrame({"x": s, "k": np.arange(len(s)) % 60}) for s in made]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("engine", [*ENGINES, "auto"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_order_statistics_are_those_of_the_sorted_values(kind, engine, few):
@@ -96,7 +97,7 @@ def told(result):
 SCHEMAS = [Bins("quantile", 10), Bins("quantile", 3), Bins("width", 7), Bins("none"), Bins("quantile", 10_000)]
 
 
-@pytest.mark.first(8)
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     ("kind", "bins"),
     [(kind, bins) for i in range(5) for j, kind in enumerate(KINDS) if (kind, (bins := SCHEMAS[(i + j) % 5]).how) != ("wide", "width")],
@@ -124,6 +125,7 @@ def test_numbers_that_stand_for_missing_are_missing(engine, few):
     assert there.facts("x") == build_case(*given, missing=["-8", "?"]).facts("x")
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_facts_and_schema_are_those_of_memory(kind, engine, few):

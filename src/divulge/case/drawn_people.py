@@ -43,10 +43,10 @@ def drawn_people(case: Case, which: int, people: int) -> Ints:
     >>> from divulge.case.case import build_case
     >>> ages = pl.DataFrame({"age": [30, 41, 52]})
     >>> [ages["age"][row] for row in drawn_people(build_case(ages, ages), 0, 1).tolist()]
-    [30]
+    [41]
     >>> back = ages.reverse()
     >>> [back["age"][row] for row in drawn_people(build_case(back, ages), 0, 1).tolist()]
-    [30]
+    [41]
     """
     role = ROLES[which]
     n_people = case.n_people(role)
