@@ -35,7 +35,7 @@ def spilled(case, folder):
     return case
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("unit", [None, "household"])
 @pytest.mark.parametrize("name", FAMILY + OTHERS)
 def test_blocks_change_no_bit_of_a_result(name, unit, tables, tmp_path):

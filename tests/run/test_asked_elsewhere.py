@@ -102,6 +102,7 @@ def test_nothing_is_called_clean_that_was_not_made(tables):
     assert "dcr" in told.sentence
 
 
+@pytest.mark.slow
 def test_a_leak_is_found_in_a_sample_by_an_engine():
     rng = np.random.default_rng(5)
 

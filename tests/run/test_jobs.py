@@ -137,6 +137,7 @@ def in_eight(work):
         return [f.result(60) for f in [pool.submit(one, i) for i in range(8)]]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("room", [2**28, 1])
 def test_of_large_tables_tests_on_whole_rows_are_made_alone(monkeypatch, room):
     now, seen, guard = [], [], threading.Lock()
@@ -223,6 +224,7 @@ def test_progress_is_told_in_the_thread_of_the_caller():
     assert dones == sorted(dones)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_threads_were_interrupted(tmp_path):
     settings = {"keys": ["age", "sex"], "targets": ["job", "pay", "ill"]}
 

@@ -113,7 +113,7 @@ class Held:
         began = time.perf_counter()
         while threading.active_count() > threads and time.perf_counter() - began < 10:
             time.sleep(0.005)
-        assert threading.active_count() == threads
+        assert threading.active_count() <= threads  # one of an earlier test may have ended meanwhile
         return len(self.begun)
 
 

@@ -117,6 +117,7 @@ def test_the_parts_add_up_to_the_run_without_reading(settings):
     assert 0.9 * whole < sum(tests) + sum(more.values()) <= whole + 1e-9, cost
 
 
+@pytest.mark.slow
 def test_a_run_tells_how_much_is_left_and_ends_with_nothing(now):
     from divulge.run.assess import assess_with
 

@@ -97,7 +97,7 @@ def told(result):
 SCHEMAS = [Bins("quantile", 10), Bins("quantile", 3), Bins("width", 7), Bins("none"), Bins("quantile", 10_000)]
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("kind", "bins"),
     [(kind, bins) for i in range(5) for j, kind in enumerate(KINDS) if (kind, (bins := SCHEMAS[(i + j) % 5]).how) != ("wide", "width")],
