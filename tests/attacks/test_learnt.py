@@ -1,5 +1,8 @@
 """The attacker who learns: worked cases, what must change no digit, and who is trained on whom."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import polars as pl
 import pytest
@@ -359,3 +362,18 @@ def test_equal_records_get_equal_answers():
 def test_too_few_to_learn_from(n, is_enough):
     real, synthetic, holdout = tables(16, (30, 30, n))
     assert (ask(real, synthetic, holdout, reference=True) is not None) == is_enough
+
+
+def test_forests_in_several_threads_give_the_bits_of_one_and_no_warning():
+    """Fitting changes the warnings of the process: two fits at a time warn, and may leave all warnings ignored."""
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(400, 4)).astype(np.float32), rng.integers(0, 5, 400)
+    x[::7, 1] = np.nan
+    plain = ExtraTreesClassifier(40, min_samples_leaf=2, max_features=None, random_state=3).fit(x, y)
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: learnt._grown(x, y, 3, remembers=True)(x), range(12)))
+    assert warnings.filters == before
+    assert all(np.array_equal(f, plain.predict_proba(x)) for f in found)

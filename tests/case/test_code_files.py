@@ -58,7 +58,7 @@ def test_old_polars_writes_the_rows_to_a_file_first(tables, tmp_path, monkeypatc
     monkeypatch.setattr(_polars_counts, "PART", 97)
     case = build_case(*tables, engine="polars")
     new = codes_in_files(case.encoded, case.columns, CodeFolder(tmp_path))
-    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)  # the lowest polars has none
     old = codes_in_files(case.encoded, case.columns, CodeFolder(tmp_path))
     for which in range(3):
         one, other = (np.column_stack([c[which] for c in codes.values()]) for codes in (new, old))

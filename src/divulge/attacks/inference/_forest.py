@@ -7,6 +7,7 @@ the unit of a number, the number of threads and, where counts tell categories ap
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from divulge.attacks.inference._guesses import Guesses
 from divulge.attacks.inference._target import TargetValues
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
+from divulge.core.process_wide import quiet
 
 __all__ = ["model_answers", "reference_answers"]
 
@@ -33,6 +35,7 @@ MOST_STRANGERS = 20_000
 """Most people that the model of the reference is trained on. A limit on the time."""
 FOLDS = 5
 FEWEST_STRANGERS = 20
+_ALONE = threading.Lock()  # scikit-learn's forests set the warnings of the whole process anew, and warn where two do
 # The learner's settings are from docs/decisions.md, "A model is a forest", which has what they were chosen by.
 _TREES = (8, 40)
 _GROWN = 160_000  # trees of a model times its training rows
@@ -347,8 +350,17 @@ def _grown(x: NDArray[np.float32], y: Ints, seed: int, *, remembers: bool) -> Ca
         random_state=seed,
         n_jobs=1,  # targets run in parallel
     )
-    forest.fit(x, y)
-    return lambda asked: np.asarray(forest.predict_proba(asked))
+    with quiet(), _ALONE:
+        forest.fit(x, y)
+    return lambda asked: _mean_of_trees(forest.estimators_, asked)
+
+
+def _mean_of_trees(trees: Sequence[Any], asked: NDArray[np.float32]) -> Floats:
+    """Return what `predict_proba` of their forest does, to the last bit, without touching the process's warnings."""
+    total = trees[0].predict_proba(asked, check_input=False)
+    for tree in trees[1:]:
+        total += tree.predict_proba(asked, check_input=False)
+    return np.asarray(total / len(trees))
 
 
 def _seed(case: Case) -> int:
