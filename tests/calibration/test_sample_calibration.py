@@ -69,7 +69,7 @@ def results(call, case):
 
 def drawn(case, seed):
     """Return the case of a random sample, by another seed."""
-    return asked_of(replace(case, seed=seed, cache={}, _counted={}, _kept=[0]), ASKED).case
+    return asked_of(replace(case.derived(case.encoded), seed=seed), ASKED).case
 
 
 def held(call, case, runs, draw=drawn):
@@ -107,7 +107,7 @@ def of_the_first(case, which, people):
 @pytest.mark.slow
 def test_a_draw_that_is_not_random_is_seen(cases, monkeypatch):
     """People with low values have the code whose bearers were copied more often than the others have."""
-    monkeypatch.setattr(asked, "_drawn", of_the_first)
+    monkeypatch.setattr(asked, "drawn_people", of_the_first)
     assert max(held("linkability", cases[False], 20)["given columns, k = 1"]) < 0.5
 
 
