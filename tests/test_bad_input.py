@@ -201,6 +201,7 @@ def test_infinities_are_told_and_survived():
     assert not report.failed
 
 
+@pytest.mark.slow
 def test_identical_tables_are_told():
     assert "different tables" in failed_checks(assess(GOOD, GOOD, GOOD))
 
@@ -230,6 +231,7 @@ def test_models_of_hardly_repeated_classes_warn_of_nothing():
     divulge.baseline_cap(frame, frame, holdout=frame, keys=["k"], target="t")  # warnings are errors here
 
 
+@pytest.mark.slow
 def test_an_identifier_enters_no_key_set():
     frame = GOOD.with_columns(person_id=pl.Series(range(120)))
     report = assess(frame, frame, frame)

@@ -97,7 +97,7 @@ def test_the_engine_changes_no_bit_of_a_result(engine, unit, tables, paths):
     assert any(r["p_adjusted"] != r["p_value"] for r in found)
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "engine"), [(None, "duckdb"), ("household", "polars"), (None, "polars"), ("household", "duckdb")]
 )
@@ -264,7 +264,7 @@ def larger(tmp_path_factory):
     return tables, [str(folder / f"{name}.parquet") for name in ROLES]
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [150, 10_000])
 @pytest.mark.parametrize("unit", [None, "household"])
 @pytest.mark.parametrize("engine", ENGINES)

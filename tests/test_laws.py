@@ -300,6 +300,7 @@ def test_the_same_seed_gives_the_same_digits(given_tables):
     assert differing(results_of(tables, seed=5, **options), results_of(tables, seed=5, **options)) == []
 
 
+@pytest.mark.slow
 def test_the_tables_are_given_back_with_the_answer():
     """Tables that refer to themselves stay in memory until the garbage is collected, several calls later."""
     tables, _ = draw(0, (60, 60, 60), 0.2)
@@ -493,7 +494,7 @@ def test_an_assessment_repeats_itself(units):
     assert facts(divulge.assess(real, synthetic, holdout=holdout, **options)) == expected
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [False, True])
 def test_an_assessment_forgets_the_order_of_rows(units):
     tables, options, expected = base(units)

@@ -52,7 +52,7 @@ def test_repeated_tables_count_once_in_blocks_too(tables, tmp_path):
         assert answers(build_case(*tables), name) != expected  # two equal rows have a second at distance 0
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ["dcr", "nndr", "identical_match_share", "authenticity", "exposure"])
 def test_no_index_is_made_in_memory(attack, tables, tmp_path, monkeypatch):
     from divulge.case.encoded import MeasuredColumns
@@ -72,6 +72,7 @@ def test_the_checks_are_the_same(tables, tmp_path):
     assert check_all(spilled(build_case(*tables), tmp_path)) == check_all(build_case(*tables))
 
 
+@pytest.mark.slow
 def test_the_files_go_with_the_case(tables, tmp_path):
     case = spilled(build_case(*tables), tmp_path)
     CATALOGUE["dcr"].run(case)

@@ -364,6 +364,7 @@ def test_too_few_to_learn_from(n, is_enough):
     assert (ask(real, synthetic, holdout, reference=True) is not None) == is_enough
 
 
+@pytest.mark.slow
 def test_forests_in_several_threads_give_the_bits_of_one_and_no_warning():
     """Fitting changes the warnings of the process: two fits at a time warn, and may leave all warnings ignored."""
     from sklearn.ensemble import ExtraTreesClassifier

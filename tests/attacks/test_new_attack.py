@@ -120,6 +120,7 @@ def test_it_alone_finds_the_leak(report):
     assert report.data["verdict"]["verdict"] == "excess found"
 
 
+@pytest.mark.slow
 def test_without_it_the_run_finds_nothing(entered, tables, monkeypatch):
     monkeypatch.delitem(CATALOGUE, "mirrored")
     real, synthetic, holdout = tables

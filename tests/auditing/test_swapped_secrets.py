@@ -215,6 +215,7 @@ def test_a_generator_that_reads_the_real_table_is_told_and_nothing_is_concluded(
     assert other.verdict == "none found" and other.sentence.startswith(f"of {other.n} pairs of people")
 
 
+@pytest.mark.slow
 def test_coins_do_not_enter_what_is_read():
     pool = pool_of(people(160))
     trial = SwappedSecrets(("job",), share=1.0).prepare(pool)

@@ -283,6 +283,7 @@ def made(monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_a_run_makes_no_ruler_index_order_or_hash_twice(made, monkeypatch, tmp_path):
     """With a folder of finished tests, which needs the hashes of the tables before the report does."""
     columns = import_module("divulge.tables.frames").PooledColumn

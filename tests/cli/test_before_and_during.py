@@ -50,6 +50,7 @@ def test_a_broken_file_is_told_where_the_names_are_right(folder, run):
     assert "field" in run("assess", "real.csv", "syn.csv", "--keys", "age")[2]
 
 
+@pytest.mark.slow
 def test_tests_time_and_reach_are_told_before_the_attacks(run):
     args = (
         "--keys",

@@ -281,6 +281,7 @@ def test_junit_is_never_written_over_an_input_or_a_document(divulge, files, targ
     assert (files / "real.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_signs_that_were_not_looked_for_are_said_so(divulge, files):
     code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "--search", "off",
                            "--no-models", "--no-utility")  # fmt: skip

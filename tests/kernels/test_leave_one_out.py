@@ -83,6 +83,7 @@ def test_fuzzed_tables_equal_a_search_for_each_column(monkeypatch):
         assert_equal(*both(seed, monkeypatch))
 
 
+@pytest.mark.first(1)
 @pytest.mark.skipif(not LEVELS, reason="no compiled loops")
 @pytest.mark.parametrize("level", LEVELS)
 def test_more_searches_than_a_register_has_lanes(level, monkeypatch):

@@ -316,6 +316,7 @@ def test_overlap_by_hand():
     assert expected_overlap(1, 3) == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / math.sqrt(4000))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["energy_distance", "pmse"])
 def test_a_holdout_of_other_people_is_seen_by_joint_measures(name):
     rng = np.random.default_rng(3)

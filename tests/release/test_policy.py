@@ -70,6 +70,7 @@ def why(toml, data):
 # ---------------------------------------------------------------- judging
 
 
+@pytest.mark.slow
 def test_the_result_is_the_struct_of_the_schema():
     found = judge_policy(run(), policy_from_toml(TEMPLATE), ["any.high > 0.5"])
     schema = assessment_schema()

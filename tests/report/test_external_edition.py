@@ -172,6 +172,7 @@ def numbers_once():
 # ---------------------------------------------------------------- canaries
 
 
+@pytest.mark.slow
 def test_the_canaries_would_be_seen(report):
     shown = texts(report)
     assert NAME in leaks(shown["json"])
@@ -193,6 +194,7 @@ def test_revealed_columns_bring_their_names_and_nothing_else(report):
     assert all(FILE not in text for text in shown.values())
 
 
+@pytest.mark.slow
 def test_a_custodians_edition_holds_no_cell_value(report):
     found = {part: leaks(text, with_names=False) for part, text in texts(report).items()}
     assert {part: f for part, f in found.items() if f} == {}
@@ -603,7 +605,7 @@ def hostile():
     return replaced(found, failed=[{"attack": "rapid", "why": why}])
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("edition", ["custodian", "external", "external with names"])
 def test_hostile_names_stay_text_in_every_document(hostile, edition):
     one = hostile if edition == "custodian" else hostile.external(["columns"] if "names" in edition else ())

@@ -218,6 +218,7 @@ def test_the_content_follows_the_schema(reports, which):
     assert set(schema["$defs"]["Assessment"]["properties"]) == set(data)
 
 
+@pytest.mark.slow
 def test_untrusted_text_stays_text(hostile):
     parsed = Page(hostile.to_html())
     assert len(parsed.of("script")) == 1

@@ -51,6 +51,7 @@ def test_every_attack_is_made_or_listed_with_the_reason(run):
     assert {"dcr", "nndr", "singling_out", "exposure", "nnaa"} <= {n for n, why in listed.items() if why == NEEDS_ROWS}
 
 
+@pytest.mark.slow
 def test_what_needs_all_people_is_never_given_a_sample(lazy, monkeypatch):
     """The door: an attack that is not `sampled` sees the tables whole, or is not made."""
     seen = {}
@@ -86,6 +87,7 @@ def test_report_json_and_gate_say_who_was_asked(run, tmp_path):
     report.external().write(tmp_path / "external")
 
 
+@pytest.mark.slow
 def test_a_sample_that_is_everybody_is_not_called_one(lazy):
     report = divulge.assess(*lazy[:2], holdout=lazy[2], **ASK | {"people": 10_000, "membership": False})
     assert report.assessment.sampling is None
@@ -133,6 +135,7 @@ def test_files_are_removed_whatever_happens(lazy, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_left_out_and_listed(lazy, monkeypatch):
     monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(1000, 0, "a test says so"))
     monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))

@@ -146,6 +146,7 @@ def test_keys_without_targets_take_every_other_column():
     assert {r.target for r in report.results if r.attack == "cap"} == {"b", "c", "d"}
 
 
+@pytest.mark.slow
 def test_search_off_tests_no_key_set():
     real, synthetic, holdout = independent(4)
     report = divulge.assess(real, synthetic, holdout=holdout, search="off", models=False, membership=False)
@@ -179,6 +180,7 @@ def test_one_column_has_no_key_set_and_its_distances_all_the_same(search):
     assert report.failed == []
 
 
+@pytest.mark.slow
 def test_few_people_get_fewer_key_sets_and_their_exact_number_is_not_told():
     real, synthetic, holdout = independent(8)
     sets = {}

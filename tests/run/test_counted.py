@@ -115,6 +115,7 @@ def test_documents_and_editions_are_written(counted, tmp_path):
         assert not (tmp_path / folder / "records.parquet").exists()
 
 
+@pytest.mark.slow
 def test_key_sets_are_searched_where_scores_of_the_tests_fit(tables, monkeypatch):
     real, synthetic, holdout = (t.lazy() for t in tables)
     people = len(tables[0]) + len(tables[2])

@@ -63,6 +63,7 @@ def test_the_numbers_are_those_of_the_function(report):
     assert all(a.p_adjusted <= b.p_adjusted <= 6 * a.p_adjusted for a, b in zip(alone, in_run, strict=True))
 
 
+@pytest.mark.slow
 def test_it_can_be_left_out(report):
     without = divulge.assess(people(1), people(2, shift=9), holdout=people(3), fidelity=False, **FEW)
     assert (without.assessment.fidelity, without.assessment.fidelity_scope) == ((), None)

@@ -191,6 +191,7 @@ def test_with_a_limit_on_the_time_tests_begin_in_the_order_of_their_weight(monke
     assert weights[0] > weights[-1]
 
 
+@pytest.mark.slow
 def test_linear_algebra_has_one_thread_in_all_tests_and_its_own_number_after_them(monkeypatch):
     seen = []
 

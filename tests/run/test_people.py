@@ -172,6 +172,7 @@ def test_a_leak_is_found_in_a_sample_of_people():
     assert found.verdict == "excess found"
 
 
+@pytest.mark.slow
 def test_a_resumed_run_asks_the_same_people_or_makes_the_tests_again(tables, tmp_path):
     real, synthetic, holdout = tables
 

@@ -150,6 +150,7 @@ def test_a_copy_that_others_share_is_told_apart():
     assert found["reasons"][0].startswith("whole record copied; another person has it too")
 
 
+@pytest.mark.slow
 def test_no_value_is_in_the_reasons():
     real = pl.DataFrame({"x": [7341.5 + i * i for i in range(60)], "job": ["secretvalue", "other"] * 30})
     report = divulge.assess(real, real, holdout=real.with_columns(pl.col("x") + 0.25), keys=["job"], targets=["x"])

@@ -355,6 +355,7 @@ def by_name(module, name, argument):
     return b"\x80\x04" + texts + b"\x93\x8c" + bytes([len(argument)]) + argument.encode() + b"\x85R."
 
 
+@pytest.mark.slow
 def test_a_hostile_file_is_refused_and_nothing_is_executed(folder, tmp_path, whole, keys):
     marker = tmp_path / "owned"
     command = f"touch {marker}"

@@ -140,6 +140,7 @@ def test_what_is_small_and_expected_wrongly_makes_no_large_part_larger(now):
 QUICK = ["--keys", "a", "--targets", "b", "--no-membership", "--no-utility", "--no-models"]
 
 
+@pytest.mark.slow
 def test_tiny_tables_say_nothing(tmp_path, monkeypatch, now):
     from click.testing import CliRunner
 

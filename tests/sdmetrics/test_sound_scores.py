@@ -111,6 +111,7 @@ def test_a_defect_differs_and_strangers_stand_beside(metric, real, broken, fresh
     assert sound["holdout"]["score"] == pytest.approx(again["score"])
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_no_digit():
     x, y = numbers(), numbers(0.5)
     frames = plane(0), plane(1)

@@ -160,6 +160,7 @@ def test_tables_of_two_kinds_of_numbers_are_looked_up(few):
     assert outlines.outline([both[0], opened(frame, "real")], "x") is None
 
 
+@pytest.mark.slow
 def test_a_table_that_changes_while_order_statistics_are_looked_for_is_an_error(few, monkeypatch):
     frame = pl.DataFrame({"x": np.arange(5000.0)})
     found = outlines.outline([opened(frame, "real", engine="polars")], "x")
@@ -169,6 +170,7 @@ def test_a_table_that_changes_while_order_statistics_are_looked_for_is_an_error(
         found.at(np.arange(1, 5001), [0])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("engine", [*ENGINES, "auto"])
 def test_a_column_of_many_numbers_never_comes_in_whole(engine, tmp_path, monkeypatch):
     sizes = {"real": 150_000, "synthetic": 120_000, "holdout": 110_000}

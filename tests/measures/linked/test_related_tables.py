@@ -190,6 +190,7 @@ def test_the_holdout_stands_beside(shops):
     assert found[-1].holdout.value == pytest.approx(divulge.cardinality(shops[0], shop(3, 120))[-1].value, abs=0.05)
 
 
+@pytest.mark.slow
 def test_families_are_dealt_whole():
     """Twenty equal children of each parent are no evidence: a table of rows would call a fresh sample different."""
 
