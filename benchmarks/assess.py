@@ -38,13 +38,13 @@ PARTS = ("divulge", "before", "anonymeter", "sdmetrics", "growth")
 ASSESS = """
 import inspect, json, sys
 import divulge, divulge.attacks
-files, settings = json.loads(sys.argv[1])
+files, settings, jobs = json.loads(sys.argv[1])
 for name in settings.pop("without", ()):
     getattr(divulge.attacks, "CATALOGUE", {}).pop(name, None)
 known = inspect.signature(divulge.assess).parameters
 settings = {k: v for k, v in settings.items() if k in known}
 real, synthetic, holdout = map(divulge.read, files)
-report = divulge.assess(real, synthetic, holdout=holdout, jobs=2, **settings)
+report = divulge.assess(real, synthetic, holdout=holdout, jobs=jobs, **settings)
 """
 
 SINGLING_OUT = """
@@ -159,7 +159,7 @@ def of_divulge(files: list[str], settings: Any, options: argparse.Namespace, par
     if part == "before":
         tree, python = Path(options.before), options.before_python or python
     subprocess.run([python, "-c", COMPILED], check=True, env=surroundings(tree / "src"))
-    return of_job(python, ASSESS, [json.dumps([files, settings])], options.limit, tree / "src")
+    return of_job(python, ASSESS, [json.dumps([files, settings, options.jobs])], options.limit, tree / "src")
 
 
 def of_peer(files: list[str], program: str, options: argparse.Namespace) -> Any:
@@ -243,6 +243,7 @@ def markdown(report: dict[str, Any]) -> str:
     loads = sorted(r["load"] for r in report["rows"])
     ran = (
         f"Run on {where['date']}, {where['cores']} cores of {where['processor']}, Python {where['python']}, {packages}"
+        f", divulge with `jobs={where['jobs']}`"
     )
     busy = " Other work shared the cores: seconds are more than on a quiet machine." if loads[-1] > 2 * N_CORES else ""
     return "\n".join([*lines, "", f"{ran}; load {loads[0]} to {loads[-1]}.{busy}"])
@@ -250,7 +251,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 def versions(options: argparse.Namespace) -> dict[str, Any]:
     """Return where it ran, with the packages of the peers' Python."""
-    out = environment(("divulge", "pandas", "polars", "numpy", "scikit-learn"))
+    out = environment(("divulge", "pandas", "polars", "numpy", "scikit-learn")) | {"jobs": options.jobs}
     if options.peers:
         asked = "from importlib.metadata import version as v; print(v('anonymeter'), v('sdmetrics'))"
         told = subprocess.run([options.peers, "-c", asked], check=True, capture_output=True, text=True).stdout.split()
@@ -268,6 +269,7 @@ def main() -> None:
     parser.add_argument("--rows", default="1000,10000,100000", help="rows of real and synthetic in the part growth")
     parser.add_argument("--attacks", type=int, default=2000, help="of Anonymeter, and rows that SDMetrics samples")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which a job is ended")
+    parser.add_argument("--jobs", type=int, default=2, help="threads of divulge, of both trees")
     parser.add_argument("--json", default="docs/assess.json", help="where the figures are kept")
     parser.add_argument("--docs", help="page whose table is replaced")
     options = parser.parse_args()

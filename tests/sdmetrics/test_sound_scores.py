@@ -84,8 +84,8 @@ CASES = [
     (single_column.SequenceLengthSimilarity, visits(0)[0], visits(1)[0], visits(0)[0], {}),
     (column_pairs.StatisticMSAS, visits(0), visits(2), visits(0), {"statistic": "std"}),
     (column_pairs.InterRowMSAS, visits(0), visits(1), visits(0), {}),
-    (column_pairs.ContinuousKLDivergence, plane(0), plane(2), plane(0), {}),
-    (column_pairs.DiscreteKLDivergence, codes(0.2), codes(1), codes(0.2), {}),
+    pytest.param(column_pairs.ContinuousKLDivergence, plane(0), plane(2), plane(0), {}, marks=pytest.mark.slow),
+    pytest.param(column_pairs.DiscreteKLDivergence, codes(0.2), codes(1), codes(0.2), {}, marks=pytest.mark.slow),
     (column_pairs.ReferentialIntegrity, links(1), links(0.7), links(1), {}),
     (column_pairs.CardinalityBoundaryAdherence, links(1), links(5), links(1), {}),
 ]
