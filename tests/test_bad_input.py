@@ -194,6 +194,7 @@ def failed_checks(report):
     return {c["check"] for c in report.data["preconditions"] if not c["ok"]}
 
 
+@pytest.mark.slow
 def test_infinities_are_told_and_survived():
     frame = GOOD.with_columns(x=pl.Series([np.inf, -np.inf, 1.5, 2.5, 3.0, 4.0] * 20))
     report = assess(frame, holdout=frame)

@@ -134,7 +134,7 @@ def kept(given, engine, unit=None, **settings):
     return told(found.results), found.warnings, found.settings
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["household", None])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_fidelity_is_the_same_on_every_engine(engine, unit, tables, paths):
@@ -181,6 +181,7 @@ def test_the_engine_changes_no_bit_of_hostile_tables(many, monkeypatch):
     assert min(equal.values()) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_search_for_key_sets_looks_at_the_same_rows_on_every_engine(engine, tables, paths, monkeypatch):
     def searched(given, engine, most):

@@ -400,7 +400,7 @@ def test_swapping_members_and_strangers_turns_the_sign(given_tables):
     assert seen == ASKS_BOTH_ALIKE
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_releasing_the_real_table_is_the_whole_risk(seed):
     (real, _, holdout), _ = draw(seed, (150, 1, 150), 0)

@@ -35,7 +35,7 @@ def spilled(case, folder):
     return case
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("unit", [None, "household"])
 @pytest.mark.parametrize("name", FAMILY + OTHERS)
 def test_blocks_change_no_bit_of_a_result(name, unit, tables, tmp_path):
@@ -68,6 +68,7 @@ def test_no_index_is_made_in_memory(attack, tables, tmp_path, monkeypatch):
     assert made
 
 
+@pytest.mark.slow
 def test_the_checks_are_the_same(tables, tmp_path):
     assert check_all(spilled(build_case(*tables), tmp_path)) == check_all(build_case(*tables))
 

@@ -33,7 +33,9 @@ def found():
     return out + [r for r in results_of(tables).values() if isinstance(r, Result)]
 
 
-@pytest.fixture(scope="module", params=["searched", "keyed", "no holdout", "one column"])
+@pytest.fixture(
+    scope="module", params=[pytest.param("searched", marks=pytest.mark.slow), "keyed", "no holdout", "one column"]
+)
 def report(request):
     (real, synthetic, holdout), _ = draw(5, (60, 60, 60), 0.3)
     asked = {"keyed": {"keys": ["job", "rooms"], "targets": ["illness"]}, "searched": {"targets": ["illness"]}}

@@ -128,6 +128,7 @@ def test_without_it_the_run_finds_nothing(entered, tables, monkeypatch):
     assert all(r.verdict != "excess found" for r in found.results)
 
 
+@pytest.mark.slow
 def test_every_document_has_it(report):
     for text in (report.to_html(), report.to_markdown()):
         assert "mirrored" in text

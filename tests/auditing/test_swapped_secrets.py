@@ -206,6 +206,7 @@ def test_copies_are_found_whoever_is_copied_and_strangers_are_not():
     assert job.epsilon.low == pytest.approx(job.epsilon.ceiling)
 
 
+@pytest.mark.slow
 def test_a_generator_that_reads_the_real_table_is_told_and_nothing_is_concluded():
     frame = people(210)
     _, (found,) = audited(SwappedSecrets(("income",), acceptable=0.99), pool_of(frame), lambda table, run: frame, 2)

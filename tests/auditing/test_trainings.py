@@ -56,6 +56,7 @@ def test_a_finished_audit_is_resumed_without_training(leaking):
     assert same(again, report)
 
 
+@pytest.mark.slow
 def test_more_trainings_after_a_report_are_told(tmp_path):
     first = audited(keep=tmp_path / "kept", runs=2)
     again = audited(keep=tmp_path / "kept", runs=2, resume=True)

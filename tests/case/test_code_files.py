@@ -169,6 +169,7 @@ def test_cells_are_counted_from_files(part, tables, tmp_path, monkeypatch):
                 assert n_cells_in_parts(whole.encoded, which, columns, binned=binned) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_repeated_synthetic_table_counts_once_in_files_too(engine, tables, tmp_path):
     real, synthetic, holdout = (t.drop("id") for t in tables)

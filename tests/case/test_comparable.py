@@ -134,6 +134,7 @@ def test_order_and_names_change_no_check():
 # ---------------------------------------------------------------- people in both tables
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("noise", [0, 0.01])
 def test_a_tenth_of_the_holdout_in_the_training_data_is_found(noise):
     real, synthetic, holdout = three(6)
@@ -145,6 +146,7 @@ def test_a_tenth_of_the_holdout_in_the_training_data_is_found(noise):
     assert noise == 0 or found.detail.startswith("of the tenth of people with the nearest neighbours, ")
 
 
+@pytest.mark.slow
 def test_a_number_of_the_file_does_not_hide_people_in_both():
     real, synthetic, holdout = three(7)
     tables = [pl.concat([real[:270], holdout[:30]]), synthetic, holdout]
@@ -198,6 +200,7 @@ def test_the_share_of_own_table_neighbours_by_hand():
     assert found.p_together == 0.0001
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("levels", [3, 9, 1000])
 def test_neighbours_agree_with_a_plain_search(levels):
     rng = np.random.default_rng(levels)

@@ -37,6 +37,7 @@ def whole(case, which, people):
     return np.flatnonzero(np.isin(units, rng.choice(named, people, replace=False)))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("unit", [None, "who"])
 @pytest.mark.parametrize("block", [1_000_000, 7])
 @pytest.mark.parametrize("n_values", [2, 1000])

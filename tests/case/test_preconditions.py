@@ -103,6 +103,7 @@ def test_a_shifted_holdout_is_found(shares, units):
     assert missed <= 1
 
 
+@pytest.mark.slow
 def test_a_shift_in_one_number_is_found():
     rng = np.random.default_rng(3)
     real, holdout = people(rng, 400), people(rng, 400).with_columns(pl.col("x") + 1)
@@ -303,6 +304,7 @@ def test_infinities_are_told():
     assert "infinite values" not in checks(real, synthetic, holdout)
 
 
+@pytest.mark.slow
 def test_synthetic_values_that_nobody_has_are_told():
     real, synthetic, holdout = three()
     other = synthetic.with_columns(c1=pl.col("c1").str.to_uppercase())

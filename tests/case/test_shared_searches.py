@@ -36,6 +36,7 @@ def assert_equal(found, expected):
     np.testing.assert_array_equal(found.n_ties, expected.n_ties)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_for_more_rows_answers_for_fewer(seed):
     case = build_case(*tables(seed))

@@ -111,6 +111,7 @@ def test_an_internal_error_shows_no_traceback_and_no_value(divulge, files, monke
     assert "secret" not in out + err
 
 
+@pytest.mark.slow
 def test_schema_prints_toml_that_can_be_passed_back(divulge, files):
     code, out, _ = divulge("schema", "real.csv")
     assert code == 0

@@ -81,6 +81,7 @@ def test_without_the_records_the_page_names_nobody(report, folder):
     assert again.to_html() != report.to_html()
 
 
+@pytest.mark.slow
 def test_a_file_of_an_earlier_version_still_renders(report, tmp_path):
     old = copy.deepcopy(report.data)
     for field in LATER:
@@ -149,6 +150,7 @@ def test_records_of_another_run_are_refused(folder):
         Report.from_json(folder / "assessment.json")
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("column", "values"), [("highest_cap", "x"), ("row", "x"), ("copied", 2), ("reasons", 1), ("more", [1])]
 )

@@ -76,7 +76,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_judge_sees(fault, unsearched, monkeypatch):
     seed = next(

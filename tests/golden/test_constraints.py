@@ -68,6 +68,7 @@ def differs(case: Case) -> str | None:
     return None if same and ours["warnings"] == golden.get("warnings", []) else f"{case.id}: {ours} for {golden}"
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("name", [*sorted(CONSTRAINTS), ""])
 def test_every_case(name):
     own = [

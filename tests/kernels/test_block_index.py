@@ -64,7 +64,7 @@ def check_blocks(seed, engine, folder, blocks=BLOCKS):
         assert index.count_within(queries, radius).tobytes() == within.tobytes(), said
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("engine", [*ENGINES, None])
 def test_any_number_of_blocks_gives_the_bytes_of_the_matrix(engine, tmp_path):
     for seed in range(tries(64, least=4)):

@@ -136,6 +136,7 @@ def test_a_library_of_another_machine_is_not_used(place):
     assert library.why_absent().startswith("the compiled kernels are not for this machine. hint: ")
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("level", ["none", *library.levels()])
 def test_an_environment_variable_chooses_the_level(level):
     code = "from divulge.kernels._native import library; print(*library.levels()[-1:], library.available())"

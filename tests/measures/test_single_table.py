@@ -107,6 +107,7 @@ def test_a_copy_keeps_everything(noisy):
     assert lesson.value == lesson.reference
 
 
+@pytest.mark.slow
 def test_shuffled_columns_lose_the_associations_and_keep_the_shares(noisy):
     lost = by_name(noisy[-1])
     assert lost["marginal total variation"].value == 0
@@ -116,6 +117,7 @@ def test_shuffled_columns_lose_the_associations_and_keep_the_shares(noisy):
     assert lesson.value < lesson.reference - 0.2
 
 
+@pytest.mark.slow
 def test_more_noise_keeps_less(noisy):
     _, association, auc, lesson = np.array([[u.value for u in found] for found in noisy]).T
     assert (np.diff(association) > 0.05).all()

@@ -334,6 +334,7 @@ def test_columns_and_groups_do_not_add_up(base):
         assert min(smallest_sets((true, e[which]) for true, e in made)) >= BASE
 
 
+@pytest.mark.slow
 def test_numbers_without_rates_have_five_values_behind_them(base):
     n = 60
     tables = sized(base, n, n)

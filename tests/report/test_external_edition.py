@@ -313,6 +313,7 @@ def test_an_external_edition_says_so_and_keeps_to_the_published_schema(report, s
             assert hashes == {"real": None, "holdout": None, "synthetic": one.data["tables"]["synthetic"]["sha256"]}
 
 
+@pytest.mark.slow
 def test_an_external_edition_says_that_it_may_begin_with_another_test(report):
     said = "may begin with another test"
     outward = report.external()
@@ -497,6 +498,7 @@ def test_sizes_are_rounded_as_counts_are(report):
     assert odd > 5
 
 
+@pytest.mark.slow
 def test_of_a_withheld_result_no_further_number_is_shown_that_rests_on_people(report):
     # of these the level, or all the data, decides
     harmless = {TOWARDS, SHOWN, "fdr", "leak-free excess over strangers"}

@@ -553,6 +553,7 @@ def test_an_older_file_without_the_new_fields_renders(full):
 # ---------------------------------------------------------------- the rest of the report
 
 
+@pytest.mark.slow
 def test_the_other_lists_are_not_drowned(full):
     other = compared("copies", 0.1, variant="exact")
     joined = report([other, *results()])

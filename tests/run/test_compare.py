@@ -201,6 +201,7 @@ def test_what_cannot_be_ranked_is_told(given, says):
 # ---------------------------------------------------------------- from table to report
 
 
+@pytest.mark.slow
 def test_planted_copies_are_put_in_order(found):
     assert found.order == [EVIL, "half", "twice"]
     worst = {c["label"]: c["worst"] for c in found.data["candidates"]}
@@ -225,6 +226,7 @@ def test_planted_copies_are_put_in_order(found):
     assert [len(c["tables"]) for c in found.data["candidates"] if c["label"] == "twice"] == [2]
 
 
+@pytest.mark.slow
 def test_pairs_name_the_riskier_one(found):
     pairs = {(p["attack"], p["first"], p["second"]): p for p in found.data["pairs"]}
     assert len(pairs) == 4 * 3
@@ -233,6 +235,7 @@ def test_pairs_name_the_riskier_one(found):
     assert pair["low"] < pair["difference"] < pair["high"] < 0
 
 
+@pytest.mark.slow
 def test_limits_of_single_comparisons_allow_for_all_tables(found):
     tables = [t for c in found.data["candidates"] for t in c["tables"]]
     assert len(tables) == 4
@@ -257,6 +260,7 @@ def test_an_attack_that_always_hits_strangers_is_left_out_and_the_others_are_ran
     assert len(ranked.order) == 2
 
 
+@pytest.mark.slow
 def test_utility_stands_beside_risk(found):
     for candidate in found.data["candidates"]:
         assert len(candidate["utility"]) == 4
@@ -265,6 +269,7 @@ def test_utility_stands_beside_risk(found):
     assert by_label["twice"] < by_label[EVIL]
 
 
+@pytest.mark.slow
 def test_comparison_json_follows_its_published_schema(found):
     jsonschema = pytest.importorskip("jsonschema")
     data = json.loads(found.to_json())
@@ -275,6 +280,7 @@ def test_comparison_json_follows_its_published_schema(found):
     assert published.read_text(encoding="utf-8") == comparison_schema_text()
 
 
+@pytest.mark.slow
 def test_labels_are_text_in_every_document(found):
     page = found.to_html()
     assert "<script>alert" not in page
@@ -288,6 +294,7 @@ def test_labels_are_text_in_every_document(found):
     assert "&lt;script" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_picture_has_a_table_of_its_numbers(found):
     page = found.to_html()
     assert page.count("<svg") == 5  # the front, and one for each measure of utility

@@ -24,6 +24,7 @@ def test_a_run_refuses_a_level_that_no_p_value_reaches_after_correction(tables):
         divulge.compare(real, {"a": synthetic, "b": real}, holdout=holdout, level=0.999)
 
 
+@pytest.mark.slow
 def test_a_copied_table_is_found_at_the_highest_level():
     real, holdout = (pl.DataFrame({"x": np.arange(k, 160, 2) / 7}) for k in (0, 1))
     with pytest.raises(SettingError, match="highest") as told:

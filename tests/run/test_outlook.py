@@ -44,6 +44,7 @@ def files(tables, tmp_path_factory):
     return [str(folder / f"{name}.parquet") for name in ("real", "syn", "hold")]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("known", [{}, {"keys": ["age", "area"], "targets": ["secret job"]}, {"targets": ["pay"]}])
 @pytest.mark.parametrize("search", ["default", "off"])
 def test_the_tests_are_those_of_the_run(tables, files, known, search):

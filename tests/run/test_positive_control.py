@@ -238,6 +238,7 @@ def report(tables):
     return divulge.assess(*tables[:2], positive_control=0.2, **asked)
 
 
+@pytest.mark.slow
 def test_all_kinds_are_run_and_copies_are_seen(report):
     control = report.data["positive_control"]
     assert [c["kind"] for c in control] == list(KINDS)
@@ -298,6 +299,7 @@ def test_a_kind_that_cannot_be_planted_says_so():
     assert "no column to compare" in unusual["note"]
 
 
+@pytest.mark.slow
 def test_the_report_tells_it_in_words(report):
     control = report.data["positive_control"][0]
     for text in (summary(report.data, width=2000), markdown(report.data).replace("\\", "")):
@@ -307,10 +309,12 @@ def test_the_report_tells_it_in_words(report):
         assert formatting.CONTROL in text
 
 
+@pytest.mark.slow
 def test_the_json_is_as_the_schema_says(report):
     jsonschema.validate(json.loads(report.to_json()), assessment_schema())
 
 
+@pytest.mark.slow
 def test_no_value_is_told(report):
     told = json.dumps(report.data["positive_control"])
     assert "Ayr" not in told

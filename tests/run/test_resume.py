@@ -173,6 +173,7 @@ def test_without_resume_nothing_is_taken(folder, quick):
     assert len(quick) == 2 * n
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     "change",
     [

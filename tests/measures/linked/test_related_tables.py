@@ -51,6 +51,7 @@ def test_each_table_alone_shows_no_broken_relation(shops):
             assert "differs" not in [r.verdict for r in found.results]
 
 
+@pytest.mark.slow
 def test_a_copy_is_at_zero(shops):
     real, _ = shops
     for name in RELATIONS:
