@@ -13,6 +13,9 @@ if "--slow" not in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
     for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(pool, "1")
 
+# processes that tests start would each compile the whole package anew (three seconds)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 import amount
 import numpy as np
 import polars as pl
