@@ -6,8 +6,8 @@
 Both tables are simulated: two columns of five are numbers and three categories of 2 to 42 levels. Each number of rows
 runs in a process of its own. "null" is dealing rows into blocks, coding, 999 relabellings of all columns and all pairs,
 and limits; "counted" adds correlations, missing patterns, tails, coverage and validity. Reading frames is in neither.
-"models" is all of `divulge.fidelity` with a holdout of a fifth and three targets, frames included. The first call stands
-alone, as it compiles or loads loops; the numbers are the medians of the rounds.
+"models" is all of `divulge.fidelity` with a holdout of a fifth and three targets, frames included. The first call is
+told alone, as it compiles or loads loops; the numbers are the medians of the rounds.
 """
 
 from __future__ import annotations
@@ -90,7 +90,18 @@ def with_models(n: int, k: int, rounds: int) -> dict[str, Any]:
 
 def inside(job: str, n: int, k: int, rounds: int) -> dict[str, Any]:
     """Return what a job cost in a process of its own."""
-    command = [sys.executable, __file__, "--inside", job, "--rows", str(n), "--columns", str(k), "--rounds", str(rounds)]
+    command = [
+        sys.executable,
+        __file__,
+        "--inside",
+        job,
+        "--rows",
+        str(n),
+        "--columns",
+        str(k),
+        "--rounds",
+        str(rounds),
+    ]
     done = subprocess.run(command, check=True, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True)
     return {"n": n, "k": k, **json.loads(done.stdout.splitlines()[-1])}
 
@@ -137,9 +148,8 @@ def main() -> None:
     from fidelity import processor
 
     load = [os.getloadavg()[0]]
-    found = []
-    for n in map(int, given.rows.split(",")):
-        found.append(inside("counted", n, given.columns, given.rounds if n < 500_000 else min(2, given.rounds)))
+    rounds = {n: given.rounds if n < 500_000 else min(2, given.rounds) for n in map(int, given.rows.split(","))}
+    found = [inside("counted", n, given.columns, r) for n, r in rounds.items()]
     if given.models:
         found.append(inside("models", given.models, given.columns, 1))
     load.append(os.getloadavg()[0])

@@ -83,6 +83,7 @@ from .run.holdout_split import split as split
 from .run.membership import changes as changes
 from .run.membership import membership as membership
 from .run.outlook import Outlook as Outlook
+from .run.utility import utility as utility
 from .stats.selective_prediction import prc as prc
 from .tables.readers import read as read
 from .tables.readers import read_schema as read_schema

@@ -1,5 +1,7 @@
 """The front of risk and use: who is bettered, by whom, and what the limits say."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from report_helpers import typed
 import divulge
 from divulge.demo import tables
 from divulge.measures.result import FidelityResult
+from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.html import page
 from divulge.report.comparison.model import CandidateFidelity
 from divulge.run.pareto import Standing, candidate_fidelity, front_of
@@ -73,6 +76,17 @@ def test_limits_of_a_candidate_hold_for_all_together_and_are_means_over_its_tabl
     mean = candidate_fidelity([[head(0.1, 0.08, 0.12)], [head(0.2, 0.18, 0.22, verdict="differs")]], 0.95, 1)
     assert (mean.excess, mean.verdict) == (pytest.approx(0.15), "differs")
     assert candidate_fidelity([[head(0.1, 0.08, 0.12)], []], 0.95, 1) is None
+
+
+def test_names_of_candidates_stand_off_the_lines():
+    points = [
+        Point("one", 0.02, 0.0, 0.04, 0.1, "none found", (0.0, 0.2)),
+        Point("two", 0.03, 0.0, 0.05, 0.3, "none found"),
+    ]
+    drawn = risk_against_utility("x", points, measure="m", better="lower", reference=None, acceptable=0.05)
+    (at,) = (float(y) for y in re.findall(r'y="([0-9.]+)"[^>]*>one<', drawn))
+    (mark,) = (float(b) for b in re.findall(r'<path class="thin" d="M[0-9.]+ ([0-9.]+)L[0-9.]+ \1"', drawn))
+    assert abs(at - 4 - mark) > 10  # the name is above or below the line, not struck through
 
 
 @pytest.mark.slow

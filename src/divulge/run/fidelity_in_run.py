@@ -32,7 +32,7 @@ from divulge.report.fidelity_model import (
 from divulge.run.budget import TIME_UP, Clock, told_left_out
 from divulge.run.fidelity import warnings_of
 
-__all__ = ["FidelityFound", "beside_fidelity", "fidelity_in_run"]
+__all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
 _KINDS = {"identifier": "an identifier", "text": "free text"}
@@ -105,12 +105,13 @@ def fidelity_in_run(
     return FidelityFound(results, _scope(case, results, known, why), failed, left_out)
 
 
-_JUDGES = {
+JUDGES = {
     "marginal total variation": "column_shapes",
     "pairwise association error": "column_pairs",
     "propensity AUC": "detection",
     "train on synthetic, test on real": "ml_efficacy",
 }
+"""The measure of fidelity that judges the same thing as each measure of utility."""
 
 
 def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[FidelityResult]) -> list[dict[str, Any]]:
@@ -126,7 +127,7 @@ def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[Fidelit
     heads: dict[str, FidelityResult] = {}
     for r in results:
         heads.setdefault(r.measure, r)
-    judged = [heads.get(_JUDGES.get(u["measure"], "")) for u in utility]
+    judged = [heads.get(JUDGES.get(u["measure"], "")) for u in utility]
     return [
         u if r is None or r.verdict == "not measured" else
         u | {"judged_by": r.measure, "ruler": r.ruler, "low": r.low, "high": r.high, "verdict": r.verdict}

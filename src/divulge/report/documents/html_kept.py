@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.measures.result import FidelityResult, sentence_of
+from divulge.measures.result import FidelityResult, sentence_of, telling_of
 from divulge.report import formatting
 from divulge.report.documents import html_bars
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
@@ -60,10 +60,12 @@ class _Line:
     name: str
     r: FidelityResult
     question: str
+    unit: str
+    """What the value is, where it is no distance."""
 
 
 def _line(r: FidelityResult) -> _Line:
-    return _Line(use.measure_name(r), r, use.question_of(r))
+    return _Line(use.measure_name(r), r, use.question_of(r), "" if r.quantity == "distance" else r.quantity)
 
 
 def _measure(data: Assessment, head: FidelityResult) -> dict[str, Any]:
@@ -197,8 +199,7 @@ def _map_cell(x: float, y: float, r: FidelityResult, *, numbered: bool) -> list[
 def _telling(data: Assessment) -> dict[str, Any] | None:
     """Return the columns by which a model tells synthetic rows from real ones; None where no model did."""
     for r in data.fidelity:
-        found = [(r.context.get(f"column_{i}"), r.context.get(f"drop_{i}")) for i in range(1, 10)]
-        named = [(str(c), float(d)) for c, d in found if c is not None and isinstance(d, int | float)]
+        named = telling_of(r)
         if r.measure == "detection" and named:
             rows = [(c, (Bar("synthetic", "AUC without it", d, f"AUC falls by {d:.3f}"),)) for c, d in named]
             title = "Columns by which synthetic rows are told from real ones"
