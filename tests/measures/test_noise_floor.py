@@ -245,6 +245,14 @@ def test_p_values_are_corrected_over_measures():
     assert [[r.p_adjusted for r in family] for family in found] == [[0.02], [0.03, 0.9]]
 
 
+def test_each_head_of_a_measure_counts_its_own_results():
+    """Aggregates have two heads, of columns and of pairs: 13 of 9 were said to differ."""
+    counted = {"compared": 2, "differ": 0, "closer": 0}
+    far, near = result(p_adjusted=0.001), result(p_adjusted=0.5, p_low_tail_adjusted=0.001)
+    (family,) = corrected([[result(context=counted), far, near, result(context=counted), far, far]])
+    assert [(r.context["differ"], r.context["closer"]) for r in family if r.context] == [(1, 1), (2, 0)]
+
+
 @pytest.mark.slow
 def test_a_false_finding_is_as_rare_among_all_measures():
     """Twelve measures without a difference, each with p-values that are right within it."""
