@@ -48,6 +48,7 @@ from .core.schema import schema_from_sdv as schema_from_sdv
 from .core.schema import schema_from_toml as schema_from_toml
 from .kernels.counts.contingency import ContingencyTable as ContingencyTable
 from .measures.column_pairs import column_pairs as column_pairs
+from .measures.column_rules import column_rules as column_rules
 from .measures.column_shapes import column_shapes as column_shapes
 from .measures.correlations import correlations as correlations
 from .measures.coverage import coverage as coverage
