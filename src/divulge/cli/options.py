@@ -194,6 +194,8 @@ _RUN: _Options = (
                  help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
                  "'columns' shows column names in an external one."),
     *_SCOPE,
+    click.option("--tolerance", type=float, default=0.05, show_default=True,
+                 help="Largest difference of fidelity that does not matter, as a distance from 0 to 1."),
     click.option("--fail-on", multiple=True, metavar="RULE",
                  help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
                  "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess', 'column_pairs.ruler > 3', "

@@ -34,8 +34,8 @@ class _Kind:
 
 _QUALITY, _DIAGNOSTIC = _Kind("quality", True), _Kind("diagnostic", False)
 _FRESH = (
-    "Another sample of the same people scores below 1, too: `divulge quality REAL HOLDOUT` says how much, and `divulge\n"
-    "fidelity` which differences are more than that."
+    "Another sample of the same people scores below 1, too: `divulge quality REAL HOLDOUT` says how much, and\n"
+    "`divulge fidelity` which differences are more than that."
 )
 
 
