@@ -5,7 +5,7 @@
 
 DIR has `train.parquet` and `control.parquet`; the defects are those of `fresh_samples.py`, and an age in other units.
 The holdout is a third sample of the same people. A number is bold where the verdict of the measure alone, corrected
-within it, is "differs" or "closer than a fresh sample".
+within it, is "differs" or "closer than a fresh sample"; of an AUC the latter are twins: equal rows in both tables.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def table(runs: list[dict[str, Any]]) -> str:
         cells = []
         for title, measure, variant in COLUMNS:
             value, verdict = run[f"{measure}/{variant}"]
-            if variant == "gradient boosting" and verdict == FOUND[1]:
-                cells.append(f"{value:.2f}, **twins {run['apart']:.2f}**")
+            if measure == "detection" and verdict == FOUND[1]:
+                twins = f"twins {run['apart']:.2f}" if variant == "gradient boosting" else "twins"
+                cells.append(f"{value:.2f}, **{twins}**")
             else:
                 text = f"{value:.1f}" if "ratio" in title else f"{value:.2f}"
                 cells.append(f"**{text}**" if verdict in FOUND else text)

@@ -199,7 +199,7 @@ _RUN: _Options = (
     click.option("--fail-on", multiple=True, metavar="RULE",
                  help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
                  "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess', 'column_pairs.ruler > 3', "
-                 "'column_shapes differs'."),
+                 "'column_shapes differs', 'differs'."),
     click.option("--policy", type=FILE, metavar="FILE",
                  help="Exit with status 1 when a condition of this policy is broken; `divulge policy` writes a "
                  "template."),
