@@ -232,6 +232,8 @@ def test_sentences_say_at_least_how_much():
     found = judged(result(value=0.118, p_adjusted=0.002, low=0.03, high=0.15))
     assert sentence_of(found) == "differs by at least 0.030 (distance 0.118; a fresh sample shows 0.060 to 0.100)"
     assert "by at least 0.030, more than 0.02 (" in sentence_of(replace(found, tolerance=0.02))
+    small = replace(found, value=0.0, low=0.0, fresh_sample=FreshSample(mean=0.0003, low=0.00012, high=0.0007))
+    assert sentence_of(small) == "differs (distance 0.000; a fresh sample shows 0.0001 to 0.001)"
 
 
 def test_p_values_are_corrected_over_measures():
