@@ -188,7 +188,7 @@ def test_a_value_that_is_no_distance_says_what_it_is():
     told = [kept(None, "differs", measure="detection", quantity="AUC", value=0.71, variant="gradient boosting")]
     use_of, without = (re.search("<caption>Use</caption>.*?</table>", page(d, []), re.DOTALL)[0]
                        for d in (report(more=told), report()))  # fmt: skip
-    assert "AUC 0.71" in use_of and '<th scope="col" class="n">value</th>' in use_of
+    assert "detection <small>AUC</small>" in use_of and '<th scope="col" class="n">value</th>' in use_of
     assert '<th scope="col" class="n">distance</th>' in without
 
 

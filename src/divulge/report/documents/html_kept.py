@@ -65,7 +65,8 @@ class _Line:
 
 
 def _line(r: FidelityResult) -> _Line:
-    return _Line(use.measure_name(r), r, use.question_of(r), "" if r.quantity == "distance" else r.quantity)
+    name = use.measure_name(r)
+    return _Line(name, r, use.question_of(r), "" if r.quantity == "distance" or r.quantity in name else r.quantity)
 
 
 def _measure(data: Assessment, head: FidelityResult) -> dict[str, Any]:
