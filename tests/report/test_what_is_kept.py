@@ -199,6 +199,13 @@ def test_values_are_shown_only_where_they_were_asked_for():
     assert "and the pictures of columns have their values and shares. Do not pass it on." in words(html)
 
 
+def test_every_column_is_drawn_and_those_beyond_the_first_are_folded():
+    scope = SCOPE | {"marginals": [marginal(f"c{i:02}") for i in range(30)]}
+    drawn = section(page(report(scope=scope), []), "columns-kept")
+    assert drawn.count("<svg") == 30 and "<summary>6 more columns</summary>" in drawn
+    assert "more column" not in section(page(report(), []), "columns-kept")
+
+
 def test_names_cannot_break_the_page():
     pairs = [kept(2.0, "differs", columns=(a, b)) for a, b in pairwise(HOSTILE)]
     scope = SCOPE | {"marginals": [marginal(h) for h in HOSTILE]}

@@ -32,7 +32,7 @@ SIGNS = {
 _ROWS = 400  # results of one measure in the annex
 _LISTED = 20  # pairs beside the map
 _MAPPED = 16  # columns of the map
-_DRAWN = 24  # columns whose distributions are drawn
+_SHOWN, _DRAWN = 24, 200  # columns whose distributions are on the page, and with those that are folded
 _SHADES = (1.25, 2.0, 4.0, 8.0, 16.0)  # rulers above which a cell of the map is darker; start values
 
 
@@ -49,6 +49,7 @@ def kept(data: Assessment) -> dict[str, Any]:
         "map": _pair_map(data),
         "telling": _telling(data),
         "marginals": _marginals(data),
+        "shown": _SHOWN,
         "full": [_measure(data, r) for r in heads],
     }
 
