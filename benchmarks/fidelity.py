@@ -296,7 +296,7 @@ def main() -> None:
         load.append(os.getloadavg()[0])
     versions = ", ".join(f"{name} {version(name)}" for name in ("sdmetrics", "pandas", "polars", "numpy"))
     note = (
-        f"Run on {time.strftime('%Y-%m-%d')}, one core of {_processor()}, Python {platform.python_version()}, "
+        f"Run on {time.strftime('%Y-%m-%d')}, one core of {processor()}, Python {platform.python_version()}, "
         f"{versions}; {options.rounds} rounds; load {min(load):.1f} to {max(load):.1f}."
     )
     print(f"\n{note}")
@@ -306,7 +306,8 @@ def main() -> None:
         _into(options.docs, options.mark, "\n".join([*lines, "", note]))
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the name of this machine's processor."""
     info = Path("/proc/cpuinfo")
     names = [x.partition(":")[2].strip() for x in info.read_text().splitlines() if x.startswith("model name")]
     return names[0] if names else platform.processor()

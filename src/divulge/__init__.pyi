@@ -48,6 +48,7 @@ from .core.schema import schema_from_sdv as schema_from_sdv
 from .core.schema import schema_from_toml as schema_from_toml
 from .kernels.counts.contingency import ContingencyTable as ContingencyTable
 from .measures.column_pairs import column_pairs as column_pairs
+from .measures.column_rules import column_rules as column_rules
 from .measures.column_shapes import column_shapes as column_shapes
 from .measures.correlations import correlations as correlations
 from .measures.coverage import coverage as coverage
@@ -83,6 +84,7 @@ from .run.holdout_split import split as split
 from .run.membership import changes as changes
 from .run.membership import membership as membership
 from .run.outlook import Outlook as Outlook
+from .run.utility import utility as utility
 from .stats.selective_prediction import prc as prc
 from .tables.readers import read as read
 from .tables.readers import read_schema as read_schema

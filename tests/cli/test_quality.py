@@ -76,6 +76,7 @@ def test_the_scores_are_those_of_the_report(divulge, files, command, report):
             assert scores(files / "r.json")[name] == score
             assert re.search(rf"{name} +{score:.4f}", out)
     assert f"{own.get_score():.4f}" in out.splitlines()[0]
+    assert ("Another sample of the same people scores below 1, too" in out) == (command == "quality")
     assert report.load(files / "r.json").get_score() == own.get_score()
     for text in (out, (files / "r.json").read_text(), (files / "r.html").read_text()):
         assert SECRET not in text

@@ -232,6 +232,8 @@ def test_sentences_say_at_least_how_much():
     found = judged(result(value=0.118, p_adjusted=0.002, low=0.03, high=0.15))
     assert sentence_of(found) == "differs by at least 0.030 (distance 0.118; a fresh sample shows 0.060 to 0.100)"
     assert "by at least 0.030, more than 0.02 (" in sentence_of(replace(found, tolerance=0.02))
+    small = replace(found, value=0.0, low=0.0, fresh_sample=FreshSample(mean=0.0003, low=0.00012, high=0.0007))
+    assert sentence_of(small) == "differs (distance 0.000; a fresh sample shows 0.0001 to 0.001)"
 
 
 def test_p_values_are_corrected_over_measures():
@@ -243,6 +245,14 @@ def test_p_values_are_corrected_over_measures():
     # a measure all of whose results are significant leaves, and the others are corrected for fewer
     found = corrected([[result(p_adjusted=0.01)], [result(p_adjusted=0.03), result(p_adjusted=0.9)]])
     assert [[r.p_adjusted for r in family] for family in found] == [[0.02], [0.03, 0.9]]
+
+
+def test_each_head_of_a_measure_counts_its_own_results():
+    """Aggregates have two heads, of columns and of pairs: 13 of 9 were said to differ."""
+    counted = {"compared": 2, "differ": 0, "closer": 0}
+    far, near = result(p_adjusted=0.001), result(p_adjusted=0.5, p_low_tail_adjusted=0.001)
+    (family,) = corrected([[result(context=counted), far, near, result(context=counted), far, far]])
+    assert [(r.context["differ"], r.context["closer"]) for r in family if r.context] == [(1, 1), (2, 0)]
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ def judged(rule, **parts):
         ("column_shapes differs", True, "none of 1 results"),
         ("column_shapes closer", False, "1 of 1 results, as column shapes"),
         ("any closer", False, "1 of 5 results, as column shapes"),
+        ("differs", False, "2 of 5 results, as column pairs: age + job"),
     ],
 )
 def test_a_rule_is_judged_by_the_largest_number_or_any_verdict(rule, kept_, found):

@@ -184,10 +184,26 @@ def test_columns_by_which_a_model_tells_are_drawn():
     assert "AUC falls by 0.210" in html and "What tells synthetic rows from real ones" in html
 
 
+def test_a_value_that_is_no_distance_says_what_it_is():
+    told = [kept(None, "differs", measure="detection", quantity="AUC", value=0.71, variant="gradient boosting")]
+    use_of, without = (re.search("<caption>Use</caption>.*?</table>", page(d, []), re.DOTALL)[0]
+                       for d in (report(more=told), report()))  # fmt: skip
+    assert "detection <small>AUC</small>" in use_of and '<th scope="col" class="n">value</th>' in use_of
+    assert '<th scope="col" class="n">distance</th>' in without
+
+
 def test_values_are_shown_only_where_they_were_asked_for():
     scope = SCOPE | {"marginals": [marginal("job", ["nurse", "<b>clerk</b>"])]}
     html = page(report(scope=scope, revealed=("values",)), [])
     assert "nurse" in html and "&lt;b&gt;clerk" in html and "left out" not in words(section(html, "columns-kept"))
+    assert "and the pictures of columns have their values and shares. Do not pass it on." in words(html)
+
+
+def test_every_column_is_drawn_and_those_beyond_the_first_are_folded():
+    scope = SCOPE | {"marginals": [marginal(f"c{i:02}") for i in range(30)]}
+    drawn = section(page(report(scope=scope), []), "columns-kept")
+    assert drawn.count("<svg") == 30 and "<summary>6 more columns</summary>" in drawn
+    assert "more column" not in section(page(report(), []), "columns-kept")
 
 
 def test_names_cannot_break_the_page():

@@ -13,7 +13,8 @@ from divulge.measures.marginals import marginals
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.measures.too_close import drawn_ruler, too_close
-from divulge.run.fidelity_in_run import beside_fidelity
+from divulge.run.budget import Clock
+from divulge.run.fidelity_in_run import beside_fidelity, fidelity_in_run
 
 COUNTED = ["column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity"]
 FEW = {"models": False, "membership": False, "search": "off", "jobs": 1}
@@ -61,6 +62,16 @@ def test_the_numbers_are_those_of_the_function(report):
     ]
     # six measures have p-values here
     assert all(a.p_adjusted <= b.p_adjusted <= 6 * a.p_adjusted for a, b in zip(alone, in_run, strict=True))
+
+
+def test_the_tolerance_is_the_users():
+    case = build_case(people(1, 60), people(2, 60))
+    found = fidelity_in_run(
+        case, models=False, groups=(), targets=None, tolerance=0.3, clock=Clock.start(None), progress=lambda *of: None
+    )
+    assert found.scope.tolerance == 0.3 and found.results[0].tolerance == 0.3
+    with pytest.raises(divulge.SettingError, match="tolerance: this is no number"):
+        divulge.assess(people(1, 60), people(2, 60), tolerance=1)
 
 
 @pytest.mark.slow

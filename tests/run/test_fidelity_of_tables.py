@@ -14,6 +14,7 @@ from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import MeasureWords
 from divulge.measures.registry import GROUP, REGISTRY, measure
 from divulge.measures.result import FidelityResult
+from divulge.report.fidelity import Fidelity
 
 FAST = ["column_shapes", "column_pairs", "missing_patterns", "validity"]
 
@@ -63,6 +64,26 @@ def test_documents_hold_no_value(found):
     assert len(data["fidelity"]) == len(found.results) == len(found.to_frame())
     assert str(found).splitlines()[0].startswith("column shapes: differs by at least 0.")
     assert "  age: distance 0." in str(found)
+    assert "); 1 of 3 differ\n" in str(found)
+    assert "undefined" not in str(found)
+
+
+def test_a_copy_points_to_the_risk_and_a_model_names_its_columns():
+    found = divulge.fidelity(people(1), people(1), measures=["column_shapes"])
+    assert str(found).splitlines()[0].endswith("; 2 of 3 are closer; see `divulge assess` for copies")
+    told = FidelityResult(
+        measure="detection", quantity="AUC", value=0.7, verdict="differs",
+        context={"column_1": "age", "drop_1": 0.2, "column_2": "job", "drop_2": 0.1},
+    )  # fmt: skip
+    other = FidelityResult(measure="detection", variant="logistic", quantity="AUC", value=0.6, verdict="differs")
+    made = Fidelity((told, other), {"n_real": 1, "n_synthetic": 1, "n_holdout": 0, "tolerance": 0.05, "seed": 0})
+    assert str(made).splitlines()[1:] == ["  (logistic): AUC 0.6", "  tells: age, job"]
+    page = made.to_html()
+    assert "<bdi>age</bdi> (0.200), <bdi>job</bdi> (0.100)." in page and "AUC 0.700" in page
+
+
+def test_red_is_for_leaks(found):
+    assert '<span class="v unsure">differs</span>' in found.to_html()
 
 
 def test_names_are_untrusted_text():

@@ -1,5 +1,7 @@
 """The front of risk and use: who is bettered, by whom, and what the limits say."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from report_helpers import typed
 import divulge
 from divulge.demo import tables
 from divulge.measures.result import FidelityResult
+from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.html import page
 from divulge.report.comparison.model import CandidateFidelity
 from divulge.run.pareto import Standing, candidate_fidelity, front_of
@@ -75,6 +78,17 @@ def test_limits_of_a_candidate_hold_for_all_together_and_are_means_over_its_tabl
     assert candidate_fidelity([[head(0.1, 0.08, 0.12)], []], 0.95, 1) is None
 
 
+def test_names_of_candidates_stand_off_the_lines():
+    points = [
+        Point("one", 0.02, 0.0, 0.04, 0.1, "none found", (0.0, 0.2)),
+        Point("two", 0.03, 0.0, 0.05, 0.3, "none found"),
+    ]
+    drawn = risk_against_utility("x", points, measure="m", better="lower", reference=None, acceptable=0.05)
+    (at,) = (float(y) for y in re.findall(r'y="([0-9.]+)"[^>]*>one<', drawn))
+    (mark,) = (float(b) for b in re.findall(r'<path class="thin" d="M[0-9.]+ ([0-9.]+)L[0-9.]+ \1"', drawn))
+    assert abs(at - 4 - mark) > 10  # the name is above or below the line, not struck through
+
+
 @pytest.mark.slow
 def test_a_comparison_names_the_front():
     real, synthetic, holdout = tables(seed=0)
@@ -90,6 +104,6 @@ def test_a_comparison_names_the_front():
     assert data.front.sentence in found.to_markdown().replace("\\", "") and data.front.sentence in str(found).replace(
         "\n", " "
     )
-    assert "another sample" in page(data)
+    assert "another sample" in page(data) and "beyond a fresh sample" in str(found)
     without = divulge.compare(real, {"a": synthetic, "b": even}, fidelity=False, **run)
     assert without.comparison.front is None and "front" not in without.to_markdown()

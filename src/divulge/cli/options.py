@@ -194,10 +194,12 @@ _RUN: _Options = (
                  help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
                  "'columns' shows column names in an external one."),
     *_SCOPE,
+    click.option("--tolerance", type=float, default=0.05, show_default=True,
+                 help="Largest difference of fidelity that does not matter, as a distance from 0 to 1."),
     click.option("--fail-on", multiple=True, metavar="RULE",
                  help="Exit with status 1 when this rule holds: 'cap.high > 0.05', 'linkability.score < 95', "
                  "'singling_out[3 columns].high > 0.05', 'any.low > 0', 'excess', 'column_pairs.ruler > 3', "
-                 "'column_shapes differs'."),
+                 "'column_shapes differs', 'differs'."),
     click.option("--policy", type=FILE, metavar="FILE",
                  help="Exit with status 1 when a condition of this policy is broken; `divulge policy` writes a "
                  "template."),

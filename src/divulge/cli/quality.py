@@ -33,6 +33,10 @@ class _Kind:
 
 
 _QUALITY, _DIAGNOSTIC = _Kind("quality", True), _Kind("diagnostic", False)
+_FRESH = (
+    "Another sample of the same people scores below 1, too: `divulge quality REAL HOLDOUT` says how much, and\n"
+    "`divulge fidelity` which differences are more than that."
+)
 
 
 def _options(example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -73,7 +77,8 @@ def quality(**options: Any) -> None:
     """Score how alike SYNTHETIC and REAL are: SDMetrics' quality report, over all rows.
 
     REAL and SYNTHETIC are two files, or two folders with the tables of a database under the same names. The scores are
-    those of SDMetrics 0.32.0. They say nothing about what the synthetic table discloses: `divulge assess` does.
+    those of SDMetrics 0.32.0. Another sample of the same people scores below 1, too: `divulge fidelity` tells a defect
+    from that. They say nothing about what the synthetic table discloses: `divulge assess` does.
 
     Exit status: 0 done, 1 a --fail-on rule was broken, 2 unusable input.
     """
@@ -119,6 +124,8 @@ def _run(kind: _Kind, **options: Any) -> None:
     _write("--html", options["html_file"], lambda path: report.to_html(path, judged))
     if not options["quiet"]:
         printed(report.content(), summary)
+        if kind is _QUALITY:
+            click.echo(_FRESH)
         if options["html_file"]:
             click.echo(f"\nReport: {as_text(options['html_file'])}")
     _leave(judged)

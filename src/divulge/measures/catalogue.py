@@ -14,6 +14,7 @@ from divulge.measures import missing_patterns
 from divulge.measures import tails
 from divulge.measures import coverage
 from divulge.measures import validity
+from divulge.measures import column_rules
 from divulge.measures import subgroups
 from divulge.measures import detection
 from divulge.measures import pmse
@@ -28,6 +29,7 @@ from divulge.measures.registry import GROUP, REGISTRY
 __all__ = [
     "all_measures",
     "column_pairs",
+    "column_rules",
     "column_shapes",
     "correlations",
     "coverage",
@@ -45,7 +47,7 @@ __all__ = [
 ]
 
 
-_ORDER = (column_shapes, column_pairs, correlations, missing_patterns, tails, coverage, validity)
+_ORDER = (column_shapes, column_pairs, correlations, missing_patterns, tails, coverage, validity, column_rules)
 """The order of measures; those of other packages come last."""
 
 

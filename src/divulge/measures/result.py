@@ -19,6 +19,7 @@ __all__ = [
     "grouped",
     "name_of",
     "sentence_of",
+    "telling_of",
 ]
 
 FidelityVerdict = Literal["differs", "like a fresh sample", "cannot tell", "closer than a fresh sample", "not measured"]
@@ -147,18 +148,36 @@ def sentence_of(result: FidelityResult) -> str:
     """
     if result.value is None:
         return "; ".join((result.verdict, *result.notes[:1]))
-    parts = [f"{result.quantity} {result.value:.3f}"]
+    parts = [f"{result.quantity} {_digits(result.value)}"]
     if result.fresh_sample is not None:
-        parts.append(f"a fresh sample shows {result.fresh_sample.low:.3f} to {result.fresh_sample.high:.3f}")
+        low, high = (_digits(v) for v in (result.fresh_sample.low, result.fresh_sample.high))
+        parts.append(f"a fresh sample shows {low} to {high}")
     said = _more(result)
     return f"{result.verdict}{said} ({'; '.join(parts)})"
+
+
+def _digits(value: float) -> str:
+    """Return a number with three decimals, and one digit where these would be zeros."""
+    return f"{value:.1g}" if 0 < abs(value) < 5e-4 else f"{value:.3f}"
 
 
 def _more(result: FidelityResult) -> str:
     """Return what the verdict says of the size of the difference."""
     if result.verdict == "differs" and result.low:
         more = f", more than {result.tolerance:g}" if result.low > result.tolerance else ""
-        return f" by at least {result.low:.3f}{more}"
+        return f" by at least {_digits(result.low)}{more}"
     if result.verdict == "cannot tell" and result.rows_needed is not None:
         return f" (about {result.rows_needed:,} rows would do)"
     return ""
+
+
+def telling_of(result: FidelityResult) -> tuple[tuple[str, float], ...]:
+    """Return the columns by which a model tells synthetic rows from real ones, and by how much its AUC falls without.
+
+    Examples
+    --------
+    >>> telling_of(FidelityResult(measure="detection", context={"column_1": "age", "drop_1": 0.02}))
+    (('age', 0.02),)
+    """
+    found = [(result.context.get(f"column_{i}"), result.context.get(f"drop_{i}")) for i in range(1, 10)]
+    return tuple((str(c), float(d)) for c, d in found if c is not None and isinstance(d, int | float))

@@ -115,7 +115,7 @@ def cardinality_boundary_adherence(real: NDArray[np.int64], synthetic: NDArray[n
             "table that never is may have copied extremes, which belong to single people: with a holdout, those that "
             "one real person alone has are looked for among synthetic rows and among strangers."
         ),
-        silent=("Rules between columns: column_pairs and detection see combinations that do not occur.",),
+        silent=("Rules between columns: column_rules looks for them where it is named.",),
     ),
 )
 def validity(case: Case, *, tolerance: float = TOLERANCE) -> tuple[FidelityResult, ...]:

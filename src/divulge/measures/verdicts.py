@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
@@ -100,13 +101,14 @@ def corrected(families: Sequence[Sequence[FidelityResult]], level: float = 0.95)
 
 
 def _recounted(family: list[FidelityResult]) -> tuple[FidelityResult, ...]:
-    """Return the results of a measure; the first one counts the verdicts of the others anew, where it counts them."""
-    if not family or not {"differ", "closer"} <= set(family[0].context):
-        return tuple(family)
-    first, *others = family
-    verdicts = [r.verdict for r in others]
-    counts = {"differ": verdicts.count("differs"), "closer": verdicts.count("closer than a fresh sample")}
-    return (replace(first, context={**first.context, **counts}), *others)
+    """Return the results of a measure; each one that counts verdicts counts anew those up to the next that does."""
+    heads = [i for i, r in enumerate(family) if {"differ", "closer"} <= set(r.context)]
+    out = list(family)
+    for i, end in pairwise([*heads, len(family)]):
+        verdicts = [r.verdict for r in family[i + 1 : end]]
+        counts = {"differ": verdicts.count("differs"), "closer": verdicts.count("closer than a fresh sample")}
+        out[i] = replace(family[i], context={**family[i].context, **counts})
+    return tuple(out)
 
 
 def _stepped(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:

@@ -16,7 +16,7 @@ from divulge.report.model import Assessment
 
 __all__ = ["FidelityRule", "fidelity_rule", "in_words", "judge_rule", "parse_rule"]
 
-_WORD = re.compile(r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\s+(differs|closer)\s*")
+_WORD = re.compile(r"\s*(?:([a-z_]+)(?:\[([^\[\]]+)\])?\s+)?(differs|closer)\s*")
 _FIELDS = {
     "ruler": "ruler",
     "value": "value",
@@ -48,7 +48,8 @@ def fidelity_rule(rule: str, source: str = "--fail-on") -> FidelityRule | None:
     ----------
     rule
         "MEASURE.ruler > 3" (ruler, value: the largest over its results; low, high: limits of the difference),
-        "MEASURE differs", "MEASURE closer", or one of these with "any" for all measures. In brackets stand a variant,
+        "MEASURE differs", "MEASURE closer", or one of these with "any" for all measures, which "differs" and "closer"
+        alone mean, too. In brackets stand a variant,
         the columns, or "all" for the mean over all of them: "column_pairs[age + sex].ruler > 3".
     source
         Where the rule was given, for the error.
@@ -64,13 +65,15 @@ def fidelity_rule(rule: str, source: str = "--fail-on") -> FidelityRule | None:
     FidelityRule(measure='column_pairs', part='', field='ruler', operator='>', limit=3.0)
     >>> fidelity_rule("column_shapes differs").field, fidelity_rule("cap.high > 0.05")
     ('differs', None)
+    >>> fidelity_rule("differs") == fidelity_rule("any differs")
+    True
     """
     known = [m.name for m in all_measures()]
     said = _WORD.fullmatch(rule)
     found = read_rule(rule, _FIELDS)
     if said is None and (found is None or (found[2] != "ruler" and found[0] not in known)):
         return None
-    name = said[1] if said else found[0] if found else ""
+    name = said[1] or "any" if said else found[0] if found else ""
     if name not in ("any", *known):
         raise SettingError(f"{source} {rule!r}: no measure {name!r}. hint: any, {', '.join(known)}.")
     if said:

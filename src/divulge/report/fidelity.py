@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.core.atomic_write import written
 from divulge.core.result import jsonable, tidy
-from divulge.measures.result import VERDICTS, FidelityResult, grouped, name_of
+from divulge.measures.result import VERDICTS, FidelityResult, grouped, name_of, telling_of
 from divulge.report.notebook import framed
 from divulge.tables.kinds import as_kind
 
@@ -72,11 +72,11 @@ class Fidelity:
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]
         for head, *others in grouped(self.results):
-            lines.append(str(head))
+            lines.append(f"{head}{_counted(head)}")
             told = _worst([r for r in others if r.verdict == "differs"])
-            lines += [
-                f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}, ruler {_number(r.ruler)}" for r in told
-            ]
+            lines += [f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}{_ruler(r)}" for r in told]
+            telling = telling_of(head) if head.verdict == "differs" else ()
+            lines += [f"  tells: {tidy(', '.join(name for name, _ in telling))}"] if telling else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -85,6 +85,20 @@ class Fidelity:
 
     def _repr_html_(self) -> str:
         return framed(self.to_html(), "divulge fidelity")
+
+
+def _counted(head: FidelityResult) -> str:
+    """Return how many columns or pairs differ or are closer, and where to look for copied rows."""
+    compared, kinds = head.context.get("compared"), (("differ", "differ"), ("closer", "are closer"))
+    of = [
+        f"; {head.context[key]:,} of {compared:,} {word}" for key, word in kinds if compared and head.context.get(key)
+    ]
+    copied = "; see `divulge assess` for copies" if head.verdict == "closer than a fresh sample" else ""
+    return "".join(of) + copied
+
+
+def _ruler(result: FidelityResult) -> str:
+    return "" if result.ruler is None else f", ruler {_number(result.ruler)}"
 
 
 def _worst(results: Sequence[FidelityResult]) -> list[FidelityResult]:

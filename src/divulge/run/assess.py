@@ -27,6 +27,7 @@ from divulge.core.result import Result
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
+from divulge.measures.result import TOLERANCE
 from divulge.report.assembly import assembled
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.model import Assessment, Facts, Overall
@@ -78,6 +79,7 @@ def assess(
     utility: bool = False,
     fidelity: bool = True,
     fidelity_models: bool = False,
+    tolerance: float = TOLERANCE,
     acceptable: float = ACCEPTABLE,
     positive_control: float | None = None,
     seed: int = 0,
@@ -132,6 +134,8 @@ def assess(
         "none found".
     fidelity_models
         Whether fidelity is also measured by models (`divulge.fidelity` has all measures); takes some ten seconds more.
+    tolerance
+        The largest difference of fidelity that does not matter to you, as a distance from 0 to 1.
     acceptable
         A risk whose simultaneous upper limit is at most this number counts as "none found".
     positive_control
@@ -193,6 +197,7 @@ def assess(
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
         jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine, spill,
+        tolerance,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
@@ -396,7 +401,7 @@ class _Assessing:
         with runner.watch.part("fidelity"):
             found = fidelity_in_run(
                 measured, models=self.options.fidelity_models, groups=groups, targets=self.attacker.targets,
-                clock=runner.clock, progress=runner.watch.step,
+                tolerance=self.options.tolerance, clock=runner.clock, progress=runner.watch.step,
             )  # fmt: skip
         run.failed += found.failed
         run.left_out += found.left_out

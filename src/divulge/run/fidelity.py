@@ -74,7 +74,7 @@ def fidelity(
     tolerance
         The largest difference that does not matter to you, as a distance from 0 to 1.
     measures
-        Names of the measures; None takes all.
+        Names of the measures; None takes all but `column_rules`.
     models
         Whether to fit models, which takes most of the time.
     schema

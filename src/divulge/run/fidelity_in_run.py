@@ -32,7 +32,7 @@ from divulge.report.fidelity_model import (
 from divulge.run.budget import TIME_UP, Clock, told_left_out
 from divulge.run.fidelity import warnings_of
 
-__all__ = ["FidelityFound", "beside_fidelity", "fidelity_in_run"]
+__all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
 _KINDS = {"identifier": "an identifier", "text": "free text"}
@@ -59,6 +59,7 @@ def fidelity_in_run(
     models: bool,
     groups: Sequence[str],
     targets: Sequence[str] | None,
+    tolerance: float = TOLERANCE,
     clock: Clock,
     progress: Callable[[str, int, int], None],
 ) -> FidelityFound:
@@ -76,6 +77,8 @@ def fidelity_in_run(
         Columns whose values define subgroups; without any, subgroups are not compared.
     targets
         Columns that models learn to predict.
+    tolerance
+        The largest difference that does not matter.
     clock
         No measure begins once its time is up.
     progress
@@ -84,7 +87,7 @@ def fidelity_in_run(
     known = [m for m in all_measures() if not m.on_demand]
     why = {m.name: reason for m in known if (reason := _why_not(m, models, groups))}
     wanted = [m for m in known if m.name not in why]
-    settings = {"tolerance": TOLERANCE, "targets": targets, "groups": list(groups) or None}
+    settings = {"tolerance": tolerance, "targets": targets, "groups": list(groups) or None}
     found: list[tuple[FidelityResult, ...]] = []
     failed: list[dict[str, str]] = []
     late = 0
@@ -102,15 +105,16 @@ def fidelity_in_run(
             found.append(made)
     results = tuple(_stated(r) for family in corrected(found, case.level) for r in family)
     left_out = [told_left_out("fidelity", late, len(wanted))] if late else []
-    return FidelityFound(results, _scope(case, results, known, why), failed, left_out)
+    return FidelityFound(results, _scope(case, results, known, why, tolerance), failed, left_out)
 
 
-_JUDGES = {
+JUDGES = {
     "marginal total variation": "column_shapes",
     "pairwise association error": "column_pairs",
     "propensity AUC": "detection",
     "train on synthetic, test on real": "ml_efficacy",
 }
+"""The measure of fidelity that judges the same thing as each measure of utility."""
 
 
 def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[FidelityResult]) -> list[dict[str, Any]]:
@@ -126,7 +130,7 @@ def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[Fidelit
     heads: dict[str, FidelityResult] = {}
     for r in results:
         heads.setdefault(r.measure, r)
-    judged = [heads.get(_JUDGES.get(u["measure"], "")) for u in utility]
+    judged = [heads.get(JUDGES.get(u["measure"], "")) for u in utility]
     return [
         u if r is None or r.verdict == "not measured" else
         u | {"judged_by": r.measure, "ruler": r.ruler, "low": r.low, "high": r.high, "verdict": r.verdict}
@@ -156,13 +160,17 @@ def _stated(result: FidelityResult) -> FidelityResult:
 
 
 def _scope(
-    case: Case, results: tuple[FidelityResult, ...], known: Sequence[Measure], why: dict[str, str]
+    case: Case,
+    results: tuple[FidelityResult, ...],
+    known: Sequence[Measure],
+    why: dict[str, str],
+    tolerance: float,
 ) -> FidelityScope:
     silent = {r.measure: r.notes[0] if r.notes else "" for r in reversed(results) if r.verdict == "not measured"}
     measured = {r.measure for r in results if r.verdict != "not measured"}
     silent = {name: text for name, text in silent.items() if name not in measured}
     return FidelityScope(
-        tolerance=TOLERANCE,
+        tolerance=tolerance,
         too_close=too_close(results),
         not_measured=tuple(
             NotMeasured(measure=m.name, question=m.question, why=(why | silent)[m.name])

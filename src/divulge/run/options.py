@@ -13,6 +13,8 @@ import numpy as np
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
+from divulge.measures.registry import checked_tolerance
+from divulge.measures.result import TOLERANCE
 from divulge.tables.engines import check_engine
 
 __all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
@@ -74,6 +76,8 @@ class RunOptions:
     """Where the rows are counted, see `divulge.tables.engines`."""
     spill: str | Path | None = None
     """Folder for what does not fit into memory; None is that for temporary files."""
+    tolerance: float = TOLERANCE
+    """The largest difference of fidelity that does not matter."""
 
     @property
     def sample(self) -> int | None:
@@ -88,6 +92,7 @@ class RunOptions:
             if not (_is_number(value) or missing or (name == "people" and value == "all")):
                 raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
         check_engine(self.engine)
+        checked_tolerance(self.tolerance)
         if self.search not in ("default", "full", "off"):
             raise SettingError("search: no such search. hint: one of default, full, off.")
         if not set(self.reveal) <= {"values"}:

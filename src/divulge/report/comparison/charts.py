@@ -95,7 +95,10 @@ def risk_against_utility(
     body += [line(x(p.limits[0]), py, x(p.limits[1]), py, "thin") for p, (_, py) in zip(points, places, strict=True)
              if p.limits]  # fmt: skip
     body += [verdict_mark(px, py, p.verdict) for p, (px, py) in zip(points, places, strict=True)]
-    body += _labels([_short(p.label) for p in points], places)
+    crosses = [(px - 1.5, y(p.high), px + 1.5, y(p.low)) for p, (px, _) in zip(points, places, strict=True)]
+    crosses += [(x(p.limits[0]), py - 1.5, x(p.limits[1]), py + 1.5)
+                for p, (_, py) in zip(points, places, strict=True) if p.limits]  # fmt: skip
+    body += _labels([_short(p.label) for p in points], places, crosses)
     return drawing(
         uid, _W, _H, f"Risk against {measure}", "".join(body), "chart",
         "One point for each candidate, with the simultaneous limits of its risk. The table below has the numbers.",
@@ -114,9 +117,10 @@ def _short(label: str) -> str:
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
 
 
-def _labels(texts: Sequence[str], points: Sequence[tuple[float, float]]) -> list[str]:
-    """Return the labels, each beside its point; where points crowd, a label is the number of its candidate."""
-    taken: list[Box] = [(px - 6, py - 6, px + 6, py + 6) for px, py in points]
+def _labels(texts: Sequence[str], points: Sequence[tuple[float, float]], lines: Sequence[Box] = ()) -> list[str]:
+    """Return the labels, each beside its point and off the lines; where points crowd, it is the candidate's number."""
+    upright = [(min(a, c), min(b, d), max(a, c), max(b, d)) for a, b, c, d in lines]
+    taken: list[Box] = [*((px - 6, py - 6, px + 6, py + 6) for px, py in points), *upright]
     out = []
     for i, (name, (px, py)) in enumerate(zip(texts, points, strict=True), 1):
         tried = [(text, *place) for text in (name, str(i)) for place in _PLACES]

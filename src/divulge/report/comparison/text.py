@@ -233,7 +233,7 @@ def _parts(data: Comparison) -> list[Any]:
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
     parts.append(_grid(data))
     if data.front:
-        parts.append(Text(clean(data.front.sentence)))
+        parts += [Text(clean(data.front.sentence)), _pairs(data)]
     if utility_rows(data):
         parts.append(_kept(data))
     if data.not_compared:
@@ -251,6 +251,16 @@ def _grid(data: Comparison) -> Any:
             row += [ranks(c.worst), f"{number(c.worst.value)} ({limits(c.worst)})", c.worst.attack]
         rows.append([*row, c.verdict])
     return _ruled(heads, rows, ())
+
+
+def _pairs(data: Comparison) -> Any:
+    """Return the table of pairs of columns: ruler, distance beyond a fresh sample, its limits and verdict."""
+    rows = [
+        [clean(formatting.name(c.label)), number(f.ruler), f"{number(f.excess)} ({number(f.low)} to {number(f.high)})",
+         f.verdict]
+        for c in by_order(data) if (f := c.fidelity)
+    ]  # fmt: skip
+    return _ruled(["pairs of columns", "ruler", "beyond a fresh sample", "verdict"], rows, (1,))
 
 
 def _kept(data: Comparison) -> Any:

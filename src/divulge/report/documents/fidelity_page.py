@@ -10,19 +10,13 @@ from markupsafe import Markup
 from divulge.core import __version__
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of
+from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.documents.html_kept import SIGNS
 
 __all__ = ["page"]
 
 _MOST_ROWS = 400
-_CLASS = {
-    "differs": "excess",
-    "closer than a fresh sample": "excess",
-    "like a fresh sample": "none",
-    "cannot tell": "unsure",
-    "not measured": "nohold",
-}
 
 
 def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str]) -> str:
@@ -60,8 +54,10 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
         "head": head,
         "sentence": sentence_of(head),
         "entry": entry,
-        "mark": _CLASS[head.verdict],
-        "rows": [{"result": r, "mark": _CLASS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
+        "unit": "" if head.quantity == "distance" else head.quantity,
+        "telling": telling_of(head),
+        "mark": SIGNS[head.verdict],
+        "rows": [{"result": r, "mark": SIGNS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
         "left_out": max(0, len(rows) - _MOST_ROWS),
     }
 

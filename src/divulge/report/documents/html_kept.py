@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.measures.result import FidelityResult, sentence_of
+from divulge.measures.result import FidelityResult, sentence_of, telling_of
 from divulge.report import formatting
 from divulge.report.documents import html_bars
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
@@ -32,7 +32,7 @@ SIGNS = {
 _ROWS = 400  # results of one measure in the annex
 _LISTED = 20  # pairs beside the map
 _MAPPED = 16  # columns of the map
-_DRAWN = 24  # columns whose distributions are drawn
+_SHOWN, _DRAWN = 24, 200  # columns whose distributions are on the page, and with those that are folded
 _SHADES = (1.25, 2.0, 4.0, 8.0, 16.0)  # rulers above which a cell of the map is darker; start values
 
 
@@ -49,6 +49,7 @@ def kept(data: Assessment) -> dict[str, Any]:
         "map": _pair_map(data),
         "telling": _telling(data),
         "marginals": _marginals(data),
+        "shown": _SHOWN,
         "full": [_measure(data, r) for r in heads],
     }
 
@@ -60,10 +61,13 @@ class _Line:
     name: str
     r: FidelityResult
     question: str
+    unit: str
+    """What the value is, where it is no distance."""
 
 
 def _line(r: FidelityResult) -> _Line:
-    return _Line(use.measure_name(r), r, use.question_of(r))
+    name = use.measure_name(r)
+    return _Line(name, r, use.question_of(r), "" if r.quantity == "distance" or r.quantity in name else r.quantity)
 
 
 def _measure(data: Assessment, head: FidelityResult) -> dict[str, Any]:
@@ -197,8 +201,7 @@ def _map_cell(x: float, y: float, r: FidelityResult, *, numbered: bool) -> list[
 def _telling(data: Assessment) -> dict[str, Any] | None:
     """Return the columns by which a model tells synthetic rows from real ones; None where no model did."""
     for r in data.fidelity:
-        found = [(r.context.get(f"column_{i}"), r.context.get(f"drop_{i}")) for i in range(1, 10)]
-        named = [(str(c), float(d)) for c, d in found if c is not None and isinstance(d, int | float)]
+        named = telling_of(r)
         if r.measure == "detection" and named:
             rows = [(c, (Bar("synthetic", "AUC without it", d, f"AUC falls by {d:.3f}"),)) for c, d in named]
             title = "Columns by which synthetic rows are told from real ones"
