@@ -9,7 +9,7 @@ import pytest
 
 from divulge import inference
 from divulge.case import cells, code_files
-from divulge.case.asked import ask_where_they_are, asked_of, rows_in_files
+from divulge.case.asked import ask_where_they_are, asked_of
 from divulge.case.case import build_case
 from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.case.code_files import CodeFolder, bytes_of_codes, codes_in_files
@@ -161,7 +161,7 @@ def test_cells_are_counted_from_files(part, tables, tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "_PART", part)
     case, folder = build_case(*tables, engine="polars"), CodeFolder(tmp_path)
     ask_where_they_are(case, 5000, folder)
-    whole = rows_in_files(case)
+    whole = case.in_files
     for columns in (["job"], ["job", "amount"], ["id", "job"]):
         for which in range(3):
             for binned in (True, False):

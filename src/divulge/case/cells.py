@@ -74,7 +74,7 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
         Columns of which every value is wanted.
     unit
         The column of the person or household. Rows of real and holdout are then kept one by one, the same for both
-        kinds of codes.
+        kinds of codes, and in the order of their codes where these are known.
     """
     tables, wanted = range(len(encoded.tables)), {True: list(counted), False: list(compared)}
     if unit is None:
@@ -86,7 +86,13 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
     every = list(dict.fromkeys([*counted, *compared]))
     # the engine codes a column of many numbers by its edges, unless every value is compared
     binned = [c not in compared and encoded.edges(c, 0) is not None for c in every]
-    rows = [cells_of(encoded, i, [*every, unit], [*binned, False]) for i in tables]
+    names = [*every, unit]
+    rows = [
+        Cells([encoded.codes_in(c, i, binned=False) for c in names], None)
+        if encoded.by_codes and i in encoded.people
+        else cells_of(encoded, i, names, [*binned, False])
+        for i in tables
+    ]
     for i in encoded.people:
         rows[i] = _one_by_one(rows[i])
     plain = [dict(zip(every, cells.codes, strict=False)) for cells in rows]
