@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,16 +12,12 @@ from divulge.case.case import IN_FILES, Case
 from divulge.case.code_files import CodeFolder, codes_in_files
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
+from divulge.kernels.neighbours.distinct import Progress, unheard
 from divulge.tables.frames import Table
 
 __all__ = ["Asked", "ask_where_they_are", "asked_of"]
 
 Ints = NDArray[np.int64]
-Progress = Callable[[int, int], None]
-
-
-def _unheard(done: int, total: int) -> None:
-    """Tell nobody of the progress."""
 
 
 class Asked(NamedTuple):
@@ -68,7 +63,7 @@ def asked_of(case: Case, people: int | None) -> Asked | None:
     return case.cache.once(_key(people), lambda: _asked(case, people))
 
 
-def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Progress = _unheard) -> Asked:
+def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Progress = unheard) -> Asked:
     """Draw the people of a case whose rows an engine holds, by the codes of all rows in files; `asked_of` has them.
 
     The same people are drawn as in memory. All are taken where there are no more.

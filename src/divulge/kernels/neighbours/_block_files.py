@@ -68,6 +68,20 @@ class BlockFolder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self._n_files = 0
 
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array in a new file; what is written into it is read again where it is looked at.
+
+        Raises
+        ------
+        SizeError
+            The disk is full.
+        """
+        path, size = self.path / f"{self._n_files}.array", int(np.prod(shape)) * np.dtype(dtype).itemsize
+        self._n_files += 1
+        if size > shutil.disk_usage(self.path).free:
+            raise _full()
+        return np.asarray(np.memmap(path, dtype, "w+", shape=shape)) if size else np.empty(shape, dtype)
+
     def written(self, distinct: Distinct, tree: Tree | None) -> BlockFile:
         """Return a new file with the distinct rows and their tree.
 
@@ -109,8 +123,12 @@ def _write(path: Path, arrays: Sequence[NDArray[Any]]) -> list[_Place]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise SizeError("spill: the disk is full. hint: name a folder with more room.") from None
+        raise _full() from None
     return places
+
+
+def _full() -> SizeError:
+    return SizeError("spill: the disk is full. hint: name a folder with more room.")
 
 
 def _put(array: NDArray[Any], file: BinaryIO) -> None:
