@@ -138,6 +138,7 @@ def test_limits_leave_out_only_what_is_beyond_them():
         assert (found.distances[~near] > np.broadcast_to(limits[some, None], near.shape)[~near]).all()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_reach_has_all_ties_of_all_blocks(engine, tmp_path):
     """A point of a grid has several distinct rows at the last distance, in one block or in several."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.encoded import EncodedTables
+from divulge.case.spill import room_for
 from divulge.core.hashing import code_hashes
 from divulge.kernels.counts.contingency import combine
 from divulge.tables.counting import Edges, narrow
@@ -26,6 +27,7 @@ __all__ = [
     "n_cells_in_parts",
     "n_cells_of",
     "of_values",
+    "stacked_codes",
 ]
 
 Codes = NDArray[Any]
@@ -167,6 +169,21 @@ def n_cells_in_parts(encoded: EncodedTables, which: int, columns: Sequence[str],
         hashes[first : first + _PART] = code_hashes([c if m is None else m[c] for c, m in zip(some, maps, strict=True)])
     hashes.sort()
     return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + min(1, len(hashes))
+
+
+def stacked_codes(encoded: EncodedTables, which: int, columns: Sequence[str]) -> NDArray[np.int32]:
+    """Return the binned codes of each row of a table in some columns, shape (n_columns, n_rows).
+
+    They are in a file where a folder is named for what does not fit into memory.
+    """
+    n_rows = encoded.tables[which].n_rows
+    out = room_for(encoded.spill, (len(columns), n_rows), np.int32)
+    for row, column in zip(out, columns, strict=True):
+        plain, binning = encoded.codes_in(column, which, binned=False), encoded.binning(column)
+        for first in range(0, n_rows, _PART):
+            some = plain[first : first + _PART]
+            row[first : first + _PART] = binning.map[some] if binning.bins else some
+    return out
 
 
 def _added(parts: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

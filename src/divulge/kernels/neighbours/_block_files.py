@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.core.errors import SizeError
+from divulge.core.mapped_arrays import disk_full, mapped_array
 from divulge.kernels._box_tree import Tree
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Rows
@@ -68,19 +68,9 @@ class BlockFolder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self._n_files = 0
 
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """Return an array in a new file; what is written into it is read again where it is looked at.
-
-        Raises
-        ------
-        SizeError
-            The disk is full.
-        """
-        path, size = self.path / f"{self._n_files}.array", int(np.prod(shape)) * np.dtype(dtype).itemsize
-        self._n_files += 1
-        if size > shutil.disk_usage(self.path).free:
-            raise _full()
-        return np.asarray(np.memmap(path, dtype, "w+", shape=shape)) if size else np.empty(shape, dtype)
+    def array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array of zeros in a file of the folder; see `mapped_array`."""
+        return mapped_array(self.path, shape, dtype)
 
     def written(self, distinct: Distinct, tree: Tree | None) -> BlockFile:
         """Return a new file with the distinct rows and their tree.
@@ -123,12 +113,8 @@ def _write(path: Path, arrays: Sequence[NDArray[Any]]) -> list[_Place]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise _full() from None
+        raise disk_full() from None
     return places
-
-
-def _full() -> SizeError:
-    return SizeError("spill: the disk is full. hint: name a folder with more room.")
 
 
 def _put(array: NDArray[Any], file: BinaryIO) -> None:

@@ -233,8 +233,8 @@ class BlockIndex:
     def _written_rows(self, begin: Ints) -> Rows:
         """Return the distinct rows of all blocks, in files."""
         sample, n = self._reference.take(np.zeros(1, dtype=np.int64)), int(begin[-1])
-        numbers = self._folder.empty((n, sample.numbers.shape[1]), sample.numbers.dtype)
-        codes = self._folder.empty((n, sample.codes.shape[1]), sample.codes.dtype)
+        numbers = self._folder.array((n, sample.numbers.shape[1]), sample.numbers.dtype)
+        codes = self._folder.array((n, sample.codes.shape[1]), sample.codes.dtype)
         for block in self._blocks():
             own = slice(begin[block.number], begin[block.number + 1])
             numbers[own], codes[own] = block.searched.distinct.rows.numbers, block.searched.distinct.rows.codes
