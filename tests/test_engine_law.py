@@ -208,7 +208,9 @@ def counted_plan(case, attacker, options):
 
 def assessed(given, engine, unit, **asked):
     """Return the results, failures and fidelity of an assessment, without times."""
-    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, jobs=1, **{"models": False} | asked)
+    alone = {"people": "none"} if engine in ENGINES else {}
+    options = {"models": False, "jobs": 1} | alone | asked
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **options)
     fidelity = msgspec.to_builtins(report.assessment.fidelity)
     return told(tuple(report.results)), report.failed, [{**r, "seconds": 0} for r in fidelity]
 
