@@ -284,6 +284,20 @@ def test_a_sample_of_people_has_the_same_results_on_every_engine(engine, unit, p
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fidelity_by_codes_in_files_is_that_of_memory(engine, unit, larger, monkeypatch):
+    tables, paths = larger
+    monkeypatch.setattr(assess_module, "check_all", lambda case: [])
+    asked = {"people": 150, "targets": ["illness"], "keys": ["job"], "membership": False}
+    found = assessed(paths, engine, unit, **asked)
+    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    expected = assessed(tables, "memory", unit, **asked)
+    counted = {m.name for m in all_measures() if not m.models}
+    assert found[2] == [r for r in expected[2] if r["measure"] in counted] and len(found[2]) > 20
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_models_learn_the_same_on_every_engine(engine, larger, monkeypatch):
     tables, paths = larger

@@ -126,12 +126,14 @@ class Case:
     def with_codes(self, columns: Sequence[str]) -> Case:
         """Return the case with the codes of each row of some columns and of the unit, and with no other values of rows.
 
-        The codes take a byte or two for each value, where a table in memory takes ten. They are made of the cells that
-        the engines tell, so that the rows are in no order.
+        The codes take a byte or two for each value, where a table in memory takes ten. They are those in files, where
+        these have all rows, or made of the cells that the engines tell, so that the rows are in no order.
         """
         names = tuple(dict.fromkeys([*columns, *([] if self.unit is None else [self.unit])]))
-        encoded = self.encoded.with_codes(codes_of_rows(self.encoded, names))
-        return self.derived(encoded)
+        coded = self.in_files
+        if coded is None:
+            return self.derived(self.encoded.with_codes(codes_of_rows(self.encoded, names)))
+        return self.derived(self.encoded.with_codes({name: coded.codes(name, binned=False) for name in names}))
 
     def collected(self, why: str) -> Case:
         """Return the case with all rows in memory; a note gives the reason `why`.

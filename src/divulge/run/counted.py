@@ -41,6 +41,7 @@ NO_ROOM_TO_COUNT = "it is about all people, and the distinct rows of what it loo
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
 _CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions.md)
 _ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
+_ROW_OF_FILES = 150  # of a row whose codes lie in files
 
 
 def counts_elsewhere(options: RunOptions) -> bool:
@@ -168,7 +169,7 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
     n_rows, there = sum(t.n_rows for t in case.tables), room()
     named = (*columns, *([case.unit] if case.unit else []))
     wide = sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named)
-    needed = n_rows * (wide + _ROW)
+    needed = n_rows * (wide + _ROW if case.in_files is None else _ROW_OF_FILES)
     if there is not None and needed > there.free and not beyond_memory:
         raise SizeError(
             f"memory: the codes of {n_rows:,} rows need about {in_bytes(needed)}, and this process may use "
