@@ -54,7 +54,7 @@ def test_repeated_tables_count_once_in_blocks_too(tables, tmp_path):
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("attack", ["linkability", "dcr", "nndr", "identical_match_share", "authenticity", "exposure"])
+@pytest.mark.parametrize("attack", ["dcr", "nndr", "identical_match_share", "authenticity", "exposure", "linkability"])
 def test_no_index_is_made_in_memory(attack, tables, tmp_path, monkeypatch):
     from divulge.case.encoded import MeasuredColumns
 
