@@ -1,6 +1,7 @@
 """Time and memory of a run in which an engine counts the tables, beside the same run in memory.
 
     python benchmarks/scale.py --folder DIR --docs docs/speed.md
+    python benchmarks/scale.py --goals              which goals its runs meet (`scale_goals.py`)
 
 Tables are simulated: fifteen columns with the names, the numbers of values and some of the dependence of Adult (ages,
 hours and capital gains of many values; a weight of twenty thousand), as real : synthetic : holdout = 4 : 4 : 1, and one
@@ -10,7 +11,8 @@ rows, once.
 `people` is an assessment that asks --people members and strangers, by the codes of all rows in files below --folder,
 with everything that a run makes beside fidelity and models; its JSON has the time and memory at the beginning of each
 part. `group-by` is DuckDB's alone, of the real table by the keys and target of `cap`; `search` is that for key sets,
-each column a target; `fidelity` are the measures that fit no model.
+each column a target; `fidelity` are the measures that fit no model; `whole` is an assessment in memory of everything
+but models, everybody asked.
 
 `cells` is the contingency table of the five keys and target of `cap` over all three tables, with DuckDB's memory
 limited to 4 GB; `cells-8` is that of eight keys with 2 GB, and `group-by-8` the bare group-by of the real table by
@@ -44,7 +46,7 @@ MORE_KEYS = [*KEYS, "hours-per-week", "relationship", "workclass"]
 LIMITS = {"cells": 4, "cells-8": 2, "group-by-8": 2}
 """GB that DuckDB may take."""
 TARGETS = ["income", "occupation", "capital-gain"]
-WHAT = ("group-by", "cap", "cells", "group-by-8", "cells-8", "search", "fidelity", "assess", "people")
+WHAT = ("group-by", "cap", "cells", "group-by-8", "cells-8", "search", "fidelity", "assess", "people", "whole")
 _N_VALUES = {"workclass": 9, "education": 16, "marital-status": 7, "occupation": 15, "relationship": 6, "race": 5,
              "native-country": 42}  # fmt: skip
 
@@ -158,6 +160,15 @@ def asked(engine: str, paths: list[str], targets: list[str], n_people: int) -> d
     return taken(began) | found | {"verdict": data.verdict.verdict, "parts": parts}
 
 
+def whole(engine: str, paths: list[str]) -> dict[str, Any]:
+    """Return what an assessment without models takes, with a search for key sets and each column a target."""
+    import divulge
+
+    began = time.perf_counter()
+    report = divulge.assess(paths[0], paths[1], holdout=paths[2], models=False, people="all", engine=engine)
+    return taken(began) | {"results": len(report.results), "verdict": report.assessment.verdict.verdict}
+
+
 def cells(engine: str, paths: list[str], keys: list[str]) -> dict[str, Any]:
     """Return what the contingency table of some keys over the three tables takes, and how many cells it has."""
     from divulge.case.case import build_case
@@ -187,7 +198,7 @@ def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: 
     """Return what an assessment, or `divulge.cap` alone, takes in this process."""
     if what == "people":
         return asked(engine, paths, targets, n_people)
-    alone = {"cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare}
+    alone = {"whole": whole, "cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare}
     alone["group-by-8"] = lambda engine, paths: bare(engine, paths, MORE_KEYS)
     alone["cells"] = lambda engine, paths: cells(engine, paths, KEYS)
     alone["cells-8"] = lambda engine, paths: cells(engine, paths, MORE_KEYS)
@@ -209,7 +220,7 @@ def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: 
     began = time.perf_counter()
     report = divulge.assess(
         paths[0], paths[1], holdout=paths[2], keys=KEYS, targets=targets, engine=engine, models=False, membership=False,
-        fidelity=False,
+        fidelity=False, people="all" if engine == "memory" else "none",
     )  # fmt: skip
     found = {"results": len(report.results), "failed": len(report.failed)}
     return taken(began) | found | {"verdict": report.assessment.verdict.verdict}
@@ -231,7 +242,8 @@ def table(found: dict[str, dict[str, Any]]) -> str:
     """Return the runs as a table in Markdown."""
     head = ("what", "engine", "real + synthetic + holdout rows", "CPU s", "wall s", "largest memory, MB")
     lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
-    for name, one in sorted(found.items(), key=lambda item: (WHAT.index(item[0].split()[0]), int(item[0].split()[2]))):
+    runs = {name: one for name, one in found.items() if name.split()[0] in WHAT}
+    for name, one in sorted(runs.items(), key=lambda item: (WHAT.index(item[0].split()[0]), int(item[0].split()[2]))):
         what, engine, n = name.split()
         rows = int(n)
         told = f"| {what} | {engine} | {rows:,} + {rows:,} + {rows // 4:,} "
@@ -239,7 +251,7 @@ def table(found: dict[str, dict[str, Any]]) -> str:
             lines.append(f"{told}| ended with status {one['exit']} | | |")
         else:
             lines.append(f"{told}| {one['cpu']:.1f} | {one['wall']:.0f} | {one['mb']:,.0f} |")
-    return "\n".join([*lines, *goal(found)])
+    return "\n".join([*lines, *goal(runs)])
 
 
 def goal(found: dict[str, dict[str, Any]]) -> list[str]:
@@ -291,10 +303,21 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=1_000_000, help="asked with --what people")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/scale.json"), help="runs in it are kept")
     parser.add_argument("--docs", type=Path, help="page whose table is replaced; its runs are kept")
+    parser.add_argument("--goals", action="store_true", help="say which goals the runs in --json meet")
+    parser.add_argument("--run", type=lambda text: text.split(","), default=[], help="with --goals: make these first")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
         print(json.dumps(run(*json.loads(given.one))))
+        return
+    if given.goals:
+        import scale_goals
+
+        found = json.loads(given.json.read_text()) if given.json.exists() else {}
+        for name in given.run:
+            found |= scale_goals.made(name)
+            given.json.write_text(json.dumps(found, indent=1))
+        print(scale_goals.told(found))
         return
     sizes = [n for n in sorted({given.memory_rows, given.rows}) if n]
     runs = [("memory", given.memory_rows)] if given.memory_rows else []

@@ -209,7 +209,9 @@ def counted_plan(case, attacker, options):
 
 def assessed(given, engine, unit, **asked):
     """Return the results, failures and fidelity of an assessment, without times."""
-    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, jobs=1, **{"models": False} | asked)
+    alone = {"people": "none"} if engine in ENGINES else {}
+    options = {"models": False, "jobs": 1} | alone | asked
+    report = divulge.assess(*given[:2], holdout=given[2], unit=unit, engine=engine, **options)
     fidelity = msgspec.to_builtins(report.assessment.fidelity)
     return told(tuple(report.results)), report.failed, [{**r, "seconds": 0} for r in fidelity]
 
@@ -280,6 +282,20 @@ def test_a_sample_of_people_has_the_same_results_on_every_engine(engine, unit, p
     assert [r for r, other in zip(found[0], expected[0], strict=True) if r != other] == []
     assert found == expected
     assert set(SAMPLED) - {"abstention"} <= {r["attack"] for r in found[0]} and found[1] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [None, "household"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fidelity_by_codes_in_files_is_that_of_memory(engine, unit, larger, monkeypatch):
+    tables, paths = larger
+    monkeypatch.setattr(assess_module, "check_all", lambda case: [])
+    asked = {"people": 150, "targets": ["illness"], "keys": ["job"], "membership": False}
+    found = assessed(paths, engine, unit, **asked)
+    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    expected = assessed(tables, "memory", unit, **asked)
+    counted = {m.name for m in all_measures() if not m.models}
+    assert found[2] == [r for r in expected[2] if r["measure"] in counted] and len(found[2]) > 20
 
 
 @pytest.mark.slow

@@ -396,3 +396,27 @@ def test_columns_that_cannot_be_compared_are_told():
         divulge.membership(*constant[:2], holdout=constant[2])
     with pytest.raises(SettingError, match="columns: none given"):
         divulge.membership(real, synthetic, holdout=holdout, columns=[])
+
+
+@pytest.mark.parametrize("unit", [None, "home"])
+def test_a_tree_of_its_sample_is_that_of_all_rows_with_a_weight_of_0_outside(unit, monkeypatch):
+    from sklearn.tree import DecisionTreeClassifier
+
+    monkeypatch.setattr(classifier_score, "_SAMPLE", 25)
+    monkeypatch.setattr(classifier_score, "TREES", 4)
+    rng = np.random.default_rng(2)
+    people, synthetic = rng.integers(0, 9, (60, 3)).astype(np.float32), rng.integers(0, 9, (50, 3)).astype(np.float32)
+    of_unit = np.arange(60) // (2 if unit else 1)
+    found = list(classifier_score._trees(people, of_unit, lambda p: synthetic[p], 50, np.random.default_rng(7)))
+    seeds = np.random.default_rng(7).integers(2**31, size=4).tolist()
+    n_units = int(of_unit.max()) + 1
+    for (outside, share), seed in zip(found, seeds, strict=True):
+        draw = np.random.default_rng(seed)
+        units = np.bincount(draw.integers(0, n_units, min(n_units, 25)), minlength=n_units)[of_unit]
+        rows = np.bincount(draw.integers(0, 50, 25), minlength=50)
+        weight = np.concatenate([units / units.sum(), rows / rows.sum()]) * units.sum()
+        tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
+        tree.fit(np.vstack([people, synthetic]), np.repeat([0.0, 1.0], [60, 50]), sample_weight=weight)
+        value = tree.tree_.value[tree.tree_.apply(people[units == 0]), 0]
+        assert outside.tolist() == np.flatnonzero(units == 0).tolist()
+        assert share.tobytes() == (value[:, 1] / value.sum(axis=1)).tobytes()

@@ -9,7 +9,7 @@ import pytest
 
 from divulge import inference
 from divulge.case import cells, code_files
-from divulge.case.asked import ask_where_they_are, asked_of, rows_in_files
+from divulge.case.asked import ask_where_they_are, asked_of
 from divulge.case.case import build_case
 from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.case.code_files import CodeFolder, bytes_of_codes, codes_in_files
@@ -161,7 +161,7 @@ def test_cells_are_counted_from_files(part, tables, tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "_PART", part)
     case, folder = build_case(*tables, engine="polars"), CodeFolder(tmp_path)
     ask_where_they_are(case, 5000, folder)
-    whole = rows_in_files(case)
+    whole = case.in_files
     for columns in (["job"], ["job", "amount"], ["id", "job"]):
         for which in range(3):
             for binned in (True, False):
@@ -192,3 +192,17 @@ def test_counting_makes_no_array_of_all_synthetic_rows(tables, tmp_path):
     coded, kept = (memo.values().values() for memo in (some.encoded._codes, some.encoded._of_all))
     held = [c for c in (*kept, *(of_table[1] for of_table in coded)) if isinstance(c, np.ndarray)]
     assert held and all(isinstance(c, np.memmap) for c in held if len(c) == 800)
+
+
+def test_codes_for_fidelity_are_those_in_files(tables, tmp_path, monkeypatch):
+    case, folder = build_case(*tables, engine="polars"), CodeFolder(tmp_path)
+    before = case.with_codes(["job", "amount"])
+    ask_where_they_are(case, 100, folder)
+    monkeypatch.setattr(type(case.tables[0].counting), "cells", None)
+    there = case.with_codes(["job", "amount"])
+    assert not there.in_memory
+    for which in range(3):
+        mine, others = (np.column_stack([c.codes(n, binned=False)[which] for n in ("job", "amount")])
+                        for c in (there, before))  # fmt: skip
+        assert np.array_equal(np.sort(mine, axis=0), np.sort(others, axis=0))
+        assert isinstance(there.codes("job", binned=False)[which], np.memmap)

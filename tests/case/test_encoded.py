@@ -11,9 +11,12 @@ import divulge
 from divulge.case import encoded as module
 from divulge.case import invariant_order
 from divulge.case.case import build_case
+from divulge.case.cells import stacked_codes
 from divulge.case.distances import Distances, distances_of
 from divulge.case.encoded import EncodedTables
+from divulge.case.features import features_of
 from divulge.case.invariant_order import Canonical, canonical_of
+from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.hashing import code_hashes
 from divulge.core.schema import Column, Schema
@@ -333,3 +336,22 @@ def test_the_nearest_synthetic_rows_of_all_people_are_those_of_each_side():
         found, searched = d.nearest("people", "synthetic", k), d.index("synthetic").nearest(d.rows("people"), k)
         for name in ("distances", "rows", "n_ties"):
             np.testing.assert_array_equal(getattr(found, name), getattr(searched, name))
+
+
+def test_what_is_made_of_all_rows_part_by_part_is_what_is_made_at_once(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    real, synthetic = (
+        pl.DataFrame({"x": rng.normal(size=n).round(1), "c": rng.choice(list("abc"), n), "n": rng.integers(0, 90, n)})
+        for n in (60, 47)
+    )
+    whole = build_case(real, synthetic)
+    expected = features_of(whole, ["x", "c", "n"]), stacked_codes(whole.encoded, 1, ["x", "c", "n"])
+    monkeypatch.setattr("divulge.case.features._PART", 10)
+    monkeypatch.setattr("divulge.case.cells._PART", 10)
+    case = build_case(real, synthetic)
+    case.encoded.spill = Spill(tmp_path)
+    features, codes = features_of(case, ["x", "c", "n"]), stacked_codes(case.encoded, 1, ["x", "c", "n"])
+    assert np.array_equal(features.synthetic, expected[0].synthetic) and np.array_equal(codes, expected[1])
+    assert np.array_equal(features.people, expected[0].people) and codes.dtype == np.int32
+    assert np.array_equal(codes[1], case.codes("c")[1]) and len(np.unique(codes[2])) < 47
+    assert list(tmp_path.iterdir()) == []

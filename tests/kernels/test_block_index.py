@@ -2,6 +2,7 @@
 
 import errno
 from dataclasses import fields
+from itertools import chain
 
 import amount
 import numpy as np
@@ -39,6 +40,27 @@ def by_matrix(ruler, queries, reference, k, own):
     return Nearest(far, np.where(np.isfinite(far), order, -1), ties)
 
 
+def reached_by(index, reference, queries, k):
+    """The reach of each query, and the rows that are listed for it, with their distances."""
+    reach, listed = index.reach(queries, k), {}
+    of_each = reach.reference.of_each
+    assert np.array_equal(np.bincount(of_each, minlength=len(reach.reference.times)), reach.reference.times)
+    for name in ("numbers", "codes"):
+        assert np.array_equal(
+            getattr(reach.reference.rows, name)[of_each], getattr(reference, name), equal_nan=name == "numbers"
+        )
+    for some in (None, np.arange(0, len(reach.n_rows), 2)):
+        for part in index.up_to(reach, some):
+            for query, first, last in zip(part.queries.tolist(), part.start[:-1], part.start[1:], strict=True):
+                every = [np.flatnonzero(of_each == row).tolist() for row in part.rows[first:last].tolist()]
+                far = np.repeat(part.distances[first:last], [len(e) for e in every])
+                assert np.array_equal(far, np.sort(far)) and len(far) == reach.n_rows[query]
+                told = sorted(zip(far.tolist(), chain.from_iterable(every), strict=True))
+                assert listed.setdefault(query, told) == told
+    each = reach.queries.of_each
+    return reach.distances[each].tobytes(), reach.n_rows[each].tolist(), [listed[q] for q in each.tolist()]
+
+
 def check_blocks(seed, engine, folder, blocks=BLOCKS):
     """Nearest rows against the matrix; attraction and counts against one index."""
     rng, ruler, reference, queries, own = tables(seed)
@@ -51,6 +73,7 @@ def check_blocks(seed, engine, folder, blocks=BLOCKS):
     radius = float(rng.random())
     attraction = whole.attraction(queries, chosen, closer)
     within = whole.count_within(queries, radius)
+    reached = reached_by(whole, reference, queries, k)
     for n_blocks in blocks:
         size, asked = max(1, -(-len(reference) // n_blocks)), max(1, -(-len(queries) // int(rng.choice([1, 1, 2, 3]))))
         index = BlockIndex(ruler, reference, folder, block_rows=size, query_rows=asked, engine=engine,
@@ -62,6 +85,7 @@ def check_blocks(seed, engine, folder, blocks=BLOCKS):
             assert mine.tobytes() == oracle.astype(mine.dtype).tobytes(), f"{said}, {field.name}"
         assert index.attraction(queries, chosen, closer).tobytes() == attraction.tobytes(), said
         assert index.count_within(queries, radius).tobytes() == within.tobytes(), said
+        assert reached_by(index, reference, queries, k) == reached, said
 
 
 @pytest.mark.first(1)
@@ -113,6 +137,21 @@ def test_limits_leave_out_only_what_is_beyond_them():
         assert np.array_equal(found.distances[near], whole_there.distances[near])
         assert np.array_equal(found.rows[near], whole_there.rows[near])
         assert (found.distances[~near] > np.broadcast_to(limits[some, None], near.shape)[~near]).all()
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_reach_has_all_ties_of_all_blocks(engine, tmp_path):
+    """A point of a grid has several distinct rows at the last distance, in one block or in several."""
+    rng = np.random.default_rng(5)
+    x, y = (rng.integers(0, 9, 110).astype(float) for _ in range(2))
+    marks = np.zeros(90, np.int32), np.zeros(20, np.int32)
+    fields = [Field(name, (v[:90], v[90:]), marks) for name, v in (("x", x), ("y", y))]
+    ruler, (reference, queries) = fit_ruler(fields, ranges_of=[0])
+    whole = Index(ruler, reference, engine=engine)
+    for k, size in ((1, 8), (2, 20), (4, 20)):
+        index = BlockIndex(ruler, reference, tmp_path, block_rows=size, query_rows=15, engine=engine)
+        assert reached_by(index, reference, queries, k) == reached_by(whole, reference, queries, k)
 
 
 def test_each_row_is_made_once_and_no_file_is_left_behind(tmp_path):

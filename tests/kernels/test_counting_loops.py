@@ -104,7 +104,7 @@ def check_linkage(rng, patch):
     halves = [half(rng, n, m) for _ in range(2)]
     ks = sorted({int(k) for k in rng.integers(1, min(n, 12) + 1, 4)})
     expected = record_linkage.chances(halves, ks, engine="numpy")
-    patch.setattr("divulge.kernels.neighbours.index._LISTED", int(rng.choice([5, 1000, 20_000_000])))
+    patch.setattr("divulge.kernels.neighbours._reached._LISTED", int(rng.choice([5, 1000, 20_000_000])))
     patch.setattr(record_linkage, "_SEARCHES", int(rng.choice([0, 8, 10_000])))
     patch.setattr(record_linkage, "_LEAST_CELLS", int(rng.choice([1, 20_000])))
     assert np.array_equal(record_linkage.chances(halves, ks, engine="compiled", threads=2), expected)

@@ -138,7 +138,7 @@ def found_by(ruler, reference, queries, values, k, engine=None):
 def test_answers_are_those_of_the_matrices(part, monkeypatch):
     for seed in range(60 * part, 60 * part + tries(60)):
         rng, ruler, reference, queries, values, reach = table(seed)
-        monkeypatch.setattr("divulge.kernels.neighbours.index._LISTED", int(rng.choice([1, 30, 20_000_000])))
+        monkeypatch.setattr("divulge.kernels.neighbours._reached._LISTED", int(rng.choice([1, 30, 20_000_000])))
         for k in (1, int(rng.integers(2, 9)), 100):
             slow = expected(ruler, reference, queries, values, reach, k)
             assert np.abs(found_by(ruler, reference, queries, values, k) - slow).max() <= 1e-12, (seed, k)

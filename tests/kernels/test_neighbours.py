@@ -143,7 +143,7 @@ def check_reach(seed, engine, monkeypatch):
     rng, ruler, reference, queries, _ = tables(seed)
     matrix = pairwise(ruler, queries, reference)
     k = int(rng.choice([1, 2, 3, 7]))
-    monkeypatch.setattr("divulge.kernels.neighbours.index._LISTED", int(rng.choice([1, 40, 10_000])))
+    monkeypatch.setattr("divulge.kernels.neighbours._reached._LISTED", int(rng.choice([1, 40, 10_000])))
     index = Index(ruler, reference, engine=engine, threads=int(rng.choice([1, 2])))
     reach = index.reach(queries, k)
     asked, known = reach.queries, reach.reference
@@ -394,7 +394,7 @@ def test_ties_of_many_people_never_give_more_than_the_synthetic_rows(n):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_attraction_shares_ties(engine, monkeypatch):
-    monkeypatch.setattr("divulge.kernels.neighbours.index._LISTED", 40)
+    monkeypatch.setattr("divulge.kernels.neighbours._reached._LISTED", 40)
     for seed in range(tries(60)):
         rng, ruler, reference, queries, _ = tables(seed)
         matrix = pairwise(ruler, queries, reference)

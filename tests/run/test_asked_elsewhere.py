@@ -8,17 +8,21 @@ from click.testing import CliRunner
 
 import divulge
 from divulge.attacks import CATALOGUE
+from divulge.case.case import build_case
 from divulge.case.spill import Spill
 from divulge.cli import cli
 from divulge.core.errors import SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES
-from divulge.run import asked_elsewhere, runner
+from divulge.run import asked_elsewhere, runner, searched_bytes
 from divulge.run import counted as counted_module
-from divulge.run.asked_elsewhere import NO_ROOM_TO_SEARCH
+from divulge.run.asked_elsewhere import DEFAULT, NO_DISK, NO_ROOM_TO_SEARCH, with_default_people
 from divulge.run.checkpoints import Interrupted
 from divulge.run.counted import NEEDS_ROWS, NO_ROOM_TO_COUNT
 from divulge.run.memory import Room
+from divulge.run.options import Attacker, RunOptions
 from divulge.run.people import ASKED
+from divulge.run.plan import plan_of
+from divulge.run.searched_bytes import bytes_to_search, searches, too_much
 
 KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1, "models": False}
 ASK = {"engine": "polars", "people": 120, "fidelity": False, **KEYS}
@@ -96,6 +100,41 @@ def test_a_sample_that_is_everybody_is_not_called_one(lazy):
     assert {r.real.n for r in report.results if r.attack in ("linkability", "inference")} == {n}
 
 
+@pytest.mark.slow
+def test_without_a_number_an_engine_asks_a_million_or_as_many_as_fit(lazy, monkeypatch):
+    asked = {k: v for k, v in ASK.items() if k != "people"} | {"membership": False, "search": "off", "keys": None}
+    everybody = divulge.assess(*lazy[:2], holdout=lazy[2], **asked)
+    data = everybody.assessment
+    assert "linkability" in {r.attack for r in everybody.results} and data.sampling is None
+    assert data.settings.people is None and not any(n == DEFAULT or n.startswith(ASKED) for n in data.notes)
+    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (150, 120))
+    told = []
+    sample = divulge.assess(*lazy[:2], holdout=lazy[2], before=told.append, **asked).assessment
+    assert (sample.sampling.members, sample.settings.people) == (150, 150)
+    assert DEFAULT in sample.notes and DEFAULT in told and DEFAULT in SENTENCES
+
+
+def test_the_number_of_people_that_an_engine_asks_follows_from_memory(tables, monkeypatch):
+    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (150, 120))
+    columns, sizes = tables[0].width, [len(tables[0]), len(tables[2])]
+    for free, expected in ((10**9, 150), (2 * 105 * columns * 299, 120), (1000, "none"), (None, 150)):
+        assert with_default_people(RunOptions(engine="polars"), sizes, columns, free).people == expected
+    assert with_default_people(RunOptions(engine="polars", people="all"), sizes, columns, 0).people == max(sizes)
+    assert with_default_people(RunOptions(engine="spark"), sizes, columns, 0).people is None
+    named = RunOptions(engine="polars", people=130)
+    assert with_default_people(named, sizes, columns, 0) is named
+    assert with_default_people(RunOptions(engine="polars"), sizes, columns, None, by_rows=False).people == "none"
+
+
+@pytest.mark.slow
+def test_nobody_is_asked_by_default_where_the_disk_has_no_room(lazy, monkeypatch):
+    monkeypatch.setattr(asked_elsewhere, "free_on_disk", lambda folder: 0)
+    asked = {k: v for k, v in ASK.items() if k != "people"}
+    report = divulge.assess(*lazy[:2], holdout=lazy[2], **asked)
+    assert NO_DISK in report.assessment.notes and NO_DISK in SENTENCES
+    assert "linkability" in {o.attack for o in report.assessment.not_run} and report.assessment.sampling is None
+
+
 def test_nothing_is_called_clean_that_was_not_made(tables):
     real, _, holdout = tables
     harmless = pl.DataFrame({c: real[c].sample(fraction=1.0, shuffle=True, seed=i) for i, c in enumerate(real.columns)})
@@ -156,8 +195,11 @@ def test_what_does_not_fit_is_left_out_and_listed(lazy, monkeypatch):
 def test_what_an_engine_has_no_use_for_is_refused(lazy, tmp_path, monkeypatch):
     with pytest.raises(SettingError, match="people: not with engine='spark', which counts alone"):
         divulge.assess(*lazy[:2], holdout=lazy[2], engine="spark", people=120)
-    with pytest.raises(SettingError, match="spill: counts alone need no folder"):
-        divulge.assess(*lazy[:2], holdout=lazy[2], engine="polars", spill=tmp_path)
+    for engine, people in (("polars", "none"), ("spark", None)):
+        with pytest.raises(SettingError, match="spill: counts alone need no folder"):
+            divulge.assess(*lazy[:2], holdout=lazy[2], engine=engine, people=people, spill=tmp_path)
+    with pytest.raises(SettingError, match="people: 'none' counts where the tables are, with an engine"):
+        divulge.assess(*lazy[:2], holdout=lazy[2], people="none")
     with pytest.raises(SettingError, match="spill: no such folder"):
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path / "nowhere", **ASK)
     monkeypatch.setattr(asked_elsewhere.CodeFolder, "free", property(lambda self: 0))
@@ -193,3 +235,14 @@ def test_an_assessment_by_blocks_in_files_is_that_in_memory(tables, tmp_path, mo
     expected, results = found(), found(spill=tmp_path)
     assert results[0] == expected[0] and results[1].equals(expected[1]) and results[2] == expected[2] == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_attack_that_searches_was_measured(lazy):
+    plan = plan_of(build_case(*lazy), Attacker(), RunOptions(search="off"))
+    assert {t.attack for t in plan.tasks if searches(t)} == searched_bytes._OF_ATTACKS.keys()
+    needed = bytes_to_search(plan.tasks, 10**6, 2 * 10**4, 15)
+    assert needed.keys() == searched_bytes._OF_ATTACKS.keys()
+    assert needed["linkability"] < needed["membership"] < needed["inference"]
+    assert too_much(needed, sum(needed.values()) - 1) == ["inference"] and too_much(needed, 0) == sorted(
+        needed, key=needed.get, reverse=True
+    )

@@ -18,7 +18,7 @@ from divulge.attacks import CATALOGUE
 from divulge.cli import cli, main
 from divulge.core.errors import DivulgeError, FrameError, SettingError, SizeError
 from divulge.run import compare as comparing
-from divulge.run import fitting, forecast
+from divulge.run import expected_cost, fitting, forecast
 from divulge.run.expected_cost import expected_bytes
 from divulge.run.fitting import work_of_membership
 from divulge.run.forecast import prepared, sizes_of
@@ -197,6 +197,20 @@ def test_where_all_people_do_not_fit_a_sample_does(tables, monkeypatch):
     assert fitting.fitting(tables, *given, fewer) == (fewer, False)
     with pytest.raises(SizeError, match="with --people 150 it fits"):
         fitting.fitting(tables, *given, replace(options, people="all"))
+
+
+def test_a_run_that_fits_with_indices_in_files_is_not_refused(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(expected_cost, "_IN_BLOCKS", 0)
+    given, options = (Attacker(**KNOWN), Reading()), RunOptions(people="all", **LITTLE)
+    work = prepared(sizes_of(tables, ()), *given, options)[2]
+    needed = [expected_bytes(w) for w in (replace(work, in_files=True), work)]
+    assert needed[0] < needed[1]
+    monkeypatch.setattr(fitting, "room", lambda: Room(sum(needed) // 2, 0, "the machine has no more free"))
+    with pytest.raises(SizeError, match="with --spill FOLDER it fits"):
+        fitting.fitting(tables, *given, options)
+    with_folder = replace(options, spill=tmp_path)
+    assert fitting.fitting(tables, *given, with_folder) == (replace(with_folder, people=None), False)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

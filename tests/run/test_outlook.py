@@ -13,7 +13,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.cli import cli
 from divulge.core.errors import ColumnError, SettingError
-from divulge.run import forecast
+from divulge.run import asked_elsewhere, forecast
 from divulge.run.asked_elsewhere import NO_ROOM_TO_SEARCH
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, work_of
 from divulge.run.forecast import prepared, sizes_of
@@ -134,15 +134,16 @@ def test_fewer_people_take_less():
 @pytest.mark.slow
 def test_the_plan_of_an_engine_says_what_it_makes_asks_and_writes(tables, files, tmp_path):
     asked = {"holdout": files[2], "keys": ["age", "area"], "targets": ["secret job"]}
-    counts = divulge.plan(*files[:2], engine="duckdb", **asked)
+    counts = divulge.plan(*files[:2], engine="duckdb", people="none", **asked)
     assert (counts.disk, counts.blocks, counts.people) == (0, 0, None)
     assert "linkability" in dict(counts.not_run) and "linkability" not in {a.attack for a in counts.attacks}
     told = divulge.plan(*files[:2], engine="duckdb", people=500, **asked)
     assert {"linkability", "inference", "membership", "disco"} <= {a.attack for a in told.attacks}
     assert "dcr" in dict(told.not_run) and told.asked == (500, 500)
     codes = 1 + 1 + 1 + 2 + 2  # bytes a row: ages, areas, jobs, pays and homes
-    index = 80 + 6 * len(build_case(*tables).schema.usable())
-    assert told.disk == codes * 2 * N + codes * 3000 + index * N and told.blocks == 1
+    columns = len(build_case(*tables).schema.usable())
+    indices = 3 * (80 + 6 * columns) + 12 * columns  # of membership, with values as numbers, and of two halves
+    assert told.disk == codes * 2 * N + codes * 3000 + indices * N and told.blocks == 1
     assert "in a private folder, removed at the end: codes of all rows, and indices of up to 1 block" in " ".join(
         str(told).split()
     )
@@ -153,9 +154,19 @@ def test_the_plan_of_an_engine_says_what_it_makes_asks_and_writes(tables, files,
         divulge.plan(*files[:2], engine="spark", people=500, **asked)
 
 
+def test_the_plan_asks_a_sample_by_itself_with_an_engine(files, monkeypatch):
+    asked = {"holdout": files[2], "keys": ["age"], "targets": ["secret job"], "engine": "polars"}
+    told = divulge.plan(*files[:2], **asked)
+    assert told.people is None and {"linkability", "cap"} <= {a.attack for a in told.attacks} and told.disk
+    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (2000, 300))
+    told = divulge.plan(*files[:2], **asked)
+    assert told.people == 2000 and "ask 2,000 of " in str(told)
+
+
 def test_the_plan_says_which_searches_do_not_fit(files, monkeypatch):
     monkeypatch.setattr(forecast, "room", lambda: Room(10**6, 0, "a test says so"))
     told = divulge.plan(*files[:2], holdout=files[2], engine="duckdb", people=500)
+    assert "membership" in dict(told.not_run)
     assert dict(told.not_run)["linkability"] == NO_ROOM_TO_SEARCH
     assert {"cap", "disco"} <= {a.attack for a in told.attacks}
 

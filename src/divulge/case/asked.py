@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
+from divulge.case.case import IN_FILES, Case
 from divulge.case.code_files import CodeFolder, codes_in_files
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
+from divulge.kernels.neighbours.distinct import Progress, unheard
 from divulge.tables.frames import Table
 
-__all__ = ["Asked", "ask_where_they_are", "asked_of", "rows_in_files"]
+__all__ = ["Asked", "ask_where_they_are", "asked_of"]
 
 Ints = NDArray[np.int64]
-Progress = Callable[[int, int], None]
-
-
-_IN_FILES = "codes of all rows in files"
-"""Where a case keeps that of its rows."""
-
-
-def _unheard(done: int, total: int) -> None:
-    """Tell nobody of the progress."""
 
 
 class Asked(NamedTuple):
@@ -72,7 +63,7 @@ def asked_of(case: Case, people: int | None) -> Asked | None:
     return case.cache.once(_key(people), lambda: _asked(case, people))
 
 
-def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Progress = _unheard) -> Asked:
+def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Progress = unheard) -> Asked:
     """Draw the people of a case whose rows an engine holds, by the codes of all rows in files; `asked_of` has them.
 
     The same people are drawn as in memory. All are taken where there are no more.
@@ -89,14 +80,8 @@ def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Pr
     codes = codes_in_files(case.encoded, case.columns, folder, progress)
     whole = case.derived(case.encoded.with_rows(codes))
     asked = case.cache[_key(people)] = _asked(whole, people)
-    case.cache[_IN_FILES] = whole
+    case.cache[IN_FILES] = whole
     return asked
-
-
-def rows_in_files(case: Case) -> Case | None:
-    """Return a case with the codes of all its rows, where these were written to files; else None."""
-    found: Case | None = case.cache.get(_IN_FILES)
-    return found
 
 
 def _key(people: int) -> tuple[str, int]:

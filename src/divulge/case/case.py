@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.cells import Cells, Gathered, cells_in_parts, cells_of, codes_of_rows, gathered_of
+from divulge.case.column_facts import facts_of
 from divulge.case.encoded import ROLES, EncodedTables
 from divulge.case.outlined import facts_of_outline
 from divulge.core.errors import ColumnError, SettingError
@@ -23,10 +24,12 @@ from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import PooledColumn, Table, check_missing, collect
 from divulge.tables.readers import opened
 
-__all__ = ["COLLECTED", "LEFT_OUT", "Case", "build_case", "facts_of", "infer_schema", "schema_of"]
+__all__ = ["COLLECTED", "IN_FILES", "LEFT_OUT", "Case", "build_case", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "columns that not all tables have are left out"
+IN_FILES = "codes of all rows in files"
+"""Where a case keeps another one with the codes of all its rows."""
 _GATHERED = "gathered rows"
 """Where a case keeps the distinct rows that an engine gave it."""
 _KEPT_BYTES = 2**28  # contingency tables kept: hundreds for a survey of usual size, two or three for millions of rows
@@ -97,6 +100,12 @@ class Case:
         """The engine that was asked to count the tables where they are; None where none was."""
         return next((t.counting.engine for t in self.tables if t.counting is not None), None)
 
+    @property
+    def in_files(self) -> Case | None:
+        """A case with the codes of all rows, where these were written to files; else None."""
+        found: Case | None = self.cache.get(IN_FILES)
+        return found
+
     def gather(self, counted: Sequence[str], compared: Sequence[str] = ()) -> None:
         """Get the distinct rows of some columns, with the unit, from the engines that hold the tables.
 
@@ -110,17 +119,21 @@ class Case:
         compared
             Columns of which every value is compared.
         """
-        self.cache[_GATHERED] = gathered_of(self.encoded, counted, compared, self.unit)
+        coded = None if self.unit is None else self.in_files  # the rows of people, one by one, in the order of files
+        encoded = self.encoded if coded is None else coded.encoded
+        self.cache[_GATHERED] = gathered_of(encoded, counted, compared, self.unit)
 
     def with_codes(self, columns: Sequence[str]) -> Case:
         """Return the case with the codes of each row of some columns and of the unit, and with no other values of rows.
 
-        The codes take a byte or two for each value, where a table in memory takes ten. They are made of the cells that
-        the engines tell, so that the rows are in no order.
+        The codes take a byte or two for each value, where a table in memory takes ten. They are those in files, where
+        these have all rows, or made of the cells that the engines tell, so that the rows are in no order.
         """
         names = tuple(dict.fromkeys([*columns, *([] if self.unit is None else [self.unit])]))
-        encoded = self.encoded.with_codes(codes_of_rows(self.encoded, names))
-        return self.derived(encoded)
+        coded = self.in_files
+        if coded is None:
+            return self.derived(self.encoded.with_codes(codes_of_rows(self.encoded, names)))
+        return self.derived(self.encoded.with_codes({name: coded.codes(name, binned=False) for name in names}))
 
     def collected(self, why: str) -> Case:
         """Return the case with all rows in memory; a note gives the reason `why`.
@@ -268,7 +281,7 @@ class Case:
         which = ROLES.index(role)
         gathered: Gathered | None = self.cache.get(_GATHERED)
         known = None if gathered is None else gathered.units[which]
-        codes = (self.codes(self.unit, binned=False)[which] if known is None else known).astype(np.int64)
+        codes = ((self.in_files or self).codes(self.unit, binned=False)[which] if known is None else known).astype(int)
         alone = codes == 0
         codes[alone] = -1 - np.arange(int(alone.sum()))
         return codes
@@ -312,40 +325,6 @@ class Case:
 def _tables_of_counts() -> Memo:
     """Return an empty memo for contingency tables, by keys, targets and whether values are binned."""
     return Memo(most_bytes=_KEPT_BYTES, last_stays=True)
-
-
-_N_CHARS = pl.first().str.len_chars().alias("n_chars")
-_SPACED = pl.first().str.contains(" ", literal=True).alias("spaced")
-
-
-def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | None = None) -> Facts:
-    """Return the facts of one column in one table, from its levels and their counts; `numbers` are of all levels."""
-    counts = pooled.counts[which]
-    used = counts[1:] > 0
-    numbers = (pooled.numbers() if numbers is None else numbers)[used]
-    finite = numbers[np.isfinite(numbers)]
-    n_distinct = int(used.sum())
-    length, spaces = 0.0, False
-    if pooled.family == "text" and n_distinct:
-        text = pooled.levels.filter(pl.Series(used))
-        weight = counts[1:][used]
-        n_chars, spaced = text.to_frame("text").select_seq(_N_CHARS, _SPACED).get_columns()
-        length = float((n_chars.to_numpy() * weight).sum() / weight.sum())
-        spaces = bool(spaced.any())
-    is_number = ~np.isnan(numbers)
-    return Facts(
-        name=pooled.name,
-        family=pooled.family,
-        integer=pooled.integer,
-        n_rows=int(counts.sum()),
-        n_missing=int(counts[0]),
-        n_distinct=n_distinct,
-        number_share=float(is_number.mean()) if n_distinct else 0.0,
-        n_not_numbers=int((~is_number).sum()),
-        mean_length=length,
-        has_spaces=spaces,
-        span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
-    )
 
 
 def build_case(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.encoded import EncodedTables
+from divulge.case.spill import room_for
 from divulge.core.hashing import code_hashes
 from divulge.kernels.counts.contingency import combine
 from divulge.tables.counting import Edges, narrow
@@ -26,6 +27,7 @@ __all__ = [
     "n_cells_in_parts",
     "n_cells_of",
     "of_values",
+    "stacked_codes",
 ]
 
 Codes = NDArray[Any]
@@ -74,7 +76,7 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
         Columns of which every value is wanted.
     unit
         The column of the person or household. Rows of real and holdout are then kept one by one, the same for both
-        kinds of codes.
+        kinds of codes, and in the order of their codes where these are known.
     """
     tables, wanted = range(len(encoded.tables)), {True: list(counted), False: list(compared)}
     if unit is None:
@@ -86,7 +88,13 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
     every = list(dict.fromkeys([*counted, *compared]))
     # the engine codes a column of many numbers by its edges, unless every value is compared
     binned = [c not in compared and encoded.edges(c, 0) is not None for c in every]
-    rows = [cells_of(encoded, i, [*every, unit], [*binned, False]) for i in tables]
+    names = [*every, unit]
+    rows = [
+        Cells([encoded.codes_in(c, i, binned=False) for c in names], None)
+        if encoded.by_codes and i in encoded.people
+        else cells_of(encoded, i, names, [*binned, False])
+        for i in tables
+    ]
     for i in encoded.people:
         rows[i] = _one_by_one(rows[i])
     plain = [dict(zip(every, cells.codes, strict=False)) for cells in rows]
@@ -161,6 +169,21 @@ def n_cells_in_parts(encoded: EncodedTables, which: int, columns: Sequence[str],
         hashes[first : first + _PART] = code_hashes([c if m is None else m[c] for c, m in zip(some, maps, strict=True)])
     hashes.sort()
     return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + min(1, len(hashes))
+
+
+def stacked_codes(encoded: EncodedTables, which: int, columns: Sequence[str]) -> NDArray[np.int32]:
+    """Return the binned codes of each row of a table in some columns, shape (n_columns, n_rows).
+
+    They are in a file where a folder is named for what does not fit into memory.
+    """
+    n_rows = encoded.tables[which].n_rows
+    out = room_for(encoded.spill, (len(columns), n_rows), np.int32)
+    for row, column in zip(out, columns, strict=True):
+        plain, binning = encoded.codes_in(column, which, binned=False), encoded.binning(column)
+        for first in range(0, n_rows, _PART):
+            some = plain[first : first + _PART]
+            row[first : first + _PART] = binning.map[some] if binning.bins else some
+    return out
 
 
 def _added(parts: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

@@ -23,7 +23,7 @@ from divulge.case.encoded import EncodedTables
 from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.tables.counting import narrowest
 
-__all__ = ["CodeFolder", "bytes_of_codes", "codes_in_files"]
+__all__ = ["CodeFolder", "bytes_of_codes", "codes_in_files", "free_on_disk"]
 
 Codes = NDArray[Any]
 
@@ -56,7 +56,21 @@ class CodeFolder:
     @property
     def free(self) -> int:
         """Bytes that are free on its disk."""
-        return shutil.disk_usage(self.parent).free
+        return free_on_disk(self.parent)
+
+
+def free_on_disk(parent: str | Path | None) -> int:
+    """Return the bytes that are free on the disk of a folder; None is that for temporary files.
+
+    Raises
+    ------
+    SettingError
+        There is no such folder.
+    """
+    place = Path(tempfile.gettempdir() if parent is None else parent)
+    if not place.is_dir():
+        raise SettingError("spill: no such folder. hint: name one that exists, with room for all codes.")
+    return shutil.disk_usage(place).free
 
 
 def bytes_of_codes(encoded: EncodedTables, columns: Sequence[str]) -> int:

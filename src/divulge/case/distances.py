@@ -18,7 +18,7 @@ from divulge.case.case import Case, build_case
 from divulge.case.searches import Searches
 from divulge.case.spark_search import nearest_in_spark
 from divulge.case.spill import Spill
-from divulge.case.table_rows import TableRows
+from divulge.case.table_rows import SomeRows, TableRows
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, check_columns, column_names
 from divulge.kernels.neighbours.block_index import BlockIndex
@@ -142,7 +142,7 @@ class Distances:
 
     def _searched(self, queries: str, reference: str, k: int) -> Nearest:
         sides = [r for r in ("real", "holdout") if self.n_rows(r)]
-        by_sides = len(sides) > 1 and (self._spill is None or reference == "synthetic")  # other attacks ask each side
+        by_sides = len(sides) > 1 and (not self.by_parts or reference == "synthetic")  # other attacks ask each side
         if by_sides and queries == "people" and reference in ("people", "synthetic"):
             found = [self.nearest(side, reference, k) for side in sides]
             return Nearest(*(np.concatenate([getattr(f, name) for f in found]) for name in _OF_NEAREST))
@@ -152,9 +152,7 @@ class Distances:
                 self.index("people").knows(self.distinct(queries), both)
             return both
         own = self._own(queries, reference)
-        if self._spill is not None:
-            return self._blocks(reference, self._spill).nearest(self._measured.source(queries), k, own=own)
-        return self.index(reference).nearest(self.distinct(queries) if own is None else self.rows(queries), k, own=own)
+        return self.searched(reference).nearest(self._asking(queries, merged=own is None), k, own=own)
 
     def to_nearest_of(
         self, queries: str, asked: Ints | None, reference: str, among: Ints | None, index: Callable[[], Index]
@@ -210,28 +208,42 @@ class Distances:
             raise SettingError("spill: no such folder. hint: name one that exists, with room for the index.")
         return self._in_blocks(reference, Spill(place)).nearest(self._measured.source(queries), k)
 
-    def _blocks(self, role: str, spill: Spill) -> BlockIndex:
-        """Return the index of a table in blocks, for all searches."""
+    def searched(self, role: str) -> Index | BlockIndex:
+        """Return the index of a table for all searches: in memory, or block by block in files."""
+        spill = self._spill
+        if spill is None:
+            return self.index(role)
         return self._measured.once(("blocks", role, spill), [role], lambda: self._in_blocks(role, spill))
 
-    def _in_blocks(self, role: str, spill: Spill) -> BlockIndex:
-        rows, source = spill.rows_of_block(self.n_rows(role)), self._measured.source(role)
-        return BlockIndex(self.ruler, source, spill.folder, block_rows=rows, progress=self._progress)
+    def searched_rows(self, role: str, rows: Ints) -> Index | BlockIndex:
+        """Return an index of some rows of a table, which is not cached."""
+        if self._spill is None:
+            return Index(self.ruler, self.rows(role).take(rows), progress=self._progress)
+        return self._in_blocks(role, self._spill, rows)
+
+    def _in_blocks(self, role: str, spill: Spill, rows: Ints | None = None) -> BlockIndex:
+        source = self._measured.source(role)
+        some = source if rows is None else SomeRows(source, rows)
+        size = spill.rows_of_block(len(some))
+        return BlockIndex(self.ruler, some, spill.folder, block_rows=size, progress=self._progress)
+
+    def _asking(self, role: str, *, merged: bool = True) -> Any:
+        """Return the rows of a table as `searched` is asked for them; in memory equal ones are merged if wanted."""
+        if self.by_parts:
+            return self._measured.source(role)
+        return self.distinct(role) if merged else self.rows(role)
 
     def index(self, role: str) -> Index:
-        """Return the search index over a table's rows, in memory."""
+        """Return the search index over a table's rows, in memory, for what searches in no other; see `searched`."""
         return self._measured.index(role, self._progress)
 
     def nearest_to(self, rows: Rows, reference: str) -> Nearest:
         """Return the nearest row of a table for each of some rows, which no table need have."""
-        searched = self.index(reference) if self._spill is None else self._blocks(reference, self._spill)
-        return searched.nearest(rows)
+        return self.searched(reference).nearest(rows)
 
     def count_within(self, queries: str, reference: str, radius: float) -> Ints:
         """Return how many rows of one table lie at most `radius` from each row of another."""
-        if self._spill is not None:
-            return self._blocks(reference, self._spill).count_within(self._measured.source(queries), radius)
-        return self.index(reference).count_within(self.rows(queries), radius)
+        return self.searched(reference).count_within(self._asking(queries, merged=False), radius)
 
     def attraction(
         self, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None, *, among: str = "people"
@@ -252,9 +264,7 @@ class Distances:
         ndarray
             Shape (n_real + n_holdout,); without a limit it adds up to the number of synthetic rows counted.
         """
-        if self._spill is not None:
-            return self._blocks(among, self._spill).attraction(self._measured.source("synthetic"), chosen, closer_than)
-        return self.index(among).attraction(self.distinct("synthetic"), chosen, closer_than)
+        return self.searched(among).attraction(self._asking("synthetic"), chosen, closer_than)
 
     def alike(self) -> tuple[Ints, Ints]:
         """Return for each distinct record of the people how many members and how many strangers have it."""
@@ -272,13 +282,16 @@ class Distances:
 
     def _same(self, role: str) -> tuple[Ints, Ints]:
         """Return the distinct record of each row, and how many rows each distinct record stands for."""
-        if self._spill is None:
+        if not self.by_parts:
             distinct = self.distinct(role, always=True)
             return distinct.of_each, distinct.times
-        source, n = self._measured.source(role), self.n_rows(role)
-        hashes = [hashes_of(source.part(a, min(a + _PART, n))) for a in range(0, n, _PART)]
-        _, of_each, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
+        _, of_each, times = np.unique(self.hashes(role), return_inverse=True, return_counts=True)
         return of_each, times
+
+    def hashes(self, role: str) -> NDArray[np.uint64]:
+        """Return a hash of each row of a table, which is made part by part; equal rows have the same."""
+        source, n = self._measured.source(role), self.n_rows(role)
+        return np.concatenate([hashes_of(source.part(a, min(a + _PART, n))) for a in range(0, n, _PART)])
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
+from divulge.case.spill import room_for
 
 __all__ = ["Features", "features_of"]
 
@@ -23,6 +24,7 @@ Ints = NDArray[np.int64]
 
 _COMMONEST = 60
 """Categories of a column with an indicator of their own; the others share one. A limit on the time, from the lab."""
+_PART = 1_000_000  # rows that are made at once
 _MISSING = -0.5
 """Place of a missing number on a scale from 0 to 1."""
 
@@ -80,14 +82,18 @@ def features_of(case: Case, columns: Sequence[str], *, people_alone: bool = Fals
 
 
 def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Features:
-    people, synthetic, numeric = [], [], []
+    whole = [t.n_rows for t in case.tables]
+    people = np.empty((sum(whole[i] for i in case.encoded.people), len(names)))
+    synthetic = room_for(case.encoded.spill, (whole[1] if 1 in tables else 0, len(names)), np.float64)
+    numeric = []
     for j, name in enumerate(names):
         places, is_number = _places(case, names, j, tables)
         codes = case.codes(name, binned=False)
-        people.append(np.concatenate([places[c] for c in (codes[0], *codes[2:])]))
-        synthetic.append(places[codes[1] if 1 in tables else codes[1][:0]])
+        people[:, j] = np.concatenate([places[c] for c in (codes[0], *codes[2:])])
+        for first in range(0, len(synthetic), _PART):
+            synthetic[first : first + _PART, j] = places[codes[1][first : first + _PART]]
         numeric.append(is_number)
-    return Features(np.column_stack(people), np.column_stack(synthetic), tuple(numeric))
+    return Features(people, synthetic, tuple(numeric))
 
 
 def _places(case: Case, names: tuple[str, ...], j: int, tables: tuple[int, ...]) -> tuple[Floats, bool]:

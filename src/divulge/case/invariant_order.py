@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.core.hashing import value_hashes
+from divulge.tables.counting import narrowest
 
 __all__ = ["Canonical", "canonical_of"]
 
@@ -57,17 +58,19 @@ class Canonical:
         self.colours, self.rows = self.hashed
 
     def _hashed(self, blind: bool) -> _Hashed:
-        parts: list[Hashes] = []
-        every: list[Ints] = []
+        lengths = [len(self._levels_of(0, t)) for t in self._tables]
+        of_table = [0 if blind and t == _HOLDOUT else t for t in self._tables]
+        fixed = np.repeat(value_hashes(np.array(of_table, dtype=np.uint64), _OF_TABLE), lengths)
+        every: list[NDArray[Any]] = []
+        n_numbers = 0
         for j, column in enumerate(self.columns):
             if self._encoded.is_number(column):
                 found = np.concatenate([self._levels_of(j, t) for t in self._tables])
-                parts.append(value_hashes(_ranks(self._encoded.numbers(column), found), len(parts))[found])
-            every.append(np.concatenate([self._part(self.codes(j, t), t) for t in self._tables]).astype(np.int64))
-        lengths = [len(self._levels_of(0, t)) for t in self._tables]
-        numbers = [0 if blind and t == _HOLDOUT else t for t in self._tables]
-        table = np.repeat(numbers, lengths).astype(np.uint64)
-        fixed = sum(parts, value_hashes(table, _OF_TABLE))
+                fixed += value_hashes(_ranks(self._encoded.numbers(column), found), n_numbers)[found]
+                n_numbers += 1
+            marks = [self._part(self.codes(j, t), t) for t in self._tables]
+            width = narrowest(1 + max(int(m.max(initial=0)) for m in marks))  # they are held for all columns
+            every.append(np.concatenate([m.astype(width) for m in marks]))
         colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
         for _ in range(3):
             hashes = fixed.copy()
@@ -125,7 +128,7 @@ def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:
     return ranks
 
 
-def _summed(codes: Ints, values: Hashes, n: int) -> Hashes:
+def _summed(codes: NDArray[Any], values: Hashes, n: int) -> Hashes:
     """Return for each code the sum of the values of its rows, modulo 2**64."""
     out = np.zeros(n, dtype=np.uint64)
     np.add.at(out, codes, values)

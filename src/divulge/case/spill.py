@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Spill"]
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.mapped_arrays import mapped_array
+
+__all__ = ["Spill", "room_for"]
 
 
 class Spill(NamedTuple):
-    """Where indices are written that are searched block by block."""
+    """Where indices are written that are searched block by block, and other arrays of a value or more a row."""
 
     folder: Path
     # a block of so many rows takes some 200 MB; more blocks take more time (docs/neighbours.md)
@@ -23,3 +28,8 @@ class Spill(NamedTuple):
     def blocks(self, n_rows: int) -> int:
         """Return how many blocks an index over so many rows has, about."""
         return -(-n_rows // self.rows_of_block(n_rows))
+
+
+def room_for(spill: Spill | None, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Return an array to be written: in memory, or in a file where one is named for what does not fit there."""
+    return np.empty(shape, dtype) if spill is None else mapped_array(spill.folder, shape, dtype)

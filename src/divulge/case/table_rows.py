@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from divulge.kernels.neighbours.gower import Measured, Rows, rows_of
 
-__all__ = ["TableRows"]
+__all__ = ["SomeRows", "TableRows"]
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -37,6 +37,24 @@ class TableRows:
 
     def _rows(self, at: Sequence[Codes]) -> Rows:
         return rows_of(self._columns, 0, len(at[0]), at)
+
+
+class SomeRows:
+    """Some of the rows of tables, made part by part."""
+
+    def __init__(self, source: TableRows, rows: Ints) -> None:
+        self._source, self._own = source, rows
+
+    def __len__(self) -> int:
+        return len(self._own)
+
+    def part(self, first: int, last: int) -> Rows:
+        """Return the rows from one number to before another."""
+        return self._source.take(self._own[first:last])
+
+    def take(self, rows: Ints) -> Rows:
+        """Return some of the rows."""
+        return self._source.take(self._own[rows])
 
 
 def _taken(parts: Sequence[Codes], table: Ints, rows: Ints) -> Codes:

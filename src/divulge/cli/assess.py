@@ -43,7 +43,7 @@ _PASSED_ON = (
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE, nargs=-1, required=True)
 @attacker_options
-@engine_option("attribution, uniqueness, exact copies and fidelity, and with --people what asks a sample")
+@engine_option("attribution, uniqueness, exact copies and fidelity, and what asks a sample of people")
 @spill_option
 @table_options
 @run_options

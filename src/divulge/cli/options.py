@@ -63,11 +63,11 @@ FOLDER = _PathName("dir")
 
 
 class _People(click.IntRange):
-    """A number of people, or "all"."""
+    """A number of people, "all" or "none"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a number from 100 on, or "all"."""
-        return value if value == "all" else super().convert(value, param, ctx)
+        """Return a number from 100 on, "all" or "none"."""
+        return value if value in ("all", "none") else super().convert(value, param, ctx)
 
 
 PEOPLE = _People(min=100)
@@ -106,7 +106,7 @@ def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 spill_option = click.option(
     "--spill", type=FOLDER, metavar="DIR",
     help="Folder for what does not fit into memory, in a private folder that is removed at the end: indices, searched "
-    "block by block; with --engine and --people the codes of all rows too  [default then: that for temporary files].",
+    "block by block; with --engine the codes of all rows too  [default then: that for temporary files].",
 )  # fmt: skip
 
 
@@ -174,7 +174,8 @@ _SCOPE: _Options = (
 _ASKED: _Options = (
     click.option("--people", type=PEOPLE, metavar="N",
                  help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; "
-                 "'all' asks everybody.  [default: everybody, or a sample where all do not fit into memory]"),
+                 "'all' asks everybody, and 'none' counts alone with --engine.  [default: everybody, or a sample where "
+                 "all do not fit into memory; with --engine 1,000,000 at most]"),
 )  # fmt: skip
 
 _SEED: _Options = (

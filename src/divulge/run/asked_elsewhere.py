@@ -8,18 +8,34 @@ from dataclasses import dataclass, replace
 from divulge.attacks import CATALOGUE
 from divulge.case.asked import ask_where_they_are
 from divulge.case.case import Case
-from divulge.case.code_files import CodeFolder, bytes_of_codes
+from divulge.case.code_files import CodeFolder, bytes_of_codes, free_on_disk
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
-from divulge.run.expected_cost import expected_bytes, process_bytes, work_of
 from divulge.run.memory import in_bytes, room
-from divulge.run.options import RunOptions
-from divulge.run.plan import Plan, Task
+from divulge.run.options import NOBODY, RunOptions
+from divulge.run.plan import Plan
+from divulge.run.searched_bytes import bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
 
-__all__ = ["NO_ROOM_TO_SEARCH", "Rows", "asks_elsewhere", "check_asked", "leave_out_searches", "searches"]
+__all__ = [
+    "DEFAULT",
+    "NO_DISK",
+    "NO_ROOM_TO_SEARCH",
+    "SAMPLES",
+    "Rows",
+    "asks_elsewhere",
+    "check_asked",
+    "leave_out_searches",
+    "people_of_engine",
+    "with_default_people",
+]
 
 NO_ROOM_TO_SEARCH = "the synthetic table does not fit into memory in the form in which it is searched"
+NO_DISK = "nobody was asked: the codes of all rows need more disk than there is (--spill names a folder)"
+DEFAULT = "an engine asks a sample of people (--people sets the number, all asks everybody, none counts alone)"
+SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
+"""People asked where not all fit into memory: the first of these numbers that does."""
+_BYTES_OF_A_VALUE = 105  # in memory, of a person asked: that of a value in distances (measured_cost)
 
 
 def asks_elsewhere(options: RunOptions) -> bool:
@@ -29,10 +45,16 @@ def asks_elsewhere(options: RunOptions) -> bool:
 
 def check_asked(options: RunOptions) -> None:
     """Raise a `SettingError` where people or a folder are named that the engine has no use for."""
-    if asks_elsewhere(options) and options.engine not in BY_ROWS:
+    if options.people == NOBODY and options.engine not in COUNTING:
+        raise SettingError("people: 'none' counts where the tables are, with an engine. hint: give a number, or 'all'.")
+    if options.engine not in COUNTING or options.engine in BY_ROWS:
+        if options.spill is not None and options.people == NOBODY:
+            raise SettingError("spill: counts alone need no folder. hint: ask people too (--people), or leave it out.")
+        return
+    if options.sample is not None:
         raise SettingError(f"people: not with engine={options.engine!r}, which counts alone. hint: leave one out.")
-    if options.spill is not None and options.engine in COUNTING and not asks_elsewhere(options):
-        raise SettingError("spill: counts alone need no folder. hint: ask people too (--people), or leave it out.")
+    if options.spill is not None:
+        raise SettingError("spill: counts alone need no folder. hint: leave it out.")
 
 
 @dataclass
@@ -60,20 +82,21 @@ class Rows:
         options: RunOptions,
         progress: Callable[[str, int, int], None],
         before: Callable[[str], None],
-    ) -> None:
+    ) -> RunOptions:
         """Write the codes of all rows, and draw the people who are asked, so that `asked_of` has them.
 
-        Attacks that search rows are taken out of the plan, with the reason, where their search would not fit.
+        Attacks that search rows are taken out of the plan, with the reason, where their search would not fit. What
+        comes back are the options, in which nobody is asked where no attack of the plan would.
 
         Raises
         ------
         SettingError, SizeError, TableError
             As `codes_in_files`.
         """
-        if not asks_elsewhere(options) or not any(CATALOGUE[t.attack].sampled for t in plan.tasks):
-            return
-        if options.sample is None:
-            return
+        if not asks_elsewhere(options) or options.sample is None:
+            return options
+        if not any(CATALOGUE[t.attack].sampled for t in plan.tasks):
+            return replace(options, people=NOBODY)
         self.folder = CodeFolder(options.spill)
         needed = bytes_of_codes(case.encoded, case.columns)
         before(f"the codes of all rows are written to a private folder, {in_bytes(needed)}, and removed at the end")
@@ -81,7 +104,8 @@ class Rows:
         case.encoded.spill = Spill(self.folder.path)
         asked = ask_where_they_are(case, options.sample, self.folder, lambda done, total: progress(what, done, total))
         if not options.beyond_memory:
-            _leave_out_beyond(asked.case, plan, options)
+            _leave_out_beyond(asked.case, plan)
+        return options
 
     def remove(self) -> None:
         """Remove the files."""
@@ -89,27 +113,69 @@ class Rows:
             self.folder.remove()
 
 
-def _leave_out_beyond(asked: Case, plan: Plan, options: RunOptions) -> None:
-    """Take out of the plan what searches the rows of a synthetic table that does not fit into memory for that."""
-    there, searching = room(), [t for t in plan.tasks if searches(t)]
-    if there is not None and searching and _bytes_to_search(asked, searching, options) > there.free:
-        leave_out_searches(plan)
+def _leave_out_beyond(asked: Case, plan: Plan) -> None:
+    """Take out of the plan what holds more of the synthetic rows in memory than fits."""
+    there = room()
+    if there is not None:
+        people = asked.n_rows("real") + asked.n_rows("holdout")
+        columns = len(asked.schema.usable())
+        leave_out_searches(plan, bytes_to_search(plan.tasks, asked.n_rows("synthetic"), people, columns), there.free)
 
 
-def leave_out_searches(plan: Plan) -> None:
-    """Take the attacks that search the rows of the synthetic table out of a plan, and list them."""
-    plan.leave_out({t.attack: NO_ROOM_TO_SEARCH for t in plan.tasks if searches(t)})
+def leave_out_searches(plan: Plan, needed: dict[str, int], free: int) -> None:
+    """Take attacks that search the rows of the synthetic table out of a plan until the others fit, and list them."""
+    plan.leave_out(dict.fromkeys(too_much(needed, free), NO_ROOM_TO_SEARCH))
 
 
-def searches(task: Task) -> bool:
-    """Return whether a task asks people and needs all rows of the synthetic table in memory."""
-    entry, settings = CATALOGUE[task.attack], task.settings
-    taught = "model" in settings.get("ways", ())
-    parts = entry.plan.by_parts == "yes" or (entry.plan.by_parts == "by keys" and "keys" in settings and not taught)
-    return entry.sampled and entry.plan.in_memory and not parts
+# ---------------------------------------------------------------- how many are asked where nobody says it
 
 
-def _bytes_to_search(asked: Case, tasks: Sequence[Task], options: RunOptions) -> int:
-    """Return about how many bytes a process needs, beyond those of the libraries, to make tasks that search rows."""
-    work = work_of(asked, tasks, replace(options, fidelity=False, utility=False))
-    return expected_bytes(work) - process_bytes()
+def with_default_people(
+    options: RunOptions, rows: Sequence[int], columns: int, free: int | None, *, by_rows: bool = True
+) -> RunOptions:
+    """Return the options of a run by an engine with the number of people that it asks.
+
+    Where the user names none, a million members and as many strangers are asked at most, or the first of some smaller
+    numbers with whom half of the memory is enough; nobody where an engine tells counts alone.
+
+    Parameters
+    ----------
+    rows
+        Of the tables of people.
+    columns
+        Of the tables.
+    free
+        Bytes that the process may take; None where that is not known.
+    by_rows
+        Whether all tables lie where their rows are told.
+
+    Examples
+    --------
+    >>> options = RunOptions(engine="duckdb")
+    >>> with_default_people(options, [5_000_000, 100_000], 15, 10**10).people
+    1000000
+    >>> with_default_people(options, [5_000_000, 100_000], 15, 10**9).people
+    200000
+    """
+    if options.engine not in BY_ROWS or options.people not in (None, "all"):
+        return options
+    if options.people == "all":
+        return replace(options, people=max(rows))
+    most = None if free is None or options.beyond_memory else free / 2
+    fits = (n for n in SAMPLES if most is None or sum(min(n, m) for m in rows) * columns * _BYTES_OF_A_VALUE <= most)
+    return replace(options, people=next(fits, NOBODY) if by_rows else NOBODY)
+
+
+def people_of_engine(case: Case, options: RunOptions) -> tuple[RunOptions, list[str]]:
+    """Return the options with the number of people that a run by an engine asks, and notes on it."""
+    if options.engine not in BY_ROWS or options.people == NOBODY:
+        return options, []
+    there, rows = room(), [case.n_rows("real"), case.n_rows("holdout")]
+    by_rows = all(t.counting is not None for t in case.tables)
+    free = None if there is None else there.free
+    asking = with_default_people(options, rows, len(case.columns), free, by_rows=by_rows)
+    if options.people is not None or asking.people == NOBODY:
+        return asking, []
+    if bytes_of_codes(case.encoded, case.columns) > free_on_disk(options.spill):
+        return replace(options, people=NOBODY), [NO_DISK]
+    return asking, [DEFAULT] if asking.sample is not None and max(rows) > asking.sample else []

@@ -33,7 +33,7 @@ from divulge.report.environment import fixed_moment, stated_moment, stated_secon
 from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
-from divulge.run.asked_elsewhere import Rows
+from divulge.run.asked_elsewhere import Rows, people_of_engine
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
 from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
@@ -160,7 +160,9 @@ def assess(
         else (cap, inference, linkability, membership and the like): a random sample, drawn by seed; of units where
         there are any. All other attacks ask everybody, and every attack searches the whole synthetic table. The report
         and its intervals say how many were asked. At least 100; "all" asks everybody. None asks everybody where that
-        fits into memory, else a sample, of a million at most, and the report says so.
+        fits into memory, else a sample, of a million at most, and the report says so. Where "duckdb" or "polars"
+        count, None asks a million members and as many strangers, or fewer if memory does not suffice; "none" asks
+        nobody there and counts alone.
     keep
         A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
         hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
@@ -172,13 +174,13 @@ def assess(
     engine
         "duckdb" or "polars" count Parquet files (and "duckdb" tables of a DuckDB file) where they are, and "spark"
         Spark frames, for tables that do not fit into memory: attribution, uniqueness, exact copies, and fidelity by
-        codes of the rows. With a number of `people` ("duckdb", "polars") a sample of that size is asked as in memory.
-        Attacks that need every row are then listed as not made. "auto" and "memory" read all tables.
+        codes of the rows. A sample of `people` is asked as in memory ("duckdb", "polars"), by the codes of all rows in
+        files. Attacks that need every row are then listed as not made. "auto" and "memory" read all tables.
     spill
         A folder in which a private folder is made, for what does not fit into memory; removed at the end. Tables in
         memory have their indices there, searched block by block, about 170 bytes a row of 15 columns each. Where an
-        engine counts and `people` are asked, the codes of all rows are there too, one to four bytes a value; None
-        then takes the folder for temporary files. No result depends on it.
+        engine counts and people are asked, the codes of all rows are there too, one to four bytes a value; None
+        then takes the folder for temporary files. How many bytes they take is told before. No result depends on it.
     finished
         Called once for each attack, when its last test is done.
     before
@@ -239,6 +241,8 @@ class _Assessing:
     left: Callable[[float], None]
     too_large: bool = False
     """Whether a sample of people is asked because all do not fit into memory."""
+    on_people: list[str] = dataclasses.field(default_factory=list)
+    """What is told of the number of people that an engine asks."""
     n_rows: int = 0
     """Of all tables, once they are read."""
     rows: Rows = dataclasses.field(default_factory=Rows)
@@ -264,9 +268,10 @@ class _Assessing:
         self, real: Any, synthetic: Any, holdout: Any, clock: Clock, started: datetime
     ) -> tuple[Assessment, _Found]:
         """Return the assessment, and what the attacks found."""
-        options = self.options
         watch = Watch(self.progress, self.left)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
+        named = self.options.people
+        options, self.on_people = people_of_engine(case, self.options)
         self.progress("checking preconditions", 0, 1)
         checks = check_all(case)
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
@@ -276,8 +281,9 @@ class _Assessing:
         if elsewhere:
             keep_counted(plan, options)
             self.progress("counting the tables where they are", 0, 1)
-            self.rows.ask(case, plan, options, self.progress, self.before)
+            options = self.rows.ask(case, plan, options, self.progress, self.before)
             gather(case, plan, options)
+        self.options = options
         told = self._told(case, plan)
         # made after the settings are checked, so that a mistake in them leaves no folder behind
         keep = None if elsewhere else options.keep
@@ -286,9 +292,11 @@ class _Assessing:
         runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs)
         found = self._kept(case, plan, runner, failing)
         late = notes_on_time(found.left_out, options.budget)
+        sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
+        everybody = sampling is None and named in (None, "all")
         assessment = assembled(
             version=__version__,
-            settings=stated(self.attacker, self.reading, options, case.unit),
+            settings=stated(self.attacker, self.reading, options, case.unit, everybody=everybody),
             started=stated_moment(started),
             seconds=stated_seconds(clock.seconds),
             tables=tables_in_report(case),
@@ -310,7 +318,7 @@ class _Assessing:
             utility=found.utility,
             fidelity=found.fidelity.results,
             fidelity_scope=found.fidelity.scope,
-            sampling=people_of_run(case, options.sample).sampling(_n_compared(plan)),
+            sampling=sampling,
             revealed=list(options.reveal),
         )
         return assessment, found
@@ -330,7 +338,7 @@ class _Assessing:
         reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
         samples = people.notes(plan.attacks)
-        samples += [TOO_LARGE] * (self.too_large and bool(samples))
+        samples += [TOO_LARGE] * (self.too_large and bool(samples)) + self.on_people
         for told in filter(None, (size_in_words(case, plan, self.options), *samples, reach, slow)):
             self.before(told)
         return [n for n in (*samples, reach, ABSENT if slow else "") if n]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from divulge.attacks import CATALOGUE
-from divulge.case.asked import rows_in_files
 from divulge.case.case import Case
 from divulge.case.cells import n_cells_in_parts, n_cells_of
+from divulge.case.matched_rows import bytes_to_match
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.blocks import compared_columns
 from divulge.measures.entry import Measure
@@ -41,6 +41,7 @@ NO_ROOM_TO_COUNT = "it is about all people, and the distinct rows of what it loo
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
 _CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions.md)
 _ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
+_ROW_OF_FILES = 150  # of a row whose codes lie in files
 
 
 def counts_elsewhere(options: RunOptions) -> bool:
@@ -82,6 +83,8 @@ def keep_counted(plan: Plan, options: RunOptions) -> None:
 def gather(case: Case, plan: Plan, options: RunOptions) -> None:
     """Get the distinct rows of all columns that the tasks of a plan look at, in one query a table.
 
+    Whole records are not among them where the codes of all rows lie in files: these are compared part by part.
+
     Raises
     ------
     SizeError
@@ -89,14 +92,17 @@ def gather(case: Case, plan: Plan, options: RunOptions) -> None:
         people are taken out of the plan instead, and listed.
     """
     tasks = [t for t in plan.tasks if options.sample is None or not CATALOGUE[t.attack].sampled]
+    in_files = case.in_files
     # whole records are the most rows: without them the others may fit
     for some in (tasks, [t for t in tasks if t.attack != "copies"]):
         named = [[*t.settings.get("keys", ()), *filter(None, [t.settings.get("target")])] for t in some]
         counted = sorted({column for names in named for column in names})
-        compared = case.whole_record if any(t.attack == "copies" for t in some) else ()
+        whole = case.whole_record if any(t.attack == "copies" for t in some) else ()
+        compared = whole if in_files is None else ()
+        more = bytes_to_match(in_files, whole) if in_files is not None and whole else 0
         try:
             if not options.beyond_memory:
-                _check_gathered(case, {True: counted, False: compared}, sum(t.in_family for t in some))
+                _check_gathered(case, {True: counted, False: compared}, sum(t.in_family for t in some), more)
         except SizeError:
             if options.sample is None:
                 raise
@@ -107,20 +113,20 @@ def gather(case: Case, plan: Plan, options: RunOptions) -> None:
     plan.leave_out(dict.fromkeys((t.attack for t in tasks), NO_ROOM_TO_COUNT))
 
 
-def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: int) -> None:
+def _check_gathered(case: Case, wanted: Mapping[bool, Sequence[str]], n_tests: int, more: int) -> None:
     """Raise a `SizeError` where the distinct rows of some columns, binned or not, do not fit into memory.
 
     Only where there could be too many are they counted: by the engine, or from the codes of rows where these lie in
-    files.
+    files. `more` bytes are needed besides.
     """
-    there, coded = room(), rows_in_files(case)
+    there, coded = room(), case.in_files
     if there is None:
         return
 
     def needed(n_of: Callable[[int, bool], int]) -> int:
         cells = {(i, b): n_of(i, b) for i in range(len(case.tables)) for b, columns in wanted.items() if columns}
         people = sum(n for (i, b), n in cells.items() if b and i != 1)
-        return _CELL * sum(cells.values()) + _SCORE * n_tests * people
+        return more + _CELL * sum(cells.values()) + _SCORE * n_tests * people
 
     def at_most(which: int, binned: bool) -> int:
         n_rows = case.tables[which].n_rows
@@ -163,7 +169,7 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
     n_rows, there = sum(t.n_rows for t in case.tables), room()
     named = (*columns, *([case.unit] if case.unit else []))
     wide = sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named)
-    needed = n_rows * (wide + _ROW)
+    needed = n_rows * (wide + _ROW if case.in_files is None else _ROW_OF_FILES)
     if there is not None and needed > there.free and not beyond_memory:
         raise SizeError(
             f"memory: the codes of {n_rows:,} rows need about {in_bytes(needed)}, and this process may use "

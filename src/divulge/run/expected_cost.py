@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
+from divulge.case.spill import Spill
 from divulge.run.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.options import RunOptions
 from divulge.run.plan import Task
+from divulge.tables.counting import COUNTING
 
 __all__ = [
     "Work",
@@ -32,6 +35,9 @@ _REPEATED = 0.3
 _SCORE = 8  # bytes of the score of a person
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _TAUGHT = 40_000  # rows at most that models are trained on
+_IN_BLOCKS = 3 * Spill(Path()).block_rows
+"""Rows of all tables up to which an index in files has a block or two, which saves nothing."""
+_HELD = 0.75  # of what distances take in memory for a row, what they take beyond these blocks (docs/decisions.md)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,10 @@ class Work:
     fidelity: bool = False
     fidelity_models: bool = False
     utility: bool = False
+    in_files: bool = False
+    """Whether indices of tables in memory lie in files, block by block."""
+    searched_bytes: int = 0
+    """Bytes of memory of attacks that search a synthetic table whose rows lie in files."""
 
     def of_people(self, share: float) -> Work:
         """Return the work where a share of the people is asked."""
@@ -121,6 +131,7 @@ def work_of(
         fidelity=options.fidelity,
         fidelity_models=options.fidelity and options.fidelity_models,
         utility=options.utility,
+        in_files=options.spill is not None and options.engine not in COUNTING,
     )
 
 
@@ -160,7 +171,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "byte of table": work.table_bytes,
         "cell": work.rows * work.columns,
         "distinct value": work.levels,
-        "cell in distances": work.rows * work.columns * work.attacks,
+        "cell in distances": _held(work) * work.columns * work.attacks,
         "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
         "byte of scores": _SCORE * work.scores,
         "membership": work.membership,
@@ -169,6 +180,12 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "pair of columns in fidelity": work.columns**2 * work.fidelity,
         "cell in fidelity": work.rows * work.columns * work.fidelity,
     }
+
+
+def _held(work: Work) -> float:
+    """Return the rows that distances hold in memory: where indices lie in files, few beyond those of some blocks."""
+    beyond = max(0, work.rows - _IN_BLOCKS) if work.in_files else 0
+    return work.rows - (1 - _HELD) * beyond
 
 
 def seconds_parts(work: Work) -> dict[str, float]:
@@ -200,7 +217,7 @@ def seconds_parts(work: Work) -> dict[str, float]:
 
 def expected_bytes(work: Work) -> int:
     """Return about how much memory a process takes that makes this run, libraries and tables included."""
-    return round(_cost(bytes_parts(work), BYTES))
+    return round(_cost(bytes_parts(work), BYTES)) + work.searched_bytes
 
 
 def expected_seconds(work: Work, jobs: int) -> float:

@@ -221,6 +221,9 @@ def refuse_beyond(told: Outlook, more: int = 0) -> None:
         return
     n = None if more else told.people_that_fit
     advice = "" if n is None else f"ask a sample of people (with --people {n} it fits), "
+    in_files = told.needed_in_files
+    if not more and in_files is not None and in_files <= told.there:
+        advice += "have indices in files (with --spill FOLDER it fits), "
     advice += "" if more else "count named keys and targets without reading all (--engine duckdb), "
     rows = [t.rows for t in told.tables]
     raise _too_large(told.needed + more, told.there + more, told.limit, rows, advice + _FEWER_COLUMNS)

@@ -15,7 +15,8 @@ from divulge.case.case import Case, build_case
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
-from divulge.run.asked_elsewhere import leave_out_searches, searches
+from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
+from divulge.run.asked_elsewhere import leave_out_searches, with_default_people
 from divulge.run.counted import check_counted, keep_counted
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
@@ -25,14 +26,13 @@ from divulge.run.people import FEWER
 from divulge.run.plan import Plan, first_key_sets, plan_of
 from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
+from divulge.run.searched_bytes import bytes_to_search
 from divulge.tables.counting import COUNTING, narrowest
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
 
 _BYTES_OF_INDEX, _BYTES_OF_INDEXED_CELL = 80, 6  # of a row of an index in files, 170 with 15 columns
-_SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
-"""People asked where not all fit into memory: the first of these numbers that does."""
 
 
 class Sizes(NamedTuple):
@@ -176,6 +176,8 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
     DivulgeError
         The tables or the options cannot be used.
     """
+    rows, columns = ([s.rows for s in (sizes.real, sizes.holdout) if s is not None], len(sizes.real.sample.columns))
+    options = with_default_people(options, rows, columns, None if there is None else there.free)
     case, planned, whole = prepared(sizes, attacker, reading, options)
     limit = None if there is None else sizes.limit(there)
     of = case.n_people("real"), case.n_people("holdout")
@@ -213,23 +215,25 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
         blocks=blocks,
+        needed_in_files=_needed_in_files(work, options),
     )
 
 
 def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float, limit: int | None) -> Work:
     """Return the work beside the engine, and leave in the plan what a run makes there."""
     keep_counted(planned, options)
+    work = work_of(case, planned.tasks, replace(options, fidelity=False, utility=False))
+    if options.sample is None:
+        return replace(work, rows=0, table_bytes=0, scores=0, pairs=0)
+    asked, columns = round(work.people * share), len(case.schema.usable())
+    work = replace(work.of_people(share), rows=asked, people=asked, table_bytes=0, scores=0)
 
-    def searched() -> Work:
-        whole = work_of(case, planned.tasks, replace(options, fidelity=False, utility=False))
-        if options.sample is None:
-            return replace(whole, rows=0, table_bytes=0, scores=0, pairs=0)
-        asked = round(whole.people * share)
-        return replace(whole.of_people(share), rows=whole.synthetic + asked, people=asked, table_bytes=0, scores=0)
+    def needed() -> dict[str, int]:
+        return bytes_to_search(planned.tasks, work.synthetic, asked, columns)
 
-    if limit is not None and not options.beyond_memory and expected_bytes(searched()) > limit:
-        leave_out_searches(planned)
-    return searched() if any(map(searches, planned.tasks)) else replace(searched(), rows=0)
+    if limit is not None and not options.beyond_memory:
+        leave_out_searches(planned, needed(), limit - expected_bytes(work))
+    return replace(work, searched_bytes=sum(needed().values()))
 
 
 def _in_files(case: Case, planned: Plan, options: RunOptions) -> tuple[int, int]:
@@ -240,11 +244,21 @@ def _in_files(case: Case, planned: Plan, options: RunOptions) -> tuple[int, int]
         if options.sample is None or not any(CATALOGUE[a].sampled for a in planned.attacks):
             return 0, 0
         codes = sum(narrowest(round(levels_of(case, c)) + 1).itemsize for c in case.columns)
-        searched = n if "membership" in planned.attacks else 0
-        return codes * (n + m) + each * searched, spill.blocks(searched)
+        columns = len(case.schema.usable())
+        a_row = {"membership": each + 12 * columns, "linkability": 2 * each}  # beside its index: values as numbers
+        searched = [name for name in a_row if name in planned.attacks]
+        return codes * (n + m) + n * sum(map(a_row.__getitem__, searched)), spill.blocks(n if searched else 0)
     if options.spill is None:
         return 0, 0
     return each * (n + 2 * m), spill.blocks(max(n, m))
+
+
+def _needed_in_files(work: Work, options: RunOptions) -> int | None:
+    """Return the bytes that a run would take with its indices in files; None where nothing would be gained."""
+    if options.engine in COUNTING or work.in_files:
+        return None
+    needed = expected_bytes(replace(work, in_files=True))
+    return needed if needed < expected_bytes(work) else None
 
 
 def _limited(attacks: Iterable[str], people: int) -> list[str]:

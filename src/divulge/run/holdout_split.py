@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.case.case import facts_of
+from divulge.case.column_facts import facts_of
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning

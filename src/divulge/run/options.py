@@ -17,9 +17,12 @@ from divulge.measures.registry import checked_tolerance
 from divulge.measures.result import TOLERANCE
 from divulge.tables.engines import check_engine
 
-__all__ = ["Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
+__all__ = ["NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
 
 Search = Literal["default", "full", "off"]
+
+NOBODY = "none"
+"""The number of people of a run by an engine that counts alone."""
 
 _FEWEST = 100  # people below whom a sample answers nothing: their intervals are 0.2 wide
 
@@ -66,8 +69,8 @@ class RunOptions:
     reveal: Sequence[str] = ()
     budget: float | None = None
     people: int | str | None = None
-    """Most members, and as many strangers, whom the attacks of `sampled` entries ask; "all" asks everybody, and None
-    everybody where that fits into memory."""
+    """Most members, and as many strangers, whom the attacks of `sampled` entries ask; "all" asks everybody, "none"
+    nobody where an engine counts, and None as many as fit into memory."""
     keep: str | Path | None = None
     resume: bool = False
     beyond_memory: bool = False
@@ -89,7 +92,7 @@ class RunOptions:
         for name in ("acceptable", "jobs", "budget", "people", "positive_control"):
             value = getattr(self, name)
             missing = value is None and name in ("budget", "people", "positive_control")
-            if not (_is_number(value) or missing or (name == "people" and value == "all")):
+            if not (_is_number(value) or missing or (name == "people" and value in ("all", NOBODY))):
                 raise SettingError(f"{name}: a {type(value).__name__} is no number. hint: see the help of assess.")
         check_engine(self.engine)
         checked_tolerance(self.tolerance)
@@ -136,8 +139,10 @@ def listed(option: str, names: Any) -> tuple[Any, ...]:
     return tuple(names)
 
 
-def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None) -> dict[str, Any]:
-    """Return the settings that the report states."""
+def stated(
+    attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None, *, everybody: bool = False
+) -> dict[str, Any]:
+    """Return the settings that the report states; `everybody` says that no number of people was named or needed."""
     return {
         "seed": options.seed,
         "level": options.level,
@@ -145,7 +150,7 @@ def stated(attacker: Attacker, reading: Reading, options: RunOptions, unit: str 
         "acceptable": options.acceptable,
         "search": options.search,
         "models": options.models,
-        "people": options.sample,
+        "people": None if everybody else options.sample,
         "engine": options.engine,
         "keys": list(attacker.keys) if attacker.keys else None,
         "targets": list(attacker.targets) if attacker.targets else None,

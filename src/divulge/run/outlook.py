@@ -80,6 +80,8 @@ class Outlook:
     """Bytes that the run will write to a private folder and remove at the end, about."""
     blocks: int = 0
     """Blocks of the largest index that is searched in files; 0 where indices are in memory."""
+    needed_in_files: int | None = None
+    """Bytes that the process would take with indices in files (--spill); None where nothing would be gained."""
 
     @property
     def fits(self) -> bool:

@@ -30,6 +30,7 @@ from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
+from divulge.case.matched_rows import matched_rows
 from divulge.core.errors import SettingError
 from divulge.core.result import Individual, Result
 from divulge.core.schema import check_columns, column_names
@@ -254,10 +255,9 @@ def _compared(case: Case, columns: Sequence[str] | None) -> tuple[list[str], tup
 
 
 def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str]) -> Result:
-    table = case.contingency(columns, (), binned=False)
+    found = matched_rows(case, columns)
+    table = found.table
     scores = (table.s_key > 0)[table.key].astype(float)
-    n_copied = int(table.s[(table.o > 0)].sum())
-    every = n_copied == table.n_s and table.n_s == table.n_o and (table.o == table.s).all()
     return record_result(
         case,
         table,
@@ -268,10 +268,10 @@ def _exact(case: Case, columns: Sequence[str], variant: str, notes: Sequence[str
         target=None,
         settings={"columns": len(columns)},
         context={
-            "share of synthetic rows that equal a real row": n_copied / max(table.n_s, 1),
-            "share of real rows that equal another real row": float(table.o[table.o > 1].sum() / table.n_o),
+            "share of synthetic rows that equal a real row": found.n_copied / max(table.n_s, 1),
+            "share of real rows that equal another real row": found.n_repeated / table.n_o,
         },
-        notes=[*notes, *([_RELEASED] if every else [])],
+        notes=[*notes, *([_RELEASED] if found.is_released else [])],
     )
 
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
-from divulge.case.case import Case, facts_of
+from divulge.case.case import Case
+from divulge.case.column_facts import facts_of
 from divulge.core.result import Individual, Result
 from divulge.core.schema import infer
 from divulge.kernels.word_runs import RUN, own_runs

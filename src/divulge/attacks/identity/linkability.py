@@ -16,12 +16,15 @@ from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
 from divulge.core.errors import SettingError
+from divulge.core.hashing import once as kept_once
+from divulge.core.hashing import value_hashes
 from divulge.core.result import Baseline, Individual, Result
 from divulge.kernels.linkage.record_linkage import ColumnHalf, chances, of_a_copy, once
 from divulge.stats import Outcomes, compare
 
 __all__ = ["linkability"]
 
+Ints = NDArray[np.int64]
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
 KS = tuple(range(1, 11))
 _NUMBERS = ("numeric", "datetime")
@@ -149,18 +152,16 @@ def _linked(
 ) -> list[Result]:
     """Return a result for each k; halves are sorted by name, so that their order does not change the result."""
     distances = [Distances(case, half) for half in sorted(map(sorted, pair))]
-    halves = [_half(d) for d in distances]
-    kept = once(halves)
+    kept = _kept(distances)
     m = len(kept)
     if given and ks[-1] > m:
         raise SettingError(f"k: {ks[-1]} is more than the {m} synthetic rows. hint: at most {m}.")
     if ks[-1] > m:
         notes = [*notes, f"k above {m} was left out: there are no more synthetic rows"]
     ks = [k for k in ks if k <= m]
-    if m < len(halves[0].synthetic):
-        halves = [h._replace(synthetic=d.rows("synthetic").take(kept)) for h, d in zip(halves, distances, strict=True)]
-    else:
-        halves = [h._replace(near=d.index("synthetic")) for h, d in zip(halves, distances, strict=True)]
+    every = m == distances[0].n_rows("synthetic")
+    near = [d.searched("synthetic") if every else d.searched_rows("synthetic", kept) for d in distances]
+    halves = [ColumnHalf(d.ruler, None, d.distinct("people"), n) for d, n in zip(distances, near, strict=True)]
     scores = chances(halves, ks, progress=case.progress)
     draws = draws if len(ks) == 1 else 0
     n = case.n_rows("real")
@@ -172,8 +173,12 @@ def _linked(
     ]
 
 
-def _half(d: Distances) -> ColumnHalf:
-    return ColumnHalf(d.ruler, d.distinct("synthetic"), d.distinct("people"))
+def _kept(halves: Sequence[Distances]) -> Ints:
+    """Return the synthetic rows that count; a table in which every row is repeated counts once."""
+    if not halves[0].by_parts:
+        return once([d.distinct("synthetic") for d in halves])
+    one, other = (value_hashes(d.hashes("synthetic"), j) for j, d in enumerate(halves))
+    return kept_once(one + other)
 
 
 def _result(

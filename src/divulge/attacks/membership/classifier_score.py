@@ -6,7 +6,7 @@ lacks the person's unit, so that out-of-bag is leave-one-out without a second fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -41,10 +41,15 @@ def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
     order = features.order("people")
     same = features.same()
     unit = units_by_content(same, None if units is None else units["people"])[order]
-    x = np.vstack([features.people[order], features.synthetic[features.order("synthetic")]]).astype(np.float32)
+    people = features.people[order].astype(np.float32)
+    synthetic, of_synthetic = features.synthetic, features.order("synthetic")
     n = len(order)
     total, times = np.zeros(n), np.zeros(n)
-    for outside, share in _trees(x, unit, case.rng("membership classifier")):
+
+    def rows(places: Ints) -> NDArray[np.float32]:
+        return synthetic[of_synthetic[places]].astype(np.float32)
+
+    for outside, share in _trees(people, unit, rows, len(of_synthetic), case.rng("membership classifier")):
         total[outside] += share
         times[outside] += 1
     score = np.divide(total, times, out=np.full(n, 0.5), where=times > 0)
@@ -53,27 +58,36 @@ def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
     return out
 
 
-def _trees(x: NDArray[np.float32], unit: Ints, rng: np.random.Generator) -> Iterator[tuple[Ints, Floats]]:
-    """Yield for each tree the people outside its sample and the share of "synthetic" in their leaves."""
-    n, m, n_units = len(unit), len(x) - len(unit), int(unit.max()) + 1
-    y = np.repeat([0.0, 1.0], [n, m])
+def _trees(
+    people: NDArray[np.float32],
+    unit: Ints,
+    synthetic: Callable[[Ints], NDArray[np.float32]],
+    n_synthetic: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Ints, Floats]]:
+    """Yield for each tree the people outside its sample and the share of "synthetic" in their leaves.
+
+    A tree sees the rows of its sample alone, each once, with a weight; `synthetic` gives those of some places.
+    """
+    n, n_units = len(unit), int(unit.max()) + 1
 
     def grown(seed: int) -> tuple[Ints, Floats]:
         from sklearn.tree import DecisionTreeClassifier
 
         draw = np.random.default_rng(seed)
-        units = np.bincount(draw.integers(0, n_units, min(n_units, _SAMPLE)), minlength=n_units)
-        rows = np.bincount(draw.integers(0, m, min(m, _SAMPLE)), minlength=m)
-        people = units[unit]
-        weight = np.concatenate([people / people.sum(), rows / rows.sum()]) * people.sum()
+        units = np.bincount(draw.integers(0, n_units, min(n_units, _SAMPLE)), minlength=n_units)[unit]
+        places, rows = np.unique(draw.integers(0, n_synthetic, min(n_synthetic, _SAMPLE)), return_counts=True)
+        inside = np.flatnonzero(units)
+        weight = np.concatenate([units[inside] / units.sum(), rows / rows.sum()]) * units.sum()
+        y = np.repeat([0.0, 1.0], [len(inside), len(places)])
         tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
-        tree.fit(x, y, sample_weight=weight, check_input=False)
-        outside = np.flatnonzero(people == 0)
-        value = tree.tree_.value[tree.tree_.apply(x[outside]), 0]
+        tree.fit(np.vstack([people[inside], synthetic(places)]), y, sample_weight=weight, check_input=False)
+        outside = np.flatnonzero(units == 0)
+        value = tree.tree_.value[tree.tree_.apply(people[outside]), 0]
         return outside, value[:, 1] / value.sum(axis=1)
 
     seeds = [int(s) for s in rng.integers(2**31, size=TREES if n <= _MOST_ROWS else _FEWER_TREES)]
-    if len(x) < _THREADS_FROM:
+    if n + n_synthetic < _THREADS_FROM:
         yield from map(grown, seeds)
         return
     with ThreadPoolExecutor() as pool:

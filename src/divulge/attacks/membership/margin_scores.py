@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from divulge.attacks.drawn_sets import drawn_sets
 from divulge.attacks.membership.other_people import pooled_units
 from divulge.case.case import Case
+from divulge.case.cells import stacked_codes
 from divulge.kernels.counts.margins import margin_sums
 
 __all__ = ["NAMES", "margin_scores"]
@@ -34,11 +35,8 @@ def margin_scores(case: Case, columns: tuple[str, ...], wanted: set[str]) -> dic
     fewer columns sets are of all columns.
     """
     names = sorted(columns)
-    people, synthetic = [], []
-    for name in names:
-        codes = case.codes(name)
-        people.append(np.concatenate([codes[0], *codes[2:]]))
-        synthetic.append(codes[1])
+    people = [np.concatenate([case.encoded.codes_in(name, i) for i in case.encoded.people]) for name in names]
+    synthetic = stacked_codes(case.encoded, 1, names)
     units = pooled_units(case, ("real", "holdout"))
     unit = None if units is None else np.unique(units["people"], return_inverse=True)[1].ravel()
     sizes = [case.n_codes(name) for name in names]

@@ -46,7 +46,7 @@ class MarginSums:
 
 def margin_sums(
     people: Sequence[NDArray[np.int32]],
-    synthetic: Sequence[NDArray[np.int32]],
+    synthetic: Sequence[NDArray[np.int32]] | Codes,
     sizes: Sequence[int],
     sets: NDArray[np.int64],
     unit: Ints | None = None,
@@ -58,7 +58,8 @@ def margin_sums(
     Parameters
     ----------
     people, synthetic
-        Per column: codes from 0 to size - 1, shapes (n_people,) and (n_synthetic,).
+        Per column: codes from 0 to size - 1, shapes (n_people,) and (n_synthetic,). An array of all columns of the
+        synthetic table is read where it lies.
     sizes
         Number of codes of each column.
     sets
@@ -74,7 +75,7 @@ def margin_sums(
     >>> margin_sums([a], [b], [2], np.array([[0]])).total.round(3).tolist()
     [0.0, 0.0, 1.099]
     """
-    rows = np.stack(people, dtype=np.int32), np.stack(synthetic, dtype=np.int32)
+    rows = np.stack(people, dtype=np.int32), np.asarray(synthetic, dtype=np.int32)
     n, m = rows[0].shape[1], rows[1].shape[1]
     of_unit = np.arange(n) if unit is None else unit
     if n == 0:

@@ -21,6 +21,7 @@ from divulge.kernels._box_tree import Exact
 from divulge.kernels._native.library import Filled
 from divulge.kernels.linkage._chance import link_probability
 from divulge.kernels.linkage._walk import TASK, walk
+from divulge.kernels.neighbours.block_index import BlockIndex
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.index import Index
@@ -38,11 +39,11 @@ class ColumnHalf(NamedTuple):
     """One half of the columns."""
 
     ruler: Ruler
-    synthetic: Rows | Distinct
-    """The same synthetic rows, in the same order, in both halves."""
+    synthetic: Rows | Distinct | None
+    """The same synthetic rows, in the same order, in both halves; not needed beside `near`."""
     people: Rows | Distinct
     """The same people in both halves."""
-    near: Index | None = None
+    near: Index | BlockIndex | None = None
     """An index of the synthetic rows, where there is one already."""
 
 
@@ -61,7 +62,7 @@ class _Side(NamedTuple):
     """The search results of one half."""
 
     ruler: Ruler
-    near: Index
+    near: Index | BlockIndex
     reach: Reach
     cells: _Cells
     sure: Ints
@@ -70,9 +71,9 @@ class _Side(NamedTuple):
     """Shape (n_distinct_people, n_k): rows at the k-th distance."""
 
 
-def once(halves: Sequence[ColumnHalf]) -> Ints:
-    """Return the synthetic rows to keep, so that a table in which every row is repeated counts once."""
-    return kept_once(_keys(*(Distinct.of(h.synthetic).of_each for h in halves)))
+def once(synthetic: Sequence[Rows | Distinct]) -> Ints:
+    """Return the synthetic rows to keep, given their halves, so that a table whose rows all repeat counts once."""
+    return kept_once(_keys(*(Distinct.of(rows).of_each for rows in synthetic)))
 
 
 def chances(
@@ -114,7 +115,7 @@ def chances(
     >>> chances([one, other], [1, 2]).round(9).tolist()
     [[0.333333333, 1.0]]
     """
-    first, second = (h.near or Index(h.ruler, h.synthetic, threads=threads, progress=progress) for h in halves)
+    first, second = (h.near or _index(h, threads, progress) for h in halves)
     reaches = first.reach(halves[0].people, max(ks)), second.reach(halves[1].people, max(ks))
     one, other = (r.reference.of_each for r in reaches)
     cells = _cells(one, other, len(reaches[0].reference.times)), _cells(other, one, len(reaches[1].reference.times))
@@ -129,6 +130,11 @@ def chances(
         engine = "compiled" if has_loops(len(asked) * len(cells[0].other)) else "numpy"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
+
+
+def _index(half: ColumnHalf, threads: int | None, progress: Progress) -> Index:
+    assert half.synthetic is not None
+    return Index(half.ruler, half.synthetic, threads=threads, progress=progress)
 
 
 def of_a_copy(halves: Sequence[ColumnHalf], n_members: int, ks: Sequence[int]) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.core.errors import SizeError
+from divulge.core.mapped_arrays import disk_full, mapped_array
 from divulge.kernels._box_tree import Tree
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Rows
@@ -68,6 +68,10 @@ class BlockFolder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self._n_files = 0
 
+    def array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array of zeros in a file of the folder; see `mapped_array`."""
+        return mapped_array(self.path, shape, dtype)
+
     def written(self, distinct: Distinct, tree: Tree | None) -> BlockFile:
         """Return a new file with the distinct rows and their tree.
 
@@ -109,7 +113,7 @@ def _write(path: Path, arrays: Sequence[NDArray[Any]]) -> list[_Place]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise SizeError("spill: the disk is full. hint: name a folder with more room.") from None
+        raise disk_full() from None
     return places
 
 

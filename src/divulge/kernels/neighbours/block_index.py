@@ -20,11 +20,12 @@ from divulge.core.errors import SettingError
 from divulge.kernels._box_tree import Tree
 from divulge.kernels.neighbours._block_files import BlockFile, BlockFolder
 from divulge.kernels.neighbours._compiled import CompiledIndex, SharedQueries
+from divulge.kernels.neighbours._reached import listed_up_to, reach_of
 from divulge.kernels.neighbours._routing import Routing, fit_routing
-from divulge.kernels.neighbours.distinct import Distinct, Progress
+from divulge.kernels.neighbours.distinct import Distinct, Progress, unheard
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
 from divulge.kernels.neighbours.index import CREDIT, Index
-from divulge.kernels.neighbours.nearest import Nearest
+from divulge.kernels.neighbours.nearest import Listed, Nearest, Reach
 from divulge.kernels.runtime import has_loops
 
 __all__ = ["BlockIndex", "RowSource"]
@@ -112,6 +113,7 @@ class BlockIndex:
         self._routed: tuple[Routing, NDArray[np.int32]] | None = None
         self._shared = SharedQueries()
         self._asked: tuple[RowSource, Nearest] | None = None
+        self._numbered: tuple[Ints, Distinct] | None = None
 
     def nearest(self, queries: RowSource, k: int = 1, *, own: Ints | None = None) -> Nearest:
         """Return the k nearest reference rows of each query; the nearest rows of the last queries are cached.
@@ -165,6 +167,40 @@ class BlockIndex:
                             closer_than, total)  # fmt: skip
         return total / CREDIT
 
+    def reach(self, queries: Rows | Distinct, k: int) -> Reach:
+        """Return for each distinct query the distances of its k nearest rows, and how many rows are within them.
+
+        As `Index.reach`, but that distinct reference rows are numbered block by block. Their values are in a file; the
+        distinct row of each row, and how many rows it stands for, are in memory, 16 bytes a row.
+
+        Parameters
+        ----------
+        queries, k
+            As for `Index.reach`.
+        """
+        if k < 1:
+            raise SettingError(f"k: {k} is below 1. hint: 1 is the nearest alone.")
+        asked = Distinct.of(queries)
+        begin, reference = self._distinct()
+        n = len(asked.rows)
+        far, nearest, beyond = np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for first, last in _parts(n, self._query_rows):
+            part = slice(first, last)
+            found = self._distinct_of_part(asked.rows.part(first, last), k, begin, reference.times)
+            far[part], nearest[part], beyond[part] = found
+            self._progress(last, n)
+        return reach_of(asked, reference, far, nearest, beyond)
+
+    def up_to(self, reach: Reach, which: Ints | None = None) -> Iterator[Listed]:
+        """Yield all distinct reference rows up to and including the k-th distance, in parts that fit into memory.
+
+        Parameters
+        ----------
+        reach, which
+            As for `Index.up_to`.
+        """
+        return listed_up_to(reach, which, self._pairs)
+
     def _share(self, rows: Rows, found: Nearest, credit: Ints, closer_than: Floats | None, total: Ints) -> None:
         """Add to the total of each reference row the credit of the queries whose nearest distance it has."""
         asked = Distinct.of(rows)
@@ -173,6 +209,70 @@ class BlockIndex:
         for block in self._blocks():
             limits = None if closer_than is None else closer_than[block.rows]
             total[block.rows] += block.searched.credited(asked.rows, found, credit, limits)
+
+    # ------------------------------------------------------------ distinct rows of all blocks
+
+    def _distinct(self) -> tuple[Ints, Distinct]:
+        """Return the number of the first distinct row of each block, and the distinct rows of all blocks.
+
+        Equal rows are in one block. Which rows each stands for is not kept: `start` and `members` are empty.
+        """
+        if self._numbered is None:
+            n_blocks, none = self._routing()[0].n_blocks, np.empty(0, dtype=np.int64)
+            begin, of_row, times = np.zeros(n_blocks + 1, dtype=np.int64), np.empty(self.n_rows, dtype=np.int64), []
+            for block in self._blocks():
+                own = block.searched.distinct
+                of_row[block.rows] = int(begin.sum()) + own.of_each
+                begin[block.number + 1] = len(own.times)
+                times.append(own.times.copy())
+            begin = np.cumsum(begin)
+            rows = self._written_rows(begin)
+            self._numbered = begin, Distinct(rows, rows, of_row, np.concatenate(times), none, none)
+        return self._numbered
+
+    def _written_rows(self, begin: Ints) -> Rows:
+        """Return the distinct rows of all blocks, in files."""
+        sample, n = self._reference.take(np.zeros(1, dtype=np.int64)), int(begin[-1])
+        numbers = self._folder.array((n, sample.numbers.shape[1]), sample.numbers.dtype)
+        codes = self._folder.array((n, sample.codes.shape[1]), sample.codes.dtype)
+        for block in self._blocks():
+            own = slice(begin[block.number], begin[block.number + 1])
+            numbers[own], codes[own] = block.searched.distinct.rows.numbers, block.searched.distinct.rows.codes
+        return Rows(numbers, codes)
+
+    def _distinct_of_part(self, rows: Rows, k: int, begin: Ints, times: Ints) -> tuple[Floats, Ints, Ints]:
+        """Return the k nearest distinct rows of some queries, and how many rows more are as far as the last of them."""
+        far, nearest = np.full((len(rows), k), np.inf), np.full((len(rows), k), -1, dtype=np.int64)
+        at_last = np.zeros(len(rows), dtype=np.int64)  # rows at the last distance, listed or not
+        for block, limits in self._in_turn(rows, far):
+            own_far, own, beyond = block.searched.nearest_distinct(rows, k, None, limits)
+            some = np.flatnonzero((own[:, 0] >= 0) & (own_far[:, 0] <= limits))
+            lists = (far[some], nearest[some]), (own_far[some], np.where(own >= 0, own + begin[block.number], -1)[some])
+            numbers, distances = np.hstack([lists[0][1], lists[1][1]]), np.hstack([lists[0][0], lists[1][0]])
+            order = np.lexsort((numbers, distances), axis=1)[:, :k]
+            kept = np.take_along_axis(distances, order, axis=1)
+            ties = []
+            for (own_distances, own_numbers), more in zip(lists, (at_last[some], beyond[some]), strict=True):
+                there = (own_distances == kept[:, -1:]) & (own_numbers >= 0)
+                listed = (there * times[own_numbers]).sum(axis=1)
+                ties.append((own_distances[:, -1] == kept[:, -1], listed, more))
+            (was, before, all_before), (is_last, here, more_here) = ties
+            at_last[some] = np.where(was, all_before, before) + here + np.where(is_last, more_here, 0)
+            far[some], nearest[some] = kept, np.take_along_axis(numbers, order, axis=1)
+        there = (far == far[:, -1:]) & (nearest >= 0)
+        return far, nearest, at_last - (there * times[nearest]).sum(axis=1)
+
+    def _pairs(self, rows: Rows, radius: Floats) -> tuple[Ints, Ints]:
+        """Return the pairs (query, distinct row of all blocks) within each query's radius."""
+        begin, found = self._distinct()[0], [(_NONE, _NONE)]
+        near = dict(self._routing()[0].within(self.ruler, rows, radius))
+        for block in self._blocks():
+            asked = near.get(block.number, _NONE)
+            if len(asked):
+                query, row = block.searched.pairs(rows.take(asked), radius[asked])
+                found.append((asked[query], row + begin[block.number]))
+        query, row = (np.concatenate(each) for each in zip(*found, strict=True))
+        return query, row
 
     # ------------------------------------------------------------ one search
 
@@ -192,20 +292,33 @@ class BlockIndex:
         asked = None if own is not None else Distinct.of(rows)
         rows = rows if asked is None else asked.rows
         found = _nothing(len(rows), k)
+        for block, limits in self._in_turn(rows, found.distances):
+            mine = None if own is None else self._among(block, own)
+            some, near = block.searched.nearest_up_to(rows, k, limits, mine)
+            _merge(found, some, near, block.rows)
+        return found if asked is None or asked.of_row is None else found.take(asked.of_row)
+
+    def _in_turn(self, rows: Rows, far: Floats) -> Iterator[tuple[_Block, Floats]]:
+        """Yield the blocks, and up to where each of some rows is searched there: -1 where it is not.
+
+        A row is searched in the block that it would belong to, then in all others.
+
+        Parameters
+        ----------
+        far
+            Shape (n_rows, k): the distances found so far, which the caller writes after each block.
+        """
         routing = self._routing()[0]
         home = routing.route(rows)
         for at_home in (True, False):
-            which = {} if at_home else dict(routing.within(self.ruler, rows, found.distances[:, -1]))
+            which = {} if at_home else dict(routing.within(self.ruler, rows, far[:, -1]))
             for block in self._blocks():
                 limits = np.full(len(rows), -1.0)
                 asked_here = home == block.number if at_home else which.get(block.number, _NONE)
-                limits[asked_here] = found.distances[asked_here, -1]
+                limits[asked_here] = far[asked_here, -1]
                 if not at_home:
                     limits[home == block.number] = -1.0
-                mine = None if own is None else self._among(block, own)
-                some, near = block.searched.nearest_up_to(rows, k, limits, mine)
-                _merge(found, some, near, block.rows)
-        return found if asked is None or asked.of_row is None else found.take(asked.of_row)
+                yield block, limits
 
     def _among(self, block: _Block, rows: Ints) -> Ints:
         """Return the place of some rows of the reference in a block; -1 where they are in another one."""
@@ -251,17 +364,13 @@ class BlockIndex:
 
     def _compiled(self, distinct: Distinct, tree: Tree | None = None) -> CompiledIndex:
         engine = self._engine or "compiled"
-        return CompiledIndex(self.ruler, distinct, engine, self._threads, _unheard, self._shared, tree)
+        return CompiledIndex(self.ruler, distinct, engine, self._threads, unheard, self._shared, tree)
 
 
 def _parts(n: int, size: int) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each block of n rows."""
     for first in range(0, n, size):
         yield first, min(first + size, n)
-
-
-def _unheard(done: int, total: int) -> None:
-    """Tell nobody of the progress in one block."""
 
 
 def _nothing(n: int, k: int) -> Nearest:

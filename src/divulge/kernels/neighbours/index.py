@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from divulge.core.errors import SettingError
 from divulge.kernels.neighbours._compiled import CompiledIndex
 from divulge.kernels.neighbours._matrices import nearest_by_matrix, within_by_matrix
+from divulge.kernels.neighbours._reached import in_parts, listed_up_to, reach_of, too_many
 from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
 from divulge.kernels.neighbours.nearest import Listed, Nearest, Pairs, Reach
@@ -30,7 +31,6 @@ Ints = NDArray[np.int64]
 _FEW = 40_000  # pairs of rows below which a matrix is faster
 CREDIT = 2.0**36
 """An attraction is a multiple of 1 / CREDIT."""
-_LISTED = 20_000_000  # tied rows listed at once: 320 MB
 
 
 class Index:
@@ -85,6 +85,11 @@ class Index:
         self._ties: tuple[Rows, list[tuple[Ints, Ints]]] | None = None
         self._asking, self._building = threading.Lock(), threading.Lock()
 
+    @property
+    def distinct(self) -> Distinct:
+        """The distinct reference rows."""
+        return self._distinct
+
     def nearest(self, queries: Rows | Distinct, k: int = 1, *, own: Ints | None = None) -> Nearest:
         """Return the k nearest reference rows of each query; the nearest rows of the last queries are cached.
 
@@ -128,7 +133,7 @@ class Index:
             own, own_distinct = own[some], own_distinct[some]
         return some, self._spread(distance[some], distinct[some], beyond[some], k, own_distinct, own, None)
 
-    def count_within(self, queries: Rows, radius: float | Floats, *, own: Ints | None = None) -> Ints:
+    def count_within(self, queries: Rows | Distinct, radius: float | Floats, *, own: Ints | None = None) -> Ints:
         """Return how many reference rows lie at most `radius` from each query (one radius, or one each)."""
         limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
         asked, own_distinct, back = self._ask(queries, own, limits)
@@ -192,21 +197,7 @@ class Index:
             raise SettingError(f"k: {k} is below 1. hint: 1 is the nearest alone.")
         asked = Distinct.of(queries)
         far, nearest, beyond = self.nearest_distinct(asked.rows, k)
-        times = np.where(nearest >= 0, self._distinct.times[nearest], 0)
-        reached = times.cumsum(axis=1)
-        distances = far
-        if self._distinct.of_row is not None:
-            padded = np.pad(far, ((0, 0), (0, 1)), constant_values=np.inf)
-            row = np.arange(len(far))
-            distances = np.stack([padded[row, (reached <= j).sum(axis=1)] for j in range(k)], axis=1)
-        last = np.where(np.isfinite(distances[:, -1]), distances[:, -1], far.max(axis=1, initial=0, where=nearest >= 0))
-        inside = (nearest >= 0) & (far <= last[:, None])
-        at_the_end = inside[:, -1] & (beyond > 0)
-        n_rows = np.where(inside, times, 0).sum(axis=1) + np.where(at_the_end, beyond, 0)
-        return Reach(
-            asked, self._distinct, distances, n_rows, np.where(inside, nearest, -1), np.where(inside, far, np.inf),
-            ~at_the_end,
-        )  # fmt: skip
+        return reach_of(asked, self._distinct, far, nearest, beyond)
 
     def up_to(self, reach: Reach, which: Ints | None = None) -> Iterator[Listed]:
         """Yield all distinct reference rows up to and including the k-th distance, in parts that fit into memory.
@@ -218,36 +209,11 @@ class Index:
         which
             Distinct queries, ascending; None takes all.
         """
-        which = np.arange(len(reach.n_rows)) if which is None else which
-        listed = (reach.nearest[which] >= 0).sum(axis=1)
-        most = np.where(reach.is_whole[which], listed, np.minimum(reach.n_rows[which], len(reach.reference.times)))
-        for part in _parts(which, most):
-            yield self._listed(reach, part)
+        return listed_up_to(reach, which, self.pairs)
 
-    def _listed(self, reach: Reach, part: Ints) -> Listed:
-        nearest, far = reach.nearest[part], reach.far[part]
-        longer = np.flatnonzero(~reach.is_whole[part])
-        keep = nearest >= 0
-        keep[longer] = far[longer] < far[longer, -1:]  # the rows at the k-th distance are more than these
-        query, slot = np.nonzero(keep)
-        n_inner, n_tied = keep.sum(axis=1), np.zeros(len(part), dtype=np.int64)
-        tied = np.empty(0, dtype=np.int64)
-        if len(longer):
-            width = len(reach.reference.times)
-            _, (q, r) = self._within(reach.queries.rows.take(part[longer]), far[longer, -1], None, listing=True)
-            found = np.sort(longer[q] * width + r)
-            inner = ~reach.is_whole[part][query]
-            found = np.delete(found, np.searchsorted(found, (query * width + nearest[query, slot])[inner]))
-            tied = found % width
-            n_tied = np.bincount(found // width, minlength=len(part))
-        start = np.append(0, np.cumsum(n_inner + n_tied))
-        rows, distances = np.empty(start[-1], dtype=np.int64), np.repeat(far[:, -1], n_inner + n_tied)
-        place = start[query] + slot
-        rows[place], distances[place] = nearest[query, slot], far[query, slot]
-        is_tied = np.ones(len(rows), dtype=np.bool_)
-        is_tied[place] = False
-        rows[is_tied] = tied
-        return Listed(part, start, rows, distances)
+    def pairs(self, queries: Rows, radius: Floats) -> tuple[Ints, Ints]:
+        """Return the pairs (query, distinct row) within each query's radius."""
+        return self._within(queries, radius, None, listing=True)[1]
 
     def attraction(
         self, queries: Rows | Distinct, chosen: NDArray[np.bool_] | None = None, closer_than: Floats | None = None
@@ -305,7 +271,7 @@ class Index:
         total = np.zeros(len(self._distinct.times), dtype=np.int64)
         limit = None if closer_than is None else closer_than[self._distinct.first()]
         far = found.distances[:, 0]
-        for part in _parts(np.arange(len(queries)), np.minimum(found.n_ties, len(total))):
+        for part in in_parts(np.arange(len(queries)), np.minimum(found.n_ties, len(total))):
             query, row = self._within(queries.take(part), far[part], None, listing=True)[1]
             query = part[query]
             near = slice(None) if limit is None else far[query] < limit[row]
@@ -333,7 +299,7 @@ class Index:
         with self._asking:
             known = self._ties
             if known is None or known[0] is not asked.whole:
-                if found.n_ties[found.n_ties > 1].sum() > _LISTED:
+                if too_many(found.n_ties[found.n_ties > 1].sum()):
                     return self._tied(asked, found)
                 known = self._ties = asked.whole, list(self._tied(asked, found))
         return known[1]
@@ -341,7 +307,7 @@ class Index:
     def _tied(self, asked: Distinct, found: Nearest) -> Iterator[tuple[Ints, Ints]]:
         """Yield the pairs (distinct query, distinct row) of queries with several nearest rows, part by part."""
         shared = np.flatnonzero(found.n_ties > 1)
-        for part in _parts(shared, found.n_ties[shared]):
+        for part in in_parts(shared, found.n_ties[shared]):
             _, pairs = self._within(asked.rows.take(part), found.distances[part, 0], None, listing=True)
             yield part[pairs[0]], pairs[1]
 
@@ -440,11 +406,6 @@ class Index:
             if self._compiled is None:
                 self._compiled = CompiledIndex(self.ruler, self._distinct, engine, self._threads, self._progress)
             return self._compiled
-
-
-def _parts(queries: Ints, n_ties: Ints) -> list[Ints]:
-    """Split the queries into parts, each with a limited number of listed ties."""
-    return np.split(queries, np.flatnonzero(np.diff(np.cumsum(n_ties) // _LISTED)) + 1) if len(queries) else []
 
 
 def _first_of(back: Ints, values: Floats) -> Floats:

@@ -196,6 +196,8 @@ _WHOLE = (
     "it needs every row, and the tables are counted where they are",
     "it is about all people, and the distinct rows of what it looks at do not fit into memory",
     "the synthetic table does not fit into memory in the form in which it is searched",
+    "nobody was asked: the codes of all rows need more disk than there is (--spill names a folder)",
+    "an engine asks a sample of people (--people sets the number, all asks everybody, none counts alone)",
     "only one column can be attacked, and a key set needs another: no key set was tested",
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
     "is linear in the share; with #% power, corrected for the number of comparisons and of attacks; singling "

@@ -1,0 +1,45 @@
+"""The counts that describe one column of one table, which its kind is inferred from."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.core.schema import Facts
+from divulge.tables.frames import PooledColumn
+
+__all__ = ["facts_of"]
+
+_N_CHARS = pl.first().str.len_chars().alias("n_chars")
+_SPACED = pl.first().str.contains(" ", literal=True).alias("spaced")
+
+
+def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | None = None) -> Facts:
+    """Return the facts of one column in one table, from its levels and their counts; `numbers` are of all levels."""
+    counts = pooled.counts[which]
+    used = counts[1:] > 0
+    numbers = (pooled.numbers() if numbers is None else numbers)[used]
+    finite = numbers[np.isfinite(numbers)]
+    n_distinct = int(used.sum())
+    length, spaces = 0.0, False
+    if pooled.family == "text" and n_distinct:
+        text = pooled.levels.filter(pl.Series(used))
+        weight = counts[1:][used]
+        n_chars, spaced = text.to_frame("text").select_seq(_N_CHARS, _SPACED).get_columns()
+        length = float((n_chars.to_numpy() * weight).sum() / weight.sum())
+        spaces = bool(spaced.any())
+    is_number = ~np.isnan(numbers)
+    return Facts(
+        name=pooled.name,
+        family=pooled.family,
+        integer=pooled.integer,
+        n_rows=int(counts.sum()),
+        n_missing=int(counts[0]),
+        n_distinct=n_distinct,
+        number_share=float(is_number.mean()) if n_distinct else 0.0,
+        n_not_numbers=int((~is_number).sum()),
+        mean_length=length,
+        has_spaces=spaces,
+        span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
+    )

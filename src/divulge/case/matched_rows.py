@@ -1,0 +1,156 @@
+"""Which whole rows of people a synthetic row equals; counted part by part where the codes of all rows lie in files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.case.encoded import EncodedTables
+from divulge.core.hashing import code_hashes
+from divulge.kernels.counts.contingency import ContingencyTable, count
+from divulge.tables.counting import narrowest
+
+__all__ = ["Matched", "bytes_to_match", "matched_rows"]
+
+Codes = NDArray[Any]
+Ints = NDArray[np.int64]
+
+_PART = 1_000_000  # rows of all tables that are compared at once, about
+_HASHED = 1_000_000  # rows that are hashed at once
+_BYTES_OF_A_ROW, _BYTES_OF_A_CODE, _BYTES_OF_A_PERSON = 280, 4, 100  # measured (docs/decisions.md)
+
+
+class Matched(NamedTuple):
+    """Whole rows of people, by whether a synthetic row equals them."""
+
+    table: ContingencyTable
+    """A key that a synthetic row has is a row that one equals. Each whole row is a key; where they were counted in
+    parts, the rows that no synthetic row equals are the first key and all others the second, with all synthetic rows.
+    """
+    n_copied: int
+    """Synthetic rows that equal a real row."""
+    n_repeated: int
+    """Real rows that equal another real row."""
+    is_released: bool
+    """Whether the synthetic table is the real table, row for row."""
+
+
+def matched_rows(case: Case, columns: Sequence[str]) -> Matched:
+    """Return which rows of people a synthetic row equals in some columns, every value apart.
+
+    Where the codes of all rows lie in files, equal rows come into one part by their hash, and one part at a time is in
+    memory. Within a part the codes themselves are compared.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from divulge.case.case import build_case
+    >>> case = build_case(pl.DataFrame({"age": [30, 41, 41]}), pl.DataFrame({"age": [41, 52]}))
+    >>> found = matched_rows(case, ["age"])
+    >>> found.n_copied, found.n_repeated, found.is_released
+    (1, 2, False)
+    """
+    coded = case.in_files
+    if coded is None:
+        table = case.contingency(columns, (), binned=False)
+        return _matched(table, [_told(table)])
+    return _in_parts(coded, sorted(columns))
+
+
+def bytes_to_match(case: Case, columns: Sequence[str]) -> int:
+    """Return about how many bytes `matched_rows` takes where the codes of rows lie in files."""
+    n_rows = sum(t.n_rows for t in case.tables)
+    people = n_rows - case.tables[1].n_rows
+    at_once = min(n_rows, _PART) * (_BYTES_OF_A_ROW + _BYTES_OF_A_CODE * len(columns))
+    always = n_rows * narrowest(_n_parts(n_rows)).itemsize
+    return at_once + always + (0 if case.unit is None else _BYTES_OF_A_PERSON * people)
+
+
+class _Told(NamedTuple):
+    """What is told of some whole rows beside the people that they match; sums of these are those of all rows."""
+
+    n_copied: int
+    n_repeated: int
+    n_unlike: int
+    """Whole rows that are not as often in the real table as in the synthetic one."""
+
+
+def _told(table: ContingencyTable) -> _Told:
+    unlike = int(np.count_nonzero(table.o != table.s))
+    return _Told(int(table.s[table.o > 0].sum()), int(table.o[table.o > 1].sum()), unlike)
+
+
+def _matched(table: ContingencyTable, told: Sequence[_Told]) -> Matched:
+    n_copied, n_repeated, n_unlike = (sum(each) for each in zip(*told, strict=True))
+    return Matched(table, n_copied, n_repeated, n_unlike == 0)
+
+
+# ---------------------------------------------------------------- part by part
+
+
+def _in_parts(case: Case, columns: Sequence[str]) -> Matched:
+    """Return the same from the codes of rows in files."""
+    n_parts = _n_parts(sum(t.n_rows for t in case.tables))
+    parts = [_part_of_each(case.encoded, i, columns, n_parts) for i in range(len(case.tables))]
+    flags = [np.zeros(t.n_rows, dtype=np.int8) for t in case.tables] if case.unit is not None else []
+    n_rows, told = np.zeros((2, 3), dtype=np.int64), []
+    for part in range(n_parts):
+        rows = [np.flatnonzero(own == part) for own in parts]
+        table = _counted(case, columns, rows, with_rows=bool(flags))
+        equalled = table.s > 0
+        n_rows += [[int(n[own].sum()) for n in (table.o, table.s, table.c)] for own in (~equalled, equalled)]
+        told.append(_told(table))
+        for flag, own, cells in zip(flags, rows, table.cells, strict=False):
+            flag[own] = equalled[cells]
+    return _matched(_by_match(n_rows, flags, case.has_holdout), told)
+
+
+def _n_parts(n_rows: int) -> int:
+    return max(1, -(-n_rows // _PART))
+
+
+def _part_of_each(encoded: EncodedTables, which: int, columns: Sequence[str], n_parts: int) -> Codes:
+    """Return the number of the part of each row of a table; equal rows are in one part."""
+    codes = [encoded.codes(c, binned=False)[which] for c in columns]
+    out = np.zeros(encoded.tables[which].n_rows, dtype=narrowest(n_parts))
+    for first in range(0, len(out) if n_parts > 1 else 0, _HASHED):
+        out[first : first + _HASHED] = code_hashes([c[first : first + _HASHED] for c in codes]) % np.uint64(n_parts)
+    return out
+
+
+def _counted(case: Case, columns: Sequence[str], rows: Sequence[Ints], *, with_rows: bool) -> ContingencyTable:
+    """Return the counts of some whole rows of each table."""
+    keys = [[case.codes(c, binned=False)[i][own] for c in columns] for i, own in enumerate(rows)]
+    keys += [[np.zeros(0, dtype=np.int32) for _ in columns]] * (3 - len(keys))
+    sizes = [case.n_codes(c, binned=False) for c in columns]
+    targets = [np.zeros(len(own[0]), dtype=np.int32) for own in keys]
+    return count(keys, sizes, targets, 1, has_holdout=case.has_holdout, with_rows=with_rows)
+
+
+def _by_match(n_rows: Ints, flags: Sequence[Codes], has_holdout: bool) -> ContingencyTable:
+    """Return the table of two keys: rows that no synthetic row equals, and rows that one equals.
+
+    Parameters
+    ----------
+    n_rows
+        Rows of real, synthetic and holdout by key, shape (2, 3).
+    flags
+        For each table whether a synthetic row equals each row; empty where rows are not told apart.
+    """
+    o, s, c = (n_rows[:, i].copy() for i in range(3))
+    if flags:
+        cells: list[Any] = [*flags, *[np.zeros(0, dtype=np.int8)] * (3 - len(flags))]
+        times: list[Any] = [None, None, None]
+    else:
+        cells = [np.flatnonzero(n) for n in (o, s, c)]
+        times = [n[some] for n, some in zip((o, s, c), cells, strict=True)]
+    both = np.arange(2)
+    return ContingencyTable(
+        n_targets=1, key=both, target=np.zeros(2, dtype=np.int64), o=o, c=c, s=s, start=both, o_key=o, c_key=c,
+        s_key=s, make_key_codes=lambda: both[:, None].astype(np.int32), has_holdout=has_holdout,
+        cells=(cells[0], cells[1], cells[2]), times=(times[0], times[1], times[2]),
+    )  # fmt: skip
