@@ -9,7 +9,8 @@
 DIR holds the folders hepatitis, census2k, breast_cancer and adult, each with the real table (train), the holdout and
 synthetic tables. Synth-MIA is not on the package index, so its attacks stand here as their published formulas, with its
 design: half of the holdout is the reference, the other half the strangers; all columns as numbers between 0 and 1 and
-indicators, Euclidean distances. Its kernel densities stop with a singular covariance on such tables ("stops").
+indicators, Euclidean distances. Its kernel densities (domias, density, gen-lra) stop with a singular covariance on such
+tables ("stops"); its LOGAN needs torch and is left out.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ ADULT_ROWS = (4_000, 8_000, 4_000)
 SPEED = ((2_000, 2_000, 2_000), (10_000, 10_000, 10_000))
 NEAR = ("ratio", "hit", "2-way margins", "3-way margins", "4-way margins", "rare 4-way margins")
 """Scores of margins and of the neighbours that `exposure` searches; "dpi" needs 20 of both tables."""
+ALONE = {"distances": "hit", "classifier": "classifier", "margins": "4-way margins"}
+"""One score of each kind: who is claimed by it and by neither of the others, 10% of strangers by each."""
 CHECKS = {"seen alone": 0.05, "quiet": 0.01}
 """Adjusted p-values up to which a score sees a table, and above which a table counts as quiet."""
 
@@ -132,7 +135,9 @@ def peers(tables: tuple[pl.DataFrame, ...]) -> dict[str, float | str]:
     to_synthetic = NearestNeighbors(n_neighbors=k).fit(synthetic).kneighbors(asked)[0]
     to_reference = NearestNeighbors(n_neighbors=k).fit(reference).kneighbors(asked)[0]
     radius = np.median(to_synthetic[:, 0])
-    near = NearestNeighbors(radius=radius).fit(synthetic).radius_neighbors(asked, return_distance=False)
+    near, within = (
+        NearestNeighbors(radius=r).fit(synthetic).radius_neighbors(asked, return_distance=False) for r in (radius, 1.0)
+    )
     both = np.vstack([synthetic, reference])
     ranked = NearestNeighbors(n_neighbors=k).fit(both).kneighbors(asked, return_distance=False)
     inside = (ranked < len(synthetic)).sum(axis=1)
@@ -142,21 +147,23 @@ def peers(tables: tuple[pl.DataFrame, ...]) -> dict[str, float | str]:
         "dcr difference": to_reference[:, 0] - to_synthetic[:, 0],
         "dpi": inside / np.maximum(k - inside, 0.5),
         "monte carlo": np.array([len(rows) for rows in near]),
+        "local neighbourhood": np.array([len(rows) for rows in within]),
         "classifier": forest.predict_proba(asked)[:, 1],
     }
     out: dict[str, float | str] = {name: float(roc_auc_score(is_member, s)) for name, s in scores.items()}
-    return out | {"domias": _kernels(asked, synthetic, reference, is_member)}
+    return out | _kernels(asked, synthetic, reference, is_member)
 
 
-def _kernels(asked: Any, synthetic: Any, reference: Any, is_member: Any) -> float | str:
+def _kernels(asked: Any, synthetic: Any, reference: Any, is_member: Any) -> dict[str, float | str]:
     from scipy.stats import gaussian_kde
     from sklearn.metrics import roc_auc_score
 
     try:
         densities = [gaussian_kde(t.T).logpdf(asked.T) for t in (synthetic, reference)]
     except (np.linalg.LinAlgError, ValueError):
-        return "stops"
-    return float(roc_auc_score(is_member, np.nan_to_num(densities[0] - densities[1])))
+        return dict.fromkeys(("domias", "density", "gen-lra"), "stops")
+    domias = float(roc_auc_score(is_member, np.nan_to_num(densities[0] - densities[1])))
+    return {"domias": domias, "density": float(roc_auc_score(is_member, np.nan_to_num(densities[0])))}
 
 
 # ---------------------------------------------------------------- what is measured
@@ -181,6 +188,7 @@ def measured(data: Path, name: str) -> dict[str, Any]:
         "auc": {r.variant: r.context["AUC"] for r in (*found, *named)},
         "p": {r.variant: r.p_adjusted for r in found},
         "gain": [found[-1].context[GAIN + limit] for limit in ("", ", lower limit", ", upper limit")],
+        "alone": claimed_alone(found),
         "tpr10": {r.variant: r.context["TPR at FPR 10%"] for r in found},
         "tpr1": {r.variant: r.context["TPR at FPR 1%"] for r in found},
         "verdict": {r.variant: r.verdict for r in found},
@@ -188,6 +196,31 @@ def measured(data: Path, name: str) -> dict[str, Any]:
         "blind p": found[0].context["p-value without the synthetic table"],
         "peers": peers((real, synthetic, holdout)),
     }
+
+
+def claimed_alone(found: Any) -> dict[str, list[float]]:
+    """Return the shares of members and of strangers whom one kind of score claims and no other, and whom all claim."""
+    own = {r.variant: r.individual for r in found if r.individual is not None}
+    sides = [own[score] for score in ALONE.values()]
+    thresholds = [np.sort(s.holdout)[::-1][int(0.1 * (len(s.holdout) + 1)) - 1] for s in sides]
+    out: dict[str, list[float]] = {kind: [] for kind in (*ALONE, "all three")}
+    for side in ("real", "holdout"):
+        claims = np.array([getattr(s, side) > t for s, t in zip(sides, thresholds, strict=True)])
+        for kind, mine in zip(ALONE, claims, strict=True):
+            out[kind].append(float(np.mean(mine & (claims.sum(axis=0) == 1))))
+        out["all three"].append(float(claims.all(axis=0).mean()))
+    return out
+
+
+def alone(rows: list[dict[str, Any]]) -> str:
+    """Return who is claimed by one kind of score alone, as Markdown."""
+    kinds = list(rows[0]["alone"])
+    heads = [f"{k} alone ({ALONE[k]})" if k in ALONE else k for k in kinds]
+    lines = [_line(["table", *heads])]
+    for row in rows:
+        pairs = [row["alone"][kind] for kind in kinds]
+        lines.append(_line([row["table"], *(f"{m:.3f} ({s:.3f})" for m, s in pairs)]))
+    return _with_rule(lines)
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
@@ -360,6 +393,7 @@ def main() -> None:
     if out["tables"]:
         out["tables"].sort(key=lambda row: list(PUBLISHED).index(row["table"]))
         tables |= {"membership": markdown(out["tables"]), "membership p": p_values(out["tables"])}
+        tables["membership alone"] = alone(out["tables"])
         if len(out["tables"]) == len(PUBLISHED):
             out["goals"] = goals(out["tables"])
     if chosen.speed:

@@ -13,6 +13,7 @@ from divulge.attacks.membership.known_members import stacked
 from divulge.attacks.membership.scores import EVERY, NINE
 from divulge.core.errors import SettingError
 from divulge.core.schema import Column, Schema
+from divulge.stats.intervals import normal_quantile
 
 FAST = ["ratio", "hit", "dpi", "3-way margins", "rare 4-way margins"]
 
@@ -208,6 +209,7 @@ def test_tables_that_differ_without_a_leak_tell_nothing():
     for r in divulge.membership(real, synthetic, holdout=holdout, scores=FAST[3:]):
         assert r.verdict == "cannot tell"
         assert r.score is None
+        assert not any("small traces" in n for n in r.notes)  # nothing is said of a leak
         assert any("never sees the synthetic table tells members from strangers" in n for n in r.notes)
         assert r.context["AUC without the synthetic table"] > 0.7
 
@@ -217,7 +219,7 @@ def test_people_in_both_tables_tell_nothing():
     mixed = pl.concat([holdout[:150], real[:50]])
     for r in divulge.membership(real, synthetic, holdout=mixed, scores=["ratio"]):
         assert r.verdict == "cannot tell"
-        assert any("stand in both" in n for n in r.notes)
+        assert any("50 of 200 holdout rows equal a real row: more than a random split" in n for n in r.notes)
 
 
 # ---------------------------------------------------------------- known members
@@ -280,6 +282,33 @@ def test_what_could_be_seen_is_said():
     assert [n for n in found.notes if "needs" in n] == [
         "a lower limit of the rate at a false positive rate of 0.1% needs 3,688 strangers; there are 400"
     ]
+
+
+def test_what_is_found_is_a_few_standard_errors_from_chance():
+    real, synthetic, holdout = tables(14, 60, m=80)
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores="dcr")
+    level = found.comparison.level_each
+    errors = normal_quantile(level) + 0.8416
+    assert found.context["smallest AUC found with 80% power"] == pytest.approx(
+        0.5 + errors * (141 / (12 * 60 * 80)) ** 0.5, abs=1e-3
+    )
+    assert found.context["smallest membership advantage found with 80% power"] == pytest.approx(
+        errors * ((1 / 60 + 1 / 80) / 4) ** 0.5, abs=1e-4
+    )
+
+
+def test_where_many_share_a_score_more_people_are_not_said_to_help():
+    rng = np.random.default_rng(4)
+    real, synthetic, holdout = (pl.DataFrame({"a": rng.choice(["x", "y"], 200, p=[0.3, 0.7])}) for _ in "abc")
+    (found,) = divulge.membership(real, synthetic, holdout=holdout, scores=["2-way margins"])
+    scores = found.individual.holdout
+    share = float(np.mean(scores == np.sort(scores)[-20]))
+    told = [n for n in found.notes if n.startswith("cannot tell")]
+    assert told == [
+        f"cannot tell: {100 * share:.0f}% of strangers share the score at which 10% would be claimed, so that the rate of "
+        "members there is not known; more people would not narrow it"
+    ]
+    assert share > 0.2
 
 
 def test_equal_tables_are_found():
@@ -375,8 +404,14 @@ def test_without_a_holdout_several_tables_are_not_compared_either():
     ("change", "told"),
     [
         (lambda r, s, h: (r, s, h[:1]), "too few for a lower limit at a false positive rate of 10%: 1; 36 would do"),
-        (lambda r, s, h: (r, s, r), "more people stand in both real and holdout than a random split gives"),
-        (lambda r, s, h: (r, s, r[:80]), "more people stand in both real and holdout than a random split gives"),
+        (
+            lambda r, s, h: (r, s, r),
+            "120 of 120 holdout rows equal a real row: more than a random split of these people gives",
+        ),
+        (
+            lambda r, s, h: (r, s, r[:80]),
+            "80 of 80 holdout rows equal a real row: more than a random split of these people gives",
+        ),
         (lambda r, s, h: (r, s[:3], h), "the interval is too wide"),
         (lambda r, s, h: (r, pl.concat([s[-1:]] * 40), h), "the interval is too wide"),
     ],

@@ -251,6 +251,18 @@ def test_the_schema_of_one_table_is_that_of_the_table_twice():
         schema_of(frame, unit="e")
 
 
+def test_a_unit_that_some_tables_lack_is_told_by_table():
+    """Generators are seldom given the column of the household, so that the synthetic table has none."""
+    people = pl.DataFrame({"a": [1, 2, 3, 4], "home": [1, 1, 2, 2]})
+    synthetic = people.drop("home")
+    with pytest.raises(ColumnError, match="unit: synthetic has no column 'home', which other tables have"):
+        build_case(people, synthetic, people, unit="home")
+    with pytest.raises(ColumnError, match="unit: synthetic and holdout have no column 'home'"):
+        build_case(people, synthetic, synthetic, unit="home")
+    with pytest.raises(ColumnError, match="unit: no column 'house'"):
+        build_case(people, synthetic, people, unit="house")
+
+
 # --- limits and rules -------------------------------------------------------------------------------------------------
 
 LIMITED = r"""

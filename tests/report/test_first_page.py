@@ -10,8 +10,10 @@ from report_helpers import AVOIDED, assessment, external, plain, summary
 from divulge.report.documents.html import page
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
+from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
+from divulge.report.prose.membership import membership_in_words, membership_line
 from divulge.report.prose.tiles import state_words, tiles
 
 
@@ -165,6 +167,34 @@ def test_what_did_not_run_is_not_tested():
         "membership",
     }
     assert not by["membership"].bars
+
+
+def test_membership_with_few_strangers_was_tested_and_cannot_tell():
+    few = found("membership", 0, 0, "cannot tell", variant="mean rank", real=None, holdout=None, risk=None)
+    data = report(*CALM, few, verdict="cannot tell")
+    tile = {t.id: t for t in tiles(data)}["membership"]
+    said = "Too few strangers: this test needs 36 or more to tell anything."
+    assert (tile.state, tile.bars, tile.sentence) == ("cannot tell", (), said)
+    assert membership_in_words(data) == [said]
+    assert membership_line(data) == [f"Membership: cannot tell. {said}"]
+
+
+def test_a_question_for_which_no_time_was_left_says_so():
+    late = {"attack": "membership", "n": 1, "of": 1, "why": "the time was up"}
+    by = {t.id: t for t in tiles(report(*CALM, verdict="cannot tell", left_out=[late]))}
+    assert by["membership"].sentence == "Not tested: the time was up."
+    some = {t.id: t for t in tiles(report(*CALM, verdict="cannot tell", left_out=[late | {"of": 2}]))}
+    assert some["membership"].sentence == "Not tested. No attack of this run asks who is in the real table."
+
+
+@pytest.mark.parametrize("why", [UNFAIR, SAME_PEOPLE])
+def test_a_comparison_that_is_not_fair_says_why(why):
+    mean = found("membership", 900, 200, "cannot tell", variant="mean rank")
+    unfair = bound(mean) | {"why": why, "limit": None, "bounded": False}
+    data = report(*CALM, mean, verdict="cannot tell", bounds=[unfair])
+    why = f"{why[0].upper()}{why[1:]}"
+    assert {t.id: t for t in tiles(data)}["membership"].sentence == f"{why}, so that the bars say nothing about it."
+    assert f"{why}, so that membership is not judged." in [a.changes for a in decision(data).advice]
 
 
 def test_membership_has_a_tile_of_its_own_once_it_ran():

@@ -2,7 +2,8 @@
 
 from types import SimpleNamespace
 
-from divulge.report.prose.several_tables import by_number_in_words, together_in_words
+from divulge.report import words
+from divulge.report.prose.several_tables import by_number_in_words, limits_in_words, together_in_words
 from divulge.tables.stacking import TOGETHER
 
 BEST, GAIN = "AUC of the best single table", "gain of all tables over the best single one"
@@ -31,3 +32,10 @@ def test_what_each_further_table_adds_is_told():
     )
     assert by_number_in_words(SimpleNamespace(context=context, curves={})) == ""
     assert by_number_in_words(SimpleNamespace(context={BEST: None}, curves=curves)) == ""
+
+
+def test_the_limits_say_how_many_tables_were_attacked():
+    assert limits_in_words(about("another note")) == list(words.LIMITS)
+    several = limits_in_words(about(f"synthetic: 3 {TOGETHER}: 2,400 rows"))
+    assert len(several) == len(words.LIMITS)
+    assert words.SEVERAL_TABLES in several and not any(line.startswith("One synthetic table") for line in several)

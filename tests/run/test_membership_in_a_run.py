@@ -15,7 +15,9 @@ from divulge.attacks.membership.recognised import recognised
 from divulge.attacks.membership.scores import NINE, PARTS
 from divulge.attacks.multiplicity import correct
 from divulge.core.result import Individual, Rate, Result, Risk
-from divulge.report.prose.bounds import UNFAIR, cannot_tell
+from divulge.report import assembly
+from divulge.report.prose import membership
+from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR, cannot_tell
 from divulge.report.prose.decision import decision
 from divulge.run.checkpoint_format import Checkpoint, from_bytes, to_bytes
 from divulge.run.primaries import bounds_of
@@ -150,6 +152,60 @@ def test_traces_are_told_as_traces():
     assert "membership (ratio), taken for members: 12.0%" in overall([found, clear], True, 0.95).sentence
 
 
+def measured(n=600, **context):
+    """The result of a run on `n` strangers, with these numbers."""
+    found = Result(
+        attack="membership", variant="mean rank", real=Rate(hits=120.0, n=600, rate=0.2), counts="people",
+        holdout=Rate(hits=n / 10, n=n, rate=0.1), p_adjusted=0.002, verdict="excess found", hit="taken for members:",
+        context={f"{name}{end}": value for name, three in context.items()
+                 for end, value in zip(("", ", lower limit", ", upper limit"), three, strict=True)},
+    )  # fmt: skip
+    return SimpleNamespace(**{f: getattr(found, f) for f in ("variant", "context", "holdout", "risk")})
+
+
+def test_a_report_says_what_could_have_been_seen():
+    known = {"AUC": (0.6, 0.5, 0.7), "TPR at FPR 10%": (0.2, 0.1, 0.3), "TPR at FPR 1%": (0.03, 0.0, 0.05)}
+    few = measured(200, **known, **{"TPR at FPR 0.1%": (None,) * 3, "smallest AUC found with 80% power": (0.55, 0, 0)})
+    assert membership._numbers(few) == [
+        "By mean rank, so many members are taken for members: 20.0% (10.0% to 30.0%) where 10% of strangers are; 3.0% "
+        "(0.0% to 5.0%) where 1% of strangers are (a lower limit takes 368 strangers); not known where 0.1% of strangers "
+        "are, which takes 3,688 strangers.",
+        "A member scores higher than a stranger in 60.0% of pairs (50.0% to 70.0%); 50% is chance (AUC). With so many "
+        "people, 55.0% or more is found with 80% power.",
+    ]
+    many = measured(4000, **known, **{"TPR at FPR 0.1%": (0.01, 0.001, 0.02), "membership advantage": (0.2, 0.1, 0.3)})
+    told = membership._numbers(many)
+    assert told[0].endswith("where 1% of strangers are; 1.0% (0.1% to 2.0%) where 0.1% of strangers are.")
+    assert told[1].endswith("50% is chance (AUC).")  # an older file does not say what would be found
+    assert told[2:] == [
+        "In the upper half of all scores are 20.0 points more of the members than of the strangers (10.0 to 30.0; "
+        "membership advantage)."
+    ]
+
+
+def test_a_report_says_who_is_given_away_by_no_distance():
+    def said(recognised, others):
+        return membership._people(SimpleNamespace(records=SimpleNamespace(
+            n=100, recognised=recognised, recognised_not_near=others)))  # fmt: skip
+
+    start = "40 people (40%) are recognised one by one; of those who are, at most 10% are expected by chance."
+    assert said(40, 13) == f"{start} Of them 13 are given away by margins or the classifier and by no distance."
+    assert said(40, 1).endswith("Of them 1 is given away by margins or the classifier and by no distance.")
+    assert said(40, 0).endswith("Of them none are given away by margins or the classifier and by no distance.")
+    assert said(40, None) == start
+    assert said(0, 0).endswith("at most 10% are expected by chance.")
+
+
+def test_flags_of_a_distance_are_counted_apart():
+    records = pl.DataFrame({
+        "recognised": [True, True, True, True, False], "flagged": [False, True, False, None, False],
+        "recognised_by": ["hit", "classifier", "3-way margins", "classifier", None],
+    })  # fmt: skip
+    assert assembly._recognised(records) == {"recognised": 4, "recognised_not_near": 2}
+    assert assembly._recognised(records.drop("flagged")) == {"recognised": 4, "recognised_not_near": 3}
+    assert assembly._recognised(records.drop("recognised")) == {}
+
+
 # ---------------------------------------------------------------- where the comparison is unfair
 
 
@@ -163,6 +219,12 @@ def test_members_who_differ_without_the_table_are_not_judged():
     told = cannot_tell([bound], "", 0, None, [], [], [], [], [])
     assert f"membership is not judged: {UNFAIR}" in told and "too uncertain" not in told
     assert np.isfinite(other.at(0.95)[1].high)
+
+
+def test_people_in_both_tables_are_not_said_to_differ():
+    real, synthetic, holdout = numbers(120)
+    (bound,) = bounds_of(alone(real, synthetic, pl.concat([holdout[:60], real[:60]]), scores="mean rank"), 0.95)
+    assert (bound.bounded, bound.limit, bound.why) == (False, None, SAME_PEOPLE)
 
 
 # ---------------------------------------------------------------- who is recognised

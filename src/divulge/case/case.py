@@ -17,7 +17,7 @@ from divulge.case.encoded import ROLES, EncodedTables
 from divulge.case.outlined import facts_of_outline
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.memo import Memo
-from divulge.core.schema import Column, Facts, Schema, check_columns, column_names, infer
+from divulge.core.schema import Column, Facts, Schema, check_columns, check_unit, column_names, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
@@ -387,7 +387,7 @@ def build_case(
     named = [] if unit is None else list(column_names("unit", unit))
     ignored = column_names("ignore", ignore)
     levels = [name for t in tables for name in t.levels]
-    check_columns("unit", named, columns, levels)
+    check_unit(named, {t.role: t.columns for t in tables}, levels)
     check_columns("ignore", ignored, columns, levels)
     encoded = EncodedTables(tables, columns, Schema(()), missing)
     case = Case(tables, columns, Schema(()), missing, seed, level, (), encoded)

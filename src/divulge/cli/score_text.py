@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from divulge.attacks.membership.changes import Changes
+from divulge.attacks.membership.results import LEAST_ADVANTAGE, LEAST_AUC
 from divulge.attacks.registry import is_about_tables
 from divulge.core.result import Result
 from divulge.report.documents.console import as_terminal_text
@@ -41,6 +42,7 @@ def _membership(results: Sequence[Result]) -> Iterator[Any]:
 
     yield Text(f"divulge: membership: {_verdict(results)}", style="bold")
     yield _scores(results, "members", "strangers")
+    yield from _further(results)
     yield from _by_number(results)
     for result in results:
         if result.context.get("gain over the best single score") is not None:
@@ -59,6 +61,7 @@ def _changes(found: Changes) -> Iterator[Any]:
         if results:
             yield Text(f"{who} against stayers: {_verdict(results)}", style="bold")
             yield _scores(results, who, "stayers")
+            yield from _further(results)
             yield from _notes(results)
 
 
@@ -80,6 +83,23 @@ def _scores(results: Sequence[Result], who: str, others: str) -> Any:
             r.verdict or "",
         )
     return table
+
+
+def _further(results: Sequence[Result]) -> Iterator[Any]:
+    """Yield the further numbers of the first score, and what would have been found."""
+    from rich.text import Text
+
+    first = results[0]
+    known = [
+        f"{name} {_limits(first, key)}"
+        for name, key in (("advantage", "membership advantage"), ("TPR at FPR 0.1%", "TPR at FPR 0.1%"))
+        if first.context.get(key) is not None
+    ]
+    area, gap = (first.context.get(name) for name in (LEAST_AUC, LEAST_ADVANTAGE))
+    if known:
+        yield Text(f"{clean(first.variant)}: {'; '.join(known)}.")
+    if area is not None and gap is not None:
+        yield Text(f"Found with 80% power: an AUC of {area:.3f} or more, an advantage of {gap:.3f} or more.")
 
 
 def _by_number(results: Sequence[Result]) -> Iterator[Any]:

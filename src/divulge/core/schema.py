@@ -20,6 +20,7 @@ __all__ = [
     "Role",
     "Schema",
     "check_columns",
+    "check_unit",
     "column_from",
     "column_names",
     "infer",
@@ -418,6 +419,19 @@ def check_columns(role: str, wanted: Sequence[str], known: Sequence[str], levels
                 "hint: reset_index() makes it a column."
             )
         raise ColumnError(no_such(role, "column", name, known))
+
+
+def check_unit(wanted: Sequence[str], tables: Mapping[str, Sequence[str]], levels: Sequence[str] = ()) -> None:
+    """Raise a `ColumnError` unless every table, by role, has the columns of the unit; it names those that lack one."""
+    for name in wanted:
+        lacking = [role for role, columns in tables.items() if name not in columns]
+        if 0 < len(lacking) < len(tables):
+            raise ColumnError(
+                f"unit: {' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no column {name!r}, which "
+                "other tables have. hint: every table needs it; in a synthetic table the row numbers will do."
+            )
+    shared = [c for c in next(iter(tables.values())) if all(c in columns for columns in tables.values())]
+    check_columns("unit", wanted, shared, levels)
 
 
 def no_such(where: str, what: str, name: str, known: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.key_sets import Disclosing, KeySet
+from divulge.attacks.membership.recognised import BY_DISTANCE
 from divulge.case.comparable.check import Check
 from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema
@@ -126,6 +127,16 @@ def _not_tested(run: set[str], checks: Sequence[Check]) -> tuple[model.NotTested
     return (*attacks, *unknown)
 
 
+def _recognised(records: pl.DataFrame) -> dict[str, int]:
+    """Return how many records are recognised as members, and how many of them by no distance; {} where not asked."""
+    if "recognised" not in records.columns:
+        return {}
+    found = records.filter(pl.col("recognised"))
+    others = found.filter(~pl.col("recognised_by").is_in(list(BY_DISTANCE)))
+    near = others["flagged"].fill_null(False) if "flagged" in others.columns else pl.Series([False] * len(others))
+    return {"recognised": len(found), "recognised_not_near": len(others) - int(near.sum())}
+
+
 def _records_summary(
     records: pl.DataFrame | None, strangers: float | None, results: Sequence[Result]
 ) -> model.Records | None:
@@ -147,5 +158,5 @@ def _records_summary(
         exposed=len(exposed),
         exposed_share=len(exposed) / len(records),
         exposed_share_strangers=jsonable(strangers),
-        recognised=int(records["recognised"].sum()) if "recognised" in records.columns else None,
+        **_recognised(records),
     )

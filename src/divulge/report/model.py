@@ -268,6 +268,10 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     exposed_share: float
     exposed_share_strangers: float | None
     recognised: Annotated[int | None, Meta(description="Records that `membership` flags, at a rate of 10%.")] = None
+    recognised_not_near: Annotated[
+        int | None,
+        Meta(description="Of these, records that margins or the classifier rank highest and `exposure` does not flag."),
+    ] = None
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["BANNER", "DEFINITIONS", "GLOSSARY", "LIMITS", "ROWS_RISK", "RULER", "UNFAIR"]
+__all__ = [
+    "BANNER",
+    "DEFINITIONS",
+    "GLOSSARY",
+    "LIMITS",
+    "ONE_TABLE",
+    "ROWS_RISK",
+    "RULER",
+    "SEVERAL_TABLES",
+    "UNFAIR",
+]
 
 BANNER = {
     "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
@@ -55,6 +65,14 @@ DEFINITIONS = (
 )
 """The definitions of the verdicts, with `{acceptable}` to fill in."""
 
+ONE_TABLE = (
+    "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
+    "was not attacked."
+)
+SEVERAL_TABLES = (
+    "The rows of several synthetic tables were attacked together. Further tables from the same model add to what is "
+    "known, and the model itself was not attacked."
+)
 LIMITS = (
     "Only the attacks named here were run. Another attack, or one that knows more, may do better.",
     "The verdict “none found” bounds the primary comparisons and no other. A screened comparison could have found an "
@@ -71,8 +89,7 @@ LIMITS = (
     "table is too coarse or too small to show a sign they say that it was not tested.",
     "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
     "this page, and it can still harm people.",
-    "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "
-    "was not attacked.",
+    ONE_TABLE,
     "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
     "This page is evidence for a decision. It is no certificate.",
 )

@@ -8,9 +8,10 @@ from math import isfinite
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
 from divulge.attacks.entry import Attack, Primary
+from divulge.attacks.membership.blind import same_people
 from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound
-from divulge.report.prose.bounds import SEES_A_COPY, UNFAIR
+from divulge.report.prose.bounds import SAME_PEOPLE, SEES_A_COPY, UNFAIR
 from divulge.run.options import Attacker
 
 __all__ = ["bounds_of", "is_named", "untested"]
@@ -110,7 +111,7 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
         shown=shown,
         bounded=bounded,
         people=None if bounded or risk.high >= 1 else _people(n, risk.high - risk.value, acceptable * shown),
-        why=UNFAIR if unfair else "",
+        why="" if not unfair else SAME_PEOPLE if same_people(unfair) else UNFAIR,
     )
 
 

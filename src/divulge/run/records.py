@@ -12,7 +12,7 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.entry import Record
 from divulge.attacks.membership.exposure import People as Neighbours
 from divulge.attacks.membership.exposure import people_of
-from divulge.attacks.membership.recognised import FDR, Recognised, recognised
+from divulge.attacks.membership.recognised import BY_DISTANCE, FDR, Recognised, recognised
 from divulge.case.asked import Asked
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
@@ -285,7 +285,7 @@ _RECOGNISED = {
 def _recognised_reasons(found: Recognised, frame: pl.DataFrame) -> pl.Series:
     """Return the reasons of the members who are recognised, by the attack that ranks each highest."""
     flagged = frame["flagged"].fill_null(False).to_numpy() if "flagged" in frame.columns else ~found.flagged
-    near = np.isin(found.by, ("ratio", "hit"))
+    near = np.isin(found.by, BY_DISTANCE)
     told = [f"recognised as a member: {_RECOGNISED.get(by, '')} (flagged at FDR {FDR:g})" for by in found.by]
     # a flag by distance has said so already
     return pl.select(pl.when(pl.Series(found.flagged & ~(near & flagged))).then(pl.Series(told))).to_series()

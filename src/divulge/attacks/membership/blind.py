@@ -15,12 +15,12 @@ from divulge.attacks.membership.other_people import units_by_content
 from divulge.case.case import Case
 from divulge.case.comparable.check import data_hash
 from divulge.case.comparable.exchangeable import exchangeable
-from divulge.case.comparable.overlap import overlap
+from divulge.case.comparable.overlap import IN_BOTH, overlap
 from divulge.case.features import features_of
 from divulge.stats.cross_fitting import FOLDS, cross_fitted
 from divulge.stats.roc import auc
 
-__all__ = ["Blind", "blind_check"]
+__all__ = ["Blind", "blind_check", "same_people"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,7 +48,7 @@ def blind_check(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | N
     """Return whether members and strangers can be told apart, or are partly the same, whatever the synthetic table."""
     shared = overlap(case)
     if shared is not None and not shared.ok:
-        return Blind(None, None, _OVERLAP)
+        return Blind(None, None, shared.detail)
     of_people, is_member = _sample(case, columns, units)
     sizes = int(is_member.sum()), int((~is_member).sum())
     if min(sizes) < 2 * FOLDS:
@@ -67,10 +67,15 @@ _TOLD = (
     "no score says anything about the synthetic table"
 )
 _EXCHANGEABLE = "real and holdout are no random split of the same people, so that no score says anything"
-_OVERLAP = "more people stand in both real and holdout than a random split gives; remove those who are in both"
+_OVERLAP = f"# of # holdout rows equal a real row: {IN_BOTH}"
 NOTES = tuple(
     f"cannot tell: {text}" for text in (_TOLD.replace("{:.3f}", "#").replace("{:.2g}", "#"), _EXCHANGEABLE, _OVERLAP)
 )
+
+
+def same_people(why: str) -> bool:
+    """Return whether the comparison is unfair because people stand in both tables."""
+    return why.endswith(IN_BOTH)
 
 
 def _sample(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | None) -> tuple[Floats, NDArray[np.bool_]]:

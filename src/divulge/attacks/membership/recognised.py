@@ -13,12 +13,14 @@ from divulge.attacks.membership.scores import MEAN_RANK, PARTS
 from divulge.core.result import Result
 from divulge.stats.roc import mid_ranks
 
-__all__ = ["FDR", "Recognised", "recognised"]
+__all__ = ["BY_DISTANCE", "FDR", "Recognised", "recognised"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+BY_DISTANCE = ("ratio", "hit")
+"""Scores of those in the mean rank that are made of distances."""
 FDR = 0.1
 """At most this share of the people who are flagged is expected to be flagged by chance, as in `exposure`."""
 

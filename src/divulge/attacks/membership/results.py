@@ -19,7 +19,20 @@ from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
 from divulge.stats.score_tests import ScoreTests
 
-__all__ = ["CONTEXT", "GAIN", "NOTES", "RATES", "Judgement", "Scored", "judgement", "judgements", "shown", "three"]
+__all__ = [
+    "CONTEXT",
+    "GAIN",
+    "LEAST_ADVANTAGE",
+    "LEAST_AUC",
+    "NOTES",
+    "RATES",
+    "Judgement",
+    "Scored",
+    "judgement",
+    "judgements",
+    "shown",
+    "three",
+]
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +58,10 @@ _COARSE = (
     "of a full copy of the real table only {:.3f} would show here, so that a copied fraction of {:g} could not be told "
     "from none"
 )
+_TIED = (
+    "{:.0f}% of strangers share the score at which 10% would be claimed, so that the rate of members there is not "
+    "known; more people would not narrow it"
+)
 _SMALL_RATE = "an excess at a false positive rate of 1% cannot be excluded: its upper limit is above {:g}"
 NOTES = (
     _LEAST.format("#%", 0, 0).replace("0", "#"),
@@ -52,16 +69,19 @@ NOTES = (
     _CONSTANT,
     ABSENT,
     "cannot tell: " + _FEW.format(0, 0).replace("10%", "#%").replace("0", "#"),
+    "cannot tell: " + _TIED.format(0).replace("0%", "#%", 1).replace("10%", "#%"),
     "cannot tell: " + _SMALL_RATE.format(0).replace("0", "#").replace("1%", "#%"),
 )
 """Notes for the entry; "#" stands for a number."""
 _LIMITS = ("", ", lower limit", ", upper limit")
 GAIN = "gain over the best single score"
+LEAST_AUC, LEAST_ADVANTAGE = (f"smallest {name} found with 80% power" for name in ("AUC", "membership advantage"))
 _MEASURED = ("AUC", "TPR at FPR #%", "TPR at FPR #.#%", "membership advantage", GAIN)
 CONTEXT = (
     *(f"{name}{limit}" for name in _MEASURED for limit in _LIMITS),
     "AUC without the synthetic table",
     "p-value without the synthetic table",
+    *(name.replace("80", "#") for name in (LEAST_AUC, LEAST_ADVANTAGE)),
     SHOWN,
 )
 """Further numbers, by name; "#" stands for digits."""
@@ -123,7 +143,7 @@ class Judgement:
         """
         verdict, told = _verdict(result, self, acceptable)
         notes = [n for n in result.notes if not n.startswith(("cannot tell", ABSENT, _TRACES))]
-        result = replace(result, verdict=verdict, notes=(*notes, *told))
+        result = replace(result, verdict=verdict, notes=(*notes, *([] if self.unfair else told)))
         if result.risk is not None:
             least = self._detectable(n_families)
             score = score_of(result.risk, self.visible, verdict)[0]
@@ -132,9 +152,24 @@ class Judgement:
 
     def _detectable(self, n_families: int) -> float:
         """Return the smallest excess of the rate of members that is found with 80% power."""
-        level = 1 - (1 - self.level_each) / n_families
         spread = _spread(len(self.members), len(self.strangers), RATES[0])
-        return (normal_quantile(level) + normal_quantile(2 * _POWER - 1)) * spread * (1 - RATES[0])
+        return self._errors(n_families) * spread * (1 - RATES[0])
+
+    def _errors(self, n_families: int = 1) -> float:
+        """Return how many standard errors from chance are found with 80% power, corrected for all scores."""
+        level = 1 - (1 - self.level_each) / n_families
+        return normal_quantile(level) + normal_quantile(2 * _POWER - 1)
+
+    def least_seen(self) -> dict[str, float | None]:
+        """Return the smallest AUC and membership advantage that such scores show with 80% power; None with nobody."""
+        n, m = len(self.members), len(self.strangers)
+        if not n * m:
+            return {LEAST_AUC: None, LEAST_ADVANTAGE: None}
+        ties = np.unique(np.concatenate([self.members, self.strangers]), return_counts=True)[1].astype(np.float64)
+        untied = 1 - float((ties**3 - ties).sum()) / ((n + m) ** 3 - (n + m))
+        area, share = self.spread * sqrt(untied * (n + m + 1) / (12 * n * m)), sqrt((1 / n + 1 / m) / 4)
+        found = 0.5 + self._errors() * area, self._errors() * share
+        return {name: min(1.0, x) for name, x in zip((LEAST_AUC, LEAST_ADVANTAGE), found, strict=True)}
 
 
 def judgements(scored: Sequence[Scored], tests: ScoreTests) -> list[Judgement]:
@@ -222,11 +257,15 @@ def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[
     for c in claims:
         out |= three(f"TPR at FPR {_NAMES[c.fpr]}", c.tpr)
     out |= three("membership advantage", advantage(members, strangers, level))
-    return out | {
-        SHOWN: scored.visible,
-        "AUC without the synthetic table": scored.blind.auc,
-        "p-value without the synthetic table": scored.blind.p_value,
-    }
+    return (
+        out
+        | test.least_seen()
+        | {
+            SHOWN: scored.visible,
+            "AUC without the synthetic table": scored.blind.auc,
+            "p-value without the synthetic table": scored.blind.p_value,
+        }
+    )
 
 
 def three(name: str, found: Interval) -> dict[str, float | None]:
@@ -267,5 +306,19 @@ def _verdict(result: Result, test: Judgement, acceptable: float) -> tuple[Verdic
         return "cannot tell", ["cannot tell: " + _SMALL_RATE.format(acceptable)]
     if together[0].high <= acceptable:
         return "cannot tell", ["cannot tell: " + _COARSE.format(test.visible, acceptable)]
+    tied, reached = _at_threshold(test.strangers)
+    if reached > acceptable:
+        return "cannot tell", ["cannot tell: " + _TIED.format(100 * tied)]
     more = max(1.1, ((together[0].high - together[0].value) / acceptable) ** 2)
     return "cannot tell", ["cannot tell: " + _WIDE.format(*(ceil(more * x) for x in sizes), acceptable)]
+
+
+def _at_threshold(strangers: Floats) -> tuple[float, float]:
+    """Return the share of strangers who have the score at which a tenth of them would be claimed; scores ascend.
+
+    And the risk of claiming all who score at least as high, among people who leak nothing: the limit of any number.
+    """
+    m, a = len(strangers), RATES[0]
+    threshold = strangers[m - max(1, int(a * (m + 1) + 1e-9))]
+    first, last = (int(np.searchsorted(strangers, threshold, side=side)) for side in ("left", "right"))
+    return float(last - first) / m, (float(m - first) / m - a) / (1 - a)

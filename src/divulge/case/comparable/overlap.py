@@ -9,13 +9,13 @@ from divulge.case.case import Case
 from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, record_columns
 from divulge.case.comparable.labels import labels_of
 
-__all__ = ["no_overlap", "overlap", "shared_rows"]
+__all__ = ["IN_BOTH", "no_overlap", "overlap", "shared_rows"]
 
 _LEVEL = 0.001
 """One random split in a thousand fails each of the two tests, a start value; the p-values are calibrated in
 tests/case/test_preconditions.py and tests/calibration/test_comparable_calibration.py."""
 _ENOUGH = 100
-_REMEDY = "more than a random split of these people gives; remove people who are in both"
+IN_BOTH = "more than a random split of these people gives; remove people who are in both"
 
 
 def no_overlap(case: Case) -> Check | None:
@@ -30,7 +30,7 @@ def no_overlap(case: Case) -> Check | None:
         check="no overlap",
         ok=False,
         detail=f"of the tenth of people with the nearest neighbours, {100 * (1 - near.near_own):.1f}% have theirs in "
-        f"the other table: {_REMEDY}",
+        f"the other table: {IN_BOTH}",
     )
 
 
@@ -46,7 +46,7 @@ def overlap(case: Case) -> Check | None:
     shared, p = shared_rows(real, holdout, case.rng(f"overlap {data_hash(case)}"))
     detail = f"{shared:,} of {len(holdout):,} holdout rows equal a real row"
     if p <= _LEVEL:
-        return Check(check="no overlap", ok=False, detail=f"{detail}: {_REMEDY}")
+        return Check(check="no overlap", ok=False, detail=f"{detail}: {IN_BOTH}")
     return Check(check="no overlap", ok=True, detail=detail + ", as a random split of these people may give")
 
 

@@ -27,6 +27,7 @@ from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
+from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.tiles import state_words
 
 __all__ = ["page"]
@@ -121,7 +122,7 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "fidelity": html_kept.kept(data),
         "ruler": words.RULER,
         "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],
-        "limits": words.LIMITS,
+        "limits": limits_in_words(data),
     }
 
 

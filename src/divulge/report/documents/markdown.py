@@ -16,6 +16,7 @@ from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import Decision, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
+from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.tiles import state_words
 
 __all__ = ["markdown"]
@@ -486,7 +487,7 @@ def _method(data: Assessment) -> str:
         for k, v in settings_of(data).items()
         if v not in (None, [])
     )
-    limits = "\n".join(f"- {line}" for line in words.LIMITS)
+    limits = "\n".join(f"- {line}" for line in limits_in_words(data))
     return section_of(
         "Method and limits", risk, rows, "\n".join(verdicts), limits, f"Settings: {run}." if run else "",
         f"Command: {escaped(data.command)}" if data.command else "",

@@ -8,6 +8,7 @@ from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 
 __all__ = [
+    "SAME_PEOPLE",
     "SEES_A_COPY",
     "TOO_CLOSE",
     "UNFAIR",
@@ -32,6 +33,8 @@ TOO_CLOSE = (
 """Why a run without a finding cannot say "none found" where fidelity is higher than chance allows."""
 UNFAIR = "members and strangers can be told apart without the synthetic table"
 """Why a comparison bounds nothing, however many people there are."""
+SAME_PEOPLE = "more people stand in both real and holdout than chance gives"
+"""Another reason why."""
 _NAMED = 5  # columns or comparisons that a sentence names at most
 
 

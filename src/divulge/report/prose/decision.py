@@ -9,7 +9,7 @@ from divulge.report import formatting, order
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.bounds import UNFAIR, undecided
+from divulge.report.prose.bounds import undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
@@ -170,12 +170,12 @@ def _why(data: Assessment) -> str:
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:
         return ": the values are so coarse that even a full copy would hardly show"
-    unfair = {test_name(b.attack) for b in wide if b.why}
+    unfair = {test_name(b.attack): b.why for b in wide if b.why}
     tests = [t for t in reaches(data) if t.required]
     few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
     have = "has" if len(few) == 1 else "have"
     why = [f"{len(few)} of {len(tests)} required main tests {have} too few people for that ({quoted(few)})"] * bool(few)
-    why += [f"{UNFAIR} ({', '.join(sorted(unfair)).lower()})"] * bool(unfair)
+    why += [f"{reason} ({name.lower()})" for name, reason in sorted(unfair.items())]
     return f": {', and '.join(why)}" if why else ""
 
 

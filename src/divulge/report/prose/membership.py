@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from divulge.attacks.membership.results import LEAST_AUC
 from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.prose.compared import plain_share
+from divulge.report.prose.compared import how_many, plain_share
 from divulge.report.prose.several_tables import by_number_in_words
 from divulge.report.prose.tiles import tiles
+from divulge.stats.roc import least_strangers
 
 __all__ = ["DEFINITION", "membership_in_words", "membership_line"]
 
@@ -22,7 +24,7 @@ def membership_in_words(data: Assessment) -> list[str]:
     """Return what was found about membership, one sentence each; [] where it was not tested."""
     tile = next(t for t in tiles(data) if t.id == "membership")
     if tile.r is None:
-        return []
+        return [tile.sentence] if tile.state == "cannot tell" else []
     own = [r for r in data.results if r.attack == "membership"]
     told = [tile.sentence, _scores(own), *_numbers(tile.r), by_number_in_words(tile.r), _blind(tile.r), _people(data)]
     return [t for t in told if t]
@@ -32,7 +34,7 @@ def membership_line(data: Assessment) -> list[str]:
     """Return the answer about membership in one line, with its risk; [] where it was not tested."""
     tile = next(t for t in tiles(data) if t.id == "membership")
     if tile.r is None:
-        return []
+        return [f"Membership: {tile.state}. {tile.sentence}"] if tile.state == "cannot tell" else []
     risk = "" if tile.r.risk is None else f" Risk {_interval(tile.r)}."
     own = [r for r in data.results if r.attack == "membership"]
     return [f"Membership: {tile.state}. {tile.sentence}{risk} {_scores(own)}"]
@@ -56,14 +58,36 @@ def _numbers(r: ResultRecord) -> list[str]:
     area = r.context.get("AUC")
     if area is None:
         return []
-    rates = [(a, *_three(r, f"TPR at FPR {a}")) for a in ("10%", "1%", "0.1%")]
-    shown = [f"{percent(v)} ({percent(low)} to {percent(high)}) where {a} of strangers are" for a, v, low, high in rates
-             if v is not None and low is not None and high is not None]  # fmt: skip
     value, low, high = _three(r, "AUC")
+    rates = "; ".join(_rate(r, rate) for rate in ("10%", "1%", "0.1%"))
+    least = r.context.get(LEAST_AUC)
+    found = "" if least is None else f" With so many people, {percent(least)} or more is found with 80% power."
     return [
-        f"By {r.variant}, so many members are taken for members: {'; '.join(shown)}." if shown else "",
+        f"By {r.variant}, so many members are taken for members: {rates}.",
         f"A member scores higher than a stranger in {percent(value)} of pairs ({percent(low)} to {percent(high)}); "
-        "50% is chance (AUC).",
+        f"50% is chance (AUC).{found}",
+        *_advantage(r),
+    ]
+
+
+def _rate(r: ResultRecord, name: str) -> str:
+    """Return the share of members taken where this share of strangers is, or how many strangers it takes to know."""
+    value, low, high = _three(r, f"TPR at FPR {name}")
+    where, n = f"where {name} of strangers are", 0 if r.holdout is None else r.holdout.n or 0
+    needed = least_strangers(float(name[:-1]) / 100, 0.95 if r.risk is None else r.risk.level)
+    if value is None:
+        return f"not known {where}, which takes {needed:,} strangers"
+    told = f"{percent(value)} ({percent(low)} to {percent(high)}) {where}"
+    return told if n >= needed else f"{told} (a lower limit takes {needed:,} strangers)"
+
+
+def _advantage(r: ResultRecord) -> list[str]:
+    value, low, high = _three(r, "membership advantage")
+    if value is None or low is None or high is None:
+        return []
+    return [
+        f"In the upper half of all scores are {100 * value:.1f} points more of the members than of the strangers "
+        f"({100 * low:.1f} to {100 * high:.1f}; membership advantage)."
     ]
 
 
@@ -87,4 +111,11 @@ def _people(data: Assessment) -> str:
     if s is None or s.recognised is None:
         return ""
     who = "Nobody is" if not s.recognised else f"{s.recognised:,} people ({plain_share(s.recognised / s.n, s.n)}) are"
-    return f"{who} recognised one by one; of those who are, at most 10% are expected by chance."
+    told = f"{who} recognised one by one; of those who are, at most 10% are expected by chance."
+    if not s.recognised or s.recognised_not_near is None:
+        return told
+    n = s.recognised_not_near
+    return (
+        f"{told} Of them {how_many(n, s.recognised)} {'is' if n == 1 else 'are'} given away by margins or the "
+        "classifier and by no distance."
+    )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from divulge.core.result import number, percent
-from divulge.report import formatting
+from divulge.report import formatting, words
 from divulge.report.model import Assessment, ResultRecord
 from divulge.tables.stacking import TOGETHER
 
-__all__ = ["by_number_in_words", "together_in_words"]
+__all__ = ["by_number_in_words", "limits_in_words", "together_in_words"]
 
 _BEST = "AUC of the best single table"
 _GAIN = "gain of all tables over the best single one"
@@ -21,6 +21,12 @@ def together_in_words(data: Assessment) -> str:
     which = f"Several {TOGETHER}" if "…" in told else formatting.capitalized(told)
     which = which.replace("tables", "synthetic tables", 1)
     return f"{which}. All that is said of the synthetic table is said of their rows together."
+
+
+def limits_in_words(data: Assessment) -> list[str]:
+    """Return what the numbers do not prove, for one synthetic table or for several."""
+    together = bool(together_in_words(data))
+    return [words.SEVERAL_TABLES if together and line == words.ONE_TABLE else line for line in words.LIMITS]
 
 
 def by_number_in_words(r: ResultRecord) -> str:

@@ -11,9 +11,9 @@ from divulge.measures.result import FidelityVerdict
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord, Utility
 from divulge.report.prose import use, wp216
-from divulge.report.prose.bounds import UNFAIR
 from divulge.report.prose.compared import Bar, bars, is_mean, short
 from divulge.report.prose.reach import NOT_BOUNDED, reaches
+from divulge.stats.roc import least_strangers
 
 __all__ = [
     "Asked",
@@ -125,15 +125,19 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     r = _representative(q, data)
     if r is None:
         failed = any(f.attack == q.id for f in data.failed)
-        reason = next((o.why for o in data.not_run if o.attack == q.id and o.why), "")
+        if vain := _in_vain(q, data):
+            return Tile(q.id, q.name, q.question, "cannot tell", (), vain, q.clean, "", None)
+        whys = [(o.attack, o.why) for o in data.not_run]
+        whys += [(o.attack, o.why) for o in data.left_out if o.n == o.of]
+        reason = next((why for attack, why in whys if attack == q.id and why), "")
         why = f"Not tested: {reason}." if reason else f"Not tested. {q.untested}"
         why = "Not tested: the attack failed." if failed else why
         if q.id == "membership" and data.verdict.verdict in FOUND:
             why += " What was found here may already tell it."
         return Tile(q.id, q.name, q.question, "not tested", (), why, q.clean, "", None)
     state, told, question = state_of(r, data), short(r), q.question
-    if any(b.why and identity(b) == identity(r) for b in data.verdict.bounds):
-        told = f"{UNFAIR[0].upper()}{UNFAIR[1:]}, so that the bars say nothing about it."
+    if unfair := next((b.why for b in data.verdict.bounds if b.why and identity(b) == identity(r)), ""):
+        told = f"{unfair[0].upper()}{unfair[1:]}, so that the bars say nothing about it."
     if state == "deficit found" and q.id != "membership":
         told += f" {_NO_PROTECTION}"
     if state in ("none found", "cannot tell"):
@@ -143,6 +147,13 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
         state, told = "excess found", f"{person} {told}"
     return Tile(q.id, q.name, question, state, bars(r), told, q.clean, _small(r), r)
+
+
+def _in_vain(q: Asked, data: Assessment) -> str:
+    """Return why membership was tested and nothing can be told; "" where it was not tested."""
+    if q.id != "membership" or all(r.attack != q.id or r.verdict != "cannot tell" for r in data.results):
+        return ""
+    return f"Too few strangers: this test needs {least_strangers(0.1, data.settings.level)} or more to tell anything."
 
 
 def _open(q: Asked, data: Assessment, state: State, told: str) -> tuple[State, str]:
