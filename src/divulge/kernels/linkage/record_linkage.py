@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.distinct_values import distinct_values
 from divulge.core.hashing import once as kept_once
 from divulge.kernels._box_tree import Exact
 from divulge.kernels._native.library import Filled
@@ -238,7 +239,7 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
             mine = mine[np.argsort(pairs[1][mine], kind="stable")]
         query, other = pairs[i][mine], pairs[1 - i][mine]
         loop, exact = _walk(walked, checked, ks, bool(i), out), _exact(checked)
-        for listed in walked.near.up_to(walked.reach, np.unique(query)):
+        for listed in walked.near.up_to(walked.reach, distinct_values(query)):
             part = slice(*np.searchsorted(query, (listed.queries[0], listed.queries[-1] + 1)))
             place = np.searchsorted(listed.queries, query[part])
             task = loop(listed, mine[part], place, query[part], other[part])
