@@ -10,6 +10,7 @@ import numpy as np
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
+from divulge.core.coded_scores import CODED_FROM
 from divulge.run.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.options import RunOptions
 from divulge.run.plan import Task
@@ -29,7 +30,7 @@ __all__ = [
 
 _REPEATED = 0.3
 """Distinct values a row of a sample from which a column is taken to have new values in further rows."""
-_SCORE = 8  # bytes of the score of a person
+_SCORE, _CODED = 8, 2  # bytes of the score of a person, and of one that is coded
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _TAUGHT = 40_000  # rows at most that models are trained on
 
@@ -162,7 +163,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "distinct value": work.levels,
         "cell in distances": work.rows * work.columns * work.attacks,
         "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
-        "byte of scores": _SCORE * work.scores,
+        "byte of scores": (_CODED if work.asked >= CODED_FROM else _SCORE) * work.scores,
         "membership": work.membership,
         "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
         "fidelity": work.fidelity,
