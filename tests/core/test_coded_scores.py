@@ -33,9 +33,11 @@ def test_every_bit_comes_back(n_values):
     assert len(found) == found.size == len(scores)
 
 
-def test_a_column_of_a_table_is_coded():
+def test_a_column_does_not_keep_its_table(monkeypatch):
     table = np.random.default_rng(1).integers(0, 3, (50, 4)) / 2
     same_bits(decoded(coded(table[:, 1])), np.ascontiguousarray(table[:, 1]))
+    monkeypatch.setattr(coded_scores, "_MOST", 2)
+    assert coded(table[:, 1]).base is None
 
 
 def test_scores_of_which_most_differ_stay_as_they_are(monkeypatch):

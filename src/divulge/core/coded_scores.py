@@ -66,7 +66,8 @@ def coded(scores: Floats) -> Floats | CodedScores:
     """
     if len(scores) < CODED_FROM:
         return scores
-    bits = np.ascontiguousarray(scores).view(np.int64)  # of bits -0.0 is not 0.0, and nan is nan
+    scores = np.ascontiguousarray(scores)  # a column would keep its whole table
+    bits = scores.view(np.int64)  # of bits -0.0 is not 0.0, and nan is nan
     if len(distinct_values(bits[:_SAMPLED])) > _MOST or len(values := distinct_values(bits)) > _MOST:
         return scores
     return CodedScores(values.view(np.float64), np.searchsorted(values, bits).astype(_codes_of(values)))
