@@ -134,9 +134,17 @@ def test_fewer_people_take_less():
 
 def test_coded_scores_take_less():
     """From 65,536 people on a score is one or two bytes; the scores themselves are more."""
-    few, many = (replace(WORK, asked=n, people=n, scores=105 * n) for n in (CODED_FROM - 1, CODED_FROM))
-    held = [bytes_parts(work)["byte of scores"] for work in (few, many)]
-    assert held == [8 * few.scores, 2 * many.scores]
+    n, m = CODED_FROM, CODED_FROM // 4
+
+    def held(members, strangers, asked=None):
+        people = members + strangers
+        work = replace(WORK, members=members, people=people, asked=asked or people, scores=100 * (asked or people))
+        return round(bytes_parts(work)["byte of scores"])
+
+    assert held(n - 1, m) == 800 * (n + m - 1)
+    assert held(n, m) == 200 * n + 800 * m
+    assert held(4 * n, n) == 1000 * n
+    assert held(4 * n, n, asked=n) == 800 * n
 
 
 @pytest.mark.slow

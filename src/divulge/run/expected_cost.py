@@ -73,6 +73,8 @@ class Work:
     fidelity: bool = False
     fidelity_models: bool = False
     utility: bool = False
+    members: int = 0
+    """Rows of the real table, of the people; 0 where the sides are not told apart."""
 
     def of_people(self, share: float) -> Work:
         """Return the work where a share of the people is asked."""
@@ -122,6 +124,7 @@ def work_of(
         fidelity=options.fidelity,
         fidelity_models=options.fidelity and options.fidelity_models,
         utility=options.utility,
+        members=rows[0],
     )
 
 
@@ -163,13 +166,22 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "distinct value": work.levels,
         "cell in distances": work.rows * work.columns * work.attacks,
         "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
-        "byte of scores": (_CODED if work.asked >= CODED_FROM else _SCORE) * work.scores,
+        "byte of scores": _bytes_of_scores(work),
         "membership": work.membership,
         "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
         "fidelity": work.fidelity,
         "pair of columns in fidelity": work.columns**2 * work.fidelity,
         "cell in fidelity": work.rows * work.columns * work.fidelity,
     }
+
+
+def _bytes_of_scores(work: Work) -> float:
+    """Return the bytes of the scores of members and of strangers; each side is coded where it is long enough."""
+    out = 0.0
+    for side in (work.members, work.people - work.members):
+        share = side / max(1, work.people)
+        out += work.scores * share * (_CODED if work.asked * share >= CODED_FROM else _SCORE)
+    return out
 
 
 def seconds_parts(work: Work) -> dict[str, float]:
