@@ -12,6 +12,8 @@ import pytest
 import divulge
 from divulge.attacks.inference.inference import OF_A_COPY, WAYS
 from divulge.case.case import COLLECTED
+from divulge.core import coded_scores
+from divulge.core.coded_scores import CodedScores
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
 from divulge.kernels._native.library import at_level, levels
@@ -401,6 +403,23 @@ def test_all_targets_of_a_run_are_found_in_two_walks(monkeypatch):
     assert walks == ([5, 5] if levels() else [])
     with at_level("none"):
         assert told(every(tables)) == told(together)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not levels(), reason="no compiled loops")
+def test_answers_in_little_memory_change_no_digit(monkeypatch):
+    from_rows, waiting = importlib.import_module("divulge.attacks.inference._from_rows"), []
+    plain = from_rows._in_little_memory
+    monkeypatch.setattr(from_rows, "_in_little_memory", lambda found: waiting.append(plain(found)) or waiting[-1])
+    monkeypatch.setattr("divulge.kernels.neighbours.leave_one_out._FEW", 0)
+    tables, asked = draw(8), {"target": ["age", "ill"], "subgroups": []}
+    before = every(tables, **asked)
+    monkeypatch.setattr(coded_scores, "CODED_FROM", 1)
+    assert told(every(tables, **asked)) == told(before)
+    coded = [
+        [len(a) for a in answers] for answers in waiting[4:] if all(isinstance(a, CodedScores) for a in answers[::3])
+    ]
+    assert sorted(coded) == [[160, 0, 0, 160]] * 2 + [[160] * 4] * 2  # nobody looks at the vote of rows that agree
 
 
 def test_ways_stand_in_their_own_order():

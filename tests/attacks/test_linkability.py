@@ -17,6 +17,7 @@ from divulge.attacks.identity.linkability import _entropy, random_meeting
 from divulge.case.case import COLLECTED, build_case
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import Column, Schema
+from divulge.kernels.linkage import record_linkage
 from divulge.kernels.linkage._chance import link_probability
 from divulge.kernels.linkage.record_linkage import ColumnHalf, chances, once
 from divulge.kernels.neighbours.gower import Field, fit_ruler
@@ -211,6 +212,21 @@ def test_the_compiled_walk_counts_as_the_matrices_do(seed, monkeypatch):
         assert np.array_equal(chances(halves, ks, engine="compiled", threads=threads), slow)
     turned = chances(halves[::-1], ks, engine="compiled")
     assert np.abs(turned - slow).max() < 1e-12
+
+
+@pytest.mark.parametrize("engine", ["compiled", "numpy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_people_are_linked_in_parts_to_the_bit(seed, engine, monkeypatch):
+    rng = np.random.default_rng(seed)
+    halves = [half(rng, 60, 50) for _ in range(2)]
+    whole = chances(halves, [1, 3, 10], engine=engine)
+    asked = []
+    monkeypatch.setattr(record_linkage, "_PEOPLE", 7)
+    monkeypatch.setattr(
+        record_linkage, "_chances", lambda *given, of=record_linkage._chances: asked.append(0) or of(*given)
+    )
+    assert chances(halves, [1, 3, 10], engine=engine).tobytes() == whole.tobytes()
+    assert len(asked) > 2
 
 
 @pytest.mark.slow

@@ -4,11 +4,14 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from divulge.core.process_wide import _Shared, one_thread, quiet
+from divulge.core import process_wide
+from divulge.core.process_wide import _Shared, one_thread, quiet, return_memory
 
 
 def n_threads():
@@ -80,3 +83,29 @@ def test_an_error_leaves_it():
         except ZeroDivisionError:
             pass
     assert left == ["left", "left"]
+
+
+def test_memory_is_returned_where_the_library_can(monkeypatch):
+    asked = []
+    monkeypatch.setattr(process_wide, "_trim", lambda: asked.append)
+    return_memory()
+    assert asked == [0]
+    monkeypatch.setattr(process_wide, "_trim", lambda: None)
+    return_memory()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists() or process_wide._trim() is None, reason="Linux with glibc")
+def test_freed_memory_is_the_systems_again():
+    """What small arrays leave behind an array that stays is kept by the library until it is asked."""
+
+    def resident():
+        line = next(r for r in Path("/proc/self/status").read_text().splitlines() if r.startswith("VmRSS"))
+        return int(line.split()[1]) * 1024
+
+    arrays = [np.ones(8_000) for _ in range(600)]  # 38 MB, each too small to be mapped alone
+    last = arrays.pop()
+    del arrays
+    before = resident()
+    return_memory()
+    assert resident() < before - 20_000_000
+    assert last.all()

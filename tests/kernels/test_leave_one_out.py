@@ -109,6 +109,17 @@ def test_two_thousand_tables_at_each_level(level, monkeypatch):
 
 
 @pytest.mark.skipif(not LEVELS, reason="no compiled loops")
+def test_what_nobody_looks_at_is_left_out(monkeypatch):
+    monkeypatch.setattr(leave_one_out, "_FEW", 0)
+    given = task(1)
+    whole, some = answers_without(*given), answers_without(*given, wanted=("share", "nearest"))
+    for one, other in zip(whole, some, strict=True):
+        assert len(other.distance) == len(other.vote) == 0
+        np.testing.assert_array_equal(one.nearest, other.nearest)
+        np.testing.assert_array_equal(one.share, other.share)
+
+
+@pytest.mark.skipif(not LEVELS, reason="no compiled loops")
 def test_the_flag_ends_a_running_walk(monkeypatch):
     def told_to_stop(part, n, step, threads, progress, stop):
         stop[0] = 1

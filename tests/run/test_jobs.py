@@ -12,16 +12,20 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import divulge
 from divulge.attacks import CATALOGUE, registry
 from divulge.case.case import build_case
 from divulge.case.distances import distances_of
+from divulge.core import coded_scores
+from divulge.core.coded_scores import CodedScores
 from divulge.core.process_wide import one_thread
 from divulge.kernels import runtime
 from divulge.run import runner, schedule
 from divulge.run.checkpoints import Interrupted
+from divulge.stats import two_sample
 
 N = 120
 
@@ -70,6 +74,35 @@ CASES = [
     pytest.param({"positive_control": 0.1, "unit": None}, id="control", marks=pytest.mark.slow),
     pytest.param({"people": 100, "unit": None, "membership": True}, id="sample", marks=pytest.mark.slow),
 ]
+
+
+def test_answers_hold_coded_scores(monkeypatch):
+    plain = divulge.cap(REAL, SYNTHETIC, holdout=HOLDOUT, keys=["age"], target="job")
+    monkeypatch.setattr(coded_scores, "CODED_FROM", 1)
+    direct = divulge.cap(REAL, SYNTHETIC, holdout=HOLDOUT, keys=["age"], target="job")
+    kept = runner._in_little_memory(runner.Answer((plain, replace(plain, individual=None)), kept=True))
+    for found in (direct, kept.found[0]):
+        assert all(isinstance(s, CodedScores) for s in found.individual.kept)
+        assert found.individual.real.tobytes() == plain.individual.real.tobytes()
+        assert found.individual.holdout.tobytes() == plain.individual.holdout.tobytes()
+    assert kept.found[1].individual is None and kept.kept
+    assert runner._in_little_memory(runner.Answer("failed")).found == "failed"
+
+
+@pytest.mark.slow
+def test_scores_in_little_memory_change_no_byte(tmp_path, monkeypatch):
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", 50)  # families of many people are corrected by blocks of scores
+    returned, settings = [], {"keys": ["age", "sex"], "targets": ["job", "ill"], "unit": None}
+    monkeypatch.setattr(runner, "return_memory", lambda: returned.append(None))
+    one = run(tmp_path / "one", 1, **settings)
+    assert not returned
+    monkeypatch.setattr(coded_scores, "CODED_FROM", 1)
+    monkeypatch.setattr(runner, "_ROOM", 0)
+    other = run(tmp_path / "other", 1, **settings)
+    assert other[0] == one[0]
+    assert other[1].equals(one[1])
+    assert other[2:] == one[2:]
+    assert len(returned) == len(one[2]) + 1  # after each test, and after all
 
 
 @pytest.mark.parametrize("settings", CASES)
@@ -252,6 +285,7 @@ import divulge
 from divulge.run import runner, schedule
 from divulge.kernels import runtime
 from divulge.run.checkpoints import Interrupted
+from divulge.stats import two_sample
 
 def attacked(case, task):
     if task.attack == "dcr":

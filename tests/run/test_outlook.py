@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,10 +13,11 @@ import divulge
 from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.cli import cli
+from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import ColumnError, SettingError
 from divulge.run import asked_elsewhere, forecast
 from divulge.run.asked_elsewhere import NO_ROOM_TO_SEARCH
-from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, work_of
+from divulge.run.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, work_of
 from divulge.run.forecast import prepared, sizes_of
 from divulge.run.memory import Room
 from divulge.run.options import Attacker, Reading, RunOptions
@@ -129,6 +131,21 @@ def test_fewer_people_take_less():
     assert costs == sorted(costs)
     assert WORK.of_people(1.0) == WORK
     assert expected_seconds(WORK, 1) > expected_seconds(WORK, 4)
+
+
+def test_coded_scores_take_less():
+    """From 65,536 people on a score is one or two bytes; the scores themselves are more."""
+    n, m = CODED_FROM, CODED_FROM // 4
+
+    def held(members, strangers, asked=None):
+        people = members + strangers
+        work = replace(WORK, members=members, people=people, asked=asked or people, scores=100 * (asked or people))
+        return round(bytes_parts(work)["byte of scores"])
+
+    assert held(n - 1, m) == 800 * (n + m - 1)
+    assert held(n, m) == 200 * n + 800 * m
+    assert held(4 * n, n) == 1000 * n
+    assert held(4 * n, n, asked=n) == 800 * n
 
 
 @pytest.mark.slow

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from divulge.core import coded_scores
+from divulge.core.coded_scores import CodedScores, coded
 from divulge.core.errors import SettingError
-from divulge.stats import max_t, moments, resampling, two_sample
+from divulge.stats import Outcomes, compare, max_t, moments, resample, resampling, two_sample
 from divulge.stats.moments import limit_of
 
 
@@ -106,6 +108,37 @@ def test_columns_are_the_table_that_they_make(limit, monkeypatch):
     of_columns = max_t(list(a.T), list(b.T), rng=np.random.default_rng(1))
     assert of_table.critical == of_columns.critical
     np.testing.assert_array_equal(of_table.p_adjusted, of_columns.p_adjusted)
+
+
+@pytest.mark.parametrize("n_tests", [5, 15])  # of few tests also those have exact p-values that are not 0 and 1
+@pytest.mark.parametrize("households", [False, True])
+@pytest.mark.parametrize("limit", [10, 20_000])
+def test_coded_columns_change_no_bit(limit, households, n_tests, monkeypatch):
+    monkeypatch.setattr(two_sample, "RESAMPLE_UP_TO", limit)
+    monkeypatch.setattr(coded_scores, "CODED_FROM", 1)
+    a, b = (list(np.tile(scores(seed, n), (1, n_tests // 5)).T) for seed, n in ((11, 300), (12, 200)))
+    units = {}
+    if households:
+        rng = np.random.default_rng(13)
+        units = {"cluster_members": rng.integers(0, 150, 300), "cluster_strangers": rng.integers(0, 90, 200)}
+    small = [[coded(c) for c in side] for side in (a, b)]
+    assert all(isinstance(c, CodedScores) for side in small for c in side)
+    plain, found = (max_t(*sides, rng=np.random.default_rng(1), draws=99, **units) for sides in ((a, b), small))
+    assert (found.critical, found.level_each) == (plain.critical, plain.level_each)
+    assert found.p_adjusted.tobytes() == plain.p_adjusted.tobytes()
+    assert found.p_value.tobytes() == plain.p_value.tobytes()
+
+
+def test_coded_columns_are_resampled_to_the_bit(monkeypatch):
+    monkeypatch.setattr(coded_scores, "CODED_FROM", 1)
+    a, b = scores(14, 90)[:, 1:2].T / 2, scores(15, 70)[:, 1:2].T / 2
+    quick = [compare(Outcomes(a[0]), Outcomes(b[0]), rng=np.random.default_rng(0), draws=0)]
+    assert quick[0].may_resample
+    plain, found = (
+        resample(*sides, quick, rng=np.random.default_rng(1), draws=99)[0]
+        for sides in ((list(a), list(b)), ([coded(a[0])], [coded(b[0])]))
+    )
+    assert (found.risk, found.difference) == (plain.risk, plain.difference)
 
 
 @pytest.mark.parametrize(("n", "most"), [(1_000, 1), (20_000_000, 1), (1_000_000, 40), (1_000_000, 1000)])

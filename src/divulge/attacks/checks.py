@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.core.coded_scores import coded_by_cell
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
 from divulge.core.schema import check_columns, column_names
@@ -143,8 +144,10 @@ def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
     real, _, holdout = table.cells
     if real is None:
         return None
-    strangers = scores[holdout] if table.has_holdout and holdout is not None else None
-    return Individual(real=scores[real], holdout=strangers, real_times=table.times[0], holdout_times=table.times[2])
+    strangers = coded_by_cell(scores, holdout) if table.has_holdout and holdout is not None else None
+    return Individual(
+        real=coded_by_cell(scores, real), holdout=strangers, real_times=table.times[0], holdout_times=table.times[2]
+    )
 
 
 def rate_of(outcome: Outcomes) -> Rate:

@@ -61,13 +61,13 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
         return _permuted_family([cast(Isolation, c) for c in comparisons], case.level), comparisons
     if all(isinstance(c, Paired) for c in comparisons):
         return _holm_family(results, case.level), comparisons
-    scores = [results[i].individual for i in order]
-    if any(s is None or s.holdout is None for s in scores):
+    people = [results[i].individual for i in order]
+    scores = [p.kept for p in people if p is not None]
+    members, strangers = [m for m, _ in scores], [s for _, s in scores if s is not None]
+    if len(strangers) < len(people):
         return _holm_family(results, case.level), comparisons
-    members = [s.real for s in scores if s is not None]
-    strangers = [s.holdout for s in scores if s is not None and s.holdout is not None]
     clusters: dict[str, Any] = {"cluster_members": case.units("real"), "cluster_strangers": case.units("holdout")}
-    if (first := scores[0]) is not None:  # all results of an attack are about the same rows
+    if (first := people[0]) is not None:  # all results of an attack are about the same rows
         clusters |= {"count_members": first.real_times, "count_strangers": first.holdout_times}
     back = np.argsort(order)
     if any("normal limit" in c.method for c in comparisons):

@@ -1,7 +1,8 @@
-"""Contexts of the whole process: linear algebra in one thread, and no warnings."""
+"""What is of the whole process: linear algebra in one thread, no warnings, and freed memory."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import sys
 import threading
@@ -11,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_thread", "quiet"]
+__all__ = ["one_thread", "quiet", "return_memory"]
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -55,3 +56,18 @@ class _Shared:
 
 quiet = _Shared(lambda: warnings.catch_warnings(action="ignore"))
 """Context in which no warning is shown."""
+
+
+def return_memory() -> None:
+    """Give freed memory back to the system, where the C library keeps it for later (glibc does, for each thread)."""
+    if (trim := _trim()) is not None:
+        trim(0)
+
+
+@functools.cache
+def _trim() -> Callable[[int], int] | None:
+    """Return the function of the C library that gives memory back; None where it has none."""
+    try:
+        return getattr(ctypes.CDLL(None), "malloc_trim", None)
+    except (OSError, TypeError):  # Windows
+        return None

@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.coded_scores import CodedScores, coded, decoded
+
 __all__ = [
     "FOUND",
     "IN_MEMORY",
@@ -21,6 +23,7 @@ __all__ = [
     "Rate",
     "Result",
     "Risk",
+    "Scores",
     "Value",
     "Verdict",
     "identity",
@@ -36,6 +39,9 @@ FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 Counts = Literal["people", "rows", "guesses"]
 """What rates are of: people, synthetic rows by whose person is nearest, or guesses that fit one person or not."""
 
+
+Scores = NDArray[np.float64] | CodedScores
+"""Scores of people, shape (n_people,), one by one or coded."""
 
 _JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 IN_MEMORY = ("individual", "table", "comparison", "counts", "hit", "measured")
@@ -96,16 +102,43 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
     """If nothing leaked, the risks of all comparisons of the attack lie between these limits, at this level."""
 
 
-class Individual(msgspec.Struct, frozen=True, kw_only=True):
+class Individual:
     """Scores per record, in the row order of the input; never in assessment.json."""
 
-    real: NDArray[np.float64]
-    """Shape (n_real,); nan if the attack skips the record."""
-    holdout: NDArray[np.float64] | None = None
-    """Shape (n_holdout,)."""
-    real_times: NDArray[np.int64] | None = None
-    """How many records each score of `real` stands for, where an engine merged equal records; None is one."""
-    holdout_times: NDArray[np.int64] | None = None
+    __slots__ = ("_holdout", "_real", "holdout_times", "real_times")
+
+    def __init__(
+        self,
+        *,
+        real: Scores,
+        holdout: Scores | None = None,
+        real_times: NDArray[np.int64] | None = None,
+        holdout_times: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._real, self._holdout = real, holdout
+        self.real_times, self.holdout_times = real_times, holdout_times
+        """How many records each score stands for, where an engine merged equal records; None is one."""
+
+    @property
+    def real(self) -> NDArray[np.float64]:
+        """Shape (n_real,); nan if the attack skips the record."""
+        return decoded(self._real)
+
+    @property
+    def holdout(self) -> NDArray[np.float64] | None:
+        """Shape (n_holdout,)."""
+        return None if self._holdout is None else decoded(self._holdout)
+
+    @property
+    def kept(self) -> tuple[Scores, Scores | None]:
+        """The scores of real and of holdout as they are kept: coded where that saves memory."""
+        return self._real, self._holdout
+
+    def coded(self) -> Individual:
+        """Return the scores in little memory."""
+        real, holdout = (s if s is None or isinstance(s, CodedScores) else coded(s) for s in self.kept)
+        assert real is not None
+        return Individual(real=real, holdout=holdout, real_times=self.real_times, holdout_times=self.holdout_times)
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
+from divulge.core.distinct_values import distinct_values
 from divulge.core.hashing import value_hashes
 from divulge.kernels.counts.contingency import ContingencyTable
 
@@ -47,12 +48,12 @@ class People:
 
     def n_persons(self, rows: slice = slice(None)) -> int:
         """Return the number of persons or households of some rows."""
-        return len(np.unique(self.person[rows]))
+        return len(distinct_values(self.person[rows]))
 
     def holders(self, groups: Ints, n_groups: int) -> Ints:
         """Return how many persons each group has, shape (n_groups,); rows of group -1 count nowhere."""
         known, size = np.flatnonzero(groups >= 0), int(self.person.max(initial=0)) + 1
-        return np.bincount(np.unique(groups[known] * size + self.person[known]) // size, minlength=n_groups)
+        return np.bincount(distinct_values(groups[known] * size + self.person[known]) // size, minlength=n_groups)
 
     def bits_in(self, column: str) -> Floats:
         """Return the bits of each row's value, by its frequency among all rows."""

@@ -19,9 +19,11 @@ from typing import Any, NamedTuple, Union, get_origin, get_type_hints
 import msgspec
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from divulge.attacks.membership.results import Judgement
-from divulge.core.result import Result
+from divulge.core.coded_scores import CodedScores
+from divulge.core.result import Individual, Result, Scores
 from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired
@@ -43,6 +45,13 @@ class Checkpoint(NamedTuple):
 
     results: tuple[Result, ...]
     coded: tuple[str, ...]
+
+
+class _Individual(msgspec.Struct, frozen=True):
+    real: NDArray[np.float64]
+    holdout: NDArray[np.float64] | None = None
+    real_times: NDArray[np.int64] | None = None
+    holdout_times: NDArray[np.int64] | None = None
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -158,13 +167,18 @@ def _encoded(value: Any) -> Any:
     """Return what msgspec can write in place of an array or a number of numpy."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Individual):
+        return _Individual(value.real, value.holdout, value.real_times, value.holdout_times)
     if isinstance(value, np.ndarray) and value.dtype.str in _DTYPES:
         return _Array(value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
     raise TypeError(f"{type(value).__name__} is not kept")
 
 
 def _decoded(kind: Any, value: Any) -> Any:
-    """Return an array, for a field that is declared as one."""
+    """Return an array, or the scores of people, for a field that is declared as such."""
+    if kind is Individual:
+        of = msgspec.convert(value, _Individual, dec_hook=_decoded)
+        return Individual(real=of.real, holdout=of.holdout, real_times=of.real_times, holdout_times=of.holdout_times)
     if get_origin(kind) is not np.ndarray:
         raise ValueError("no array is expected here")
     array = msgspec.convert(value, _Array)
@@ -179,12 +193,12 @@ def _decoded(kind: Any, value: Any) -> Any:
 def fits(results: Sequence[Result], attack: str, n_real: int, n_holdout: int) -> bool:
     """Return whether results are of an attack, and have a score for each person."""
     return all(
-        r.attack == attack
-        and (r.individual is None or _length(r.individual.real) == n_real)
-        and (r.individual is None or r.individual.holdout is None or _length(r.individual.holdout) == n_holdout)
-        for r in results
+        r.attack == attack and (r.individual is None or _fits(r.individual.kept, (n_real, n_holdout))) for r in results
     )
 
 
-def _length(array: Any) -> int:
-    return len(array) if array.ndim == 1 else -1
+def _fits(scores: tuple[Scores, Scores | None], n_rows: tuple[int, int]) -> bool:
+    return all(
+        s is None or ((isinstance(s, CodedScores) or s.ndim == 1) and len(s) == n)
+        for s, n in zip(scores, n_rows, strict=True)
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.spill import Spill
+from divulge.core.coded_scores import CODED_FROM
 from divulge.run.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.options import RunOptions
 from divulge.run.plan import Task
@@ -32,7 +33,7 @@ __all__ = [
 
 _REPEATED = 0.3
 """Distinct values a row of a sample from which a column is taken to have new values in further rows."""
-_SCORE = 8  # bytes of the score of a person
+_SCORE, _CODED = 8, 2  # bytes of the score of a person, and of one that is coded
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _TAUGHT = 40_000  # rows at most that models are trained on
 _IN_BLOCKS = 3 * Spill(Path()).block_rows
@@ -82,6 +83,8 @@ class Work:
     """Whether indices of tables in memory lie in files, block by block."""
     searched_bytes: int = 0
     """Bytes of memory of attacks that search a synthetic table whose rows lie in files."""
+    members: int = 0
+    """Rows of the real table, of the people; 0 where the sides are not told apart."""
 
     def of_people(self, share: float) -> Work:
         """Return the work where a share of the people is asked."""
@@ -132,6 +135,7 @@ def work_of(
         fidelity_models=options.fidelity and options.fidelity_models,
         utility=options.utility,
         in_files=options.spill is not None and options.engine not in COUNTING,
+        members=rows[0],
     )
 
 
@@ -173,7 +177,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "distinct value": work.levels,
         "cell in distances": _held(work) * work.columns * work.attacks,
         "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
-        "byte of scores": _SCORE * work.scores,
+        "byte of scores": _bytes_of_scores(work),
         "membership": work.membership,
         "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
         "fidelity": work.fidelity,
@@ -186,6 +190,15 @@ def _held(work: Work) -> float:
     """Return the rows that distances hold in memory: where indices lie in files, few beyond those of some blocks."""
     beyond = max(0, work.rows - _IN_BLOCKS) if work.in_files else 0
     return work.rows - (1 - _HELD) * beyond
+
+
+def _bytes_of_scores(work: Work) -> float:
+    """Return the bytes of the scores of members and of strangers; each side is coded where it is long enough."""
+    out = 0.0
+    for side in (work.members, work.people - work.members):
+        share = side / max(1, work.people)
+        out += work.scores * share * (_CODED if work.asked * share >= CODED_FROM else _SCORE)
+    return out
 
 
 def seconds_parts(work: Work) -> dict[str, float]:

@@ -17,7 +17,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError
-from divulge.core.process_wide import one_thread
+from divulge.core.process_wide import one_thread, return_memory
 from divulge.core.result import Result
 from divulge.kernels import runtime
 from divulge.report.environment import package_versions
@@ -138,15 +138,16 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
 
     def made(i: int) -> Answer:
         watch.attacking(f"{tasks[i].attack} {tasks[i].settings.get('target', '')}".strip(), (runner.run, i))
-        return runner.made(people.of(tasks[i].attack), tasks[i], about)
+        answer = _in_little_memory(runner.made(people.of(tasks[i].attack), tasks[i], about))
+        if sizes["size"](i) > _ROOM:
+            return_memory()
+        return answer
 
-    answers: dict[int, Answer] = {}
+    sizes, answers = _sizes(people, tasks), dict[int, Answer]()
     watch.begin_tests(len(tasks))
     waiting = Counter(t.attack for t in tasks)
     order = _by_weight(tasks) if in_order else range(len(tasks))
-    found = as_they_end(
-        made, order, _n_threads(case, runner.jobs), watch.posts, in_order=in_order, **_sizes(people, tasks)
-    )
+    found = as_they_end(made, order, _n_threads(case, runner.jobs), watch.posts, in_order=in_order, **sizes)
     import scipy.linalg  # noqa: F401 # its library is loaded before threads are limited
 
     # closed at once when the run is interrupted: tests that have not begun are cancelled
@@ -157,7 +158,19 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
             waiting[attack] -= 1
             if not waiting[attack]:
                 runner.finished(_told(attack, [answers[j] for j, t in enumerate(tasks) if t.attack == attack]))
+    if max(map(sizes["size"], range(len(tasks))), default=0) > _ROOM:
+        return_memory()
     return _outcome(tasks, answers)
+
+
+def _in_little_memory(answer: Answer) -> Answer:
+    """Return an answer whose results hold coded scores: they stay until all tests are made."""
+    if not isinstance(answer.found, tuple):
+        return answer
+    found = (
+        r if r.individual is None else msgspec.structs.replace(r, individual=r.individual.coded()) for r in answer.found
+    )
+    return answer._replace(found=tuple(found))
 
 
 def _n_threads(case: Case, jobs: int) -> int:

@@ -15,13 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.coded_scores import CodedScores
 from divulge.core.errors import SettingError
 from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.resampling import _blocks
 from divulge.stats.two_sample import _NO_SPREAD
 
-__all__ = ["Limit", "limit_of"]
+__all__ = ["Limit", "distinct_of", "limit_of"]
 
+_Column = Floats | CodedScores
 _DRAWS = 20_000
 _DIGITS = 53  # whole numbers up to 2**53 are exact
 _MOST_BITS = 24  # of a rounded score: more tell nothing
@@ -68,8 +70,8 @@ class _Steps:
 
 
 def limit_of(
-    members: Sequence[Floats],
-    strangers: Sequence[Floats],
+    members: Sequence[_Column],
+    strangers: Sequence[_Column],
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
     *,
@@ -81,7 +83,8 @@ def limit_of(
     Parameters
     ----------
     members, strangers
-        For each test the outcomes, shapes (n_members,) and (n_strangers,); nan where a test skips a person.
+        For each test the outcomes, shapes (n_members,) and (n_strangers,), coded or not; nan where a test skips a
+        person.
     cluster_members, cluster_strangers
         Person or household of each row; None is each row its own.
     count_members, count_strangers
@@ -142,7 +145,7 @@ class _Rows:
         return self.n if self.count is None else len(self.count)
 
 
-def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[Floats]) -> _Rows:
+def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[_Column]) -> _Rows:
     n_rows, nothing = len(columns[0]), np.empty(0, dtype=np.int64)
     if count is not None:
         if cluster is not None or np.shape(count) != (n_rows,):
@@ -159,7 +162,7 @@ def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[Floats]
     return _Rows(len(first), n_rows, order, np.append(first, n_rows), int(np.diff(np.append(first, n_rows)).max()))
 
 
-def _steps(members: Sequence[Floats], strangers: Sequence[Floats], n_rows: int, most: int) -> _Steps:
+def _steps(members: Sequence[_Column], strangers: Sequence[_Column], n_rows: int, most: int) -> _Steps:
     """Return steps so small as whole sums over all `n_rows` rows allow, where a cluster has at most `most` rows.
 
     The squares of the sums of clusters add up to `most` times the squares of the scores at most.
@@ -171,15 +174,20 @@ def _steps(members: Sequence[Floats], strangers: Sequence[Floats], n_rows: int, 
     return _Steps(top / 2.0 ** (_DIGITS - 1 - rows), top / 2.0**bits)
 
 
-def _highest(*columns: Floats) -> float:
-    return float(np.fmax.reduce([np.fmax.reduce(np.abs(c), initial=0.0) for c in columns]))
+def _highest(*columns: _Column) -> float:
+    return float(np.fmax.reduce([np.fmax.reduce(np.abs(distinct_of(c)), initial=0.0) for c in columns]))
 
 
-def _sums(columns: Sequence[Floats], rows: _Rows, steps: _Steps) -> _Sums:
+def distinct_of(column: _Column) -> Floats:
+    """Return the outcomes of a test, each at least once."""
+    return column.values if isinstance(column, CodedScores) else column
+
+
+def _sums(columns: Sequence[_Column], rows: _Rows, steps: _Steps) -> _Sums:
     n_tests = len(columns)
     x, w = np.zeros(n_tests), np.zeros(n_tests)
     xx, xw, ww = (np.zeros((n_tests, n_tests)) for _ in range(3))
-    skipping = any(np.isnan(c).any() for c in columns)
+    skipping = any(np.isnan(distinct_of(c)).any() for c in columns)
     for block in _blocks(rows.n_sums, n_tests):
         values = _taken(columns, rows, block)
         asked = _added((~np.isnan(values)).astype(np.float64), rows, block)
@@ -204,7 +212,7 @@ def _sums(columns: Sequence[Floats], rows: _Rows, steps: _Steps) -> _Sums:
     return _Sums(rows.n, x, w, xx, xw, ww)
 
 
-def _taken(columns: Sequence[Floats], rows: _Rows, block: slice) -> Floats:
+def _taken(columns: Sequence[_Column], rows: _Rows, block: slice) -> Floats:
     """Return the outcomes of the rows of some clusters, shape (n_rows, n_tests)."""
     which: slice | Ints = block
     if rows.order is not None:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from divulge.core.coded_scores import CodedScores, decoded
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
 from divulge.core.process_wide import one_thread
 from divulge.stats import two_sample
 from divulge.stats.exact import fisher, two_sided
 from divulge.stats.intervals import normal_quantile
-from divulge.stats.moments import Limit, limit_of
+from divulge.stats.moments import Limit, distinct_of, limit_of
 from divulge.stats.outcomes import Floats, Ints, _exact_sum, _zero_or_one
 from divulge.stats.resampling import _PERMUTATIONS, _blocks, _labels
 from divulge.stats.two_sample import _NO_SPREAD, Comparison
@@ -23,6 +24,7 @@ __all__ = ["Family", "max_t", "resample"]
 
 _COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
 _COUNTED_VALUES = 500
+_Column = Floats | CodedScores
 _Both = tuple[Ints | None, Ints | None]
 """Of members and of strangers."""
 _SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
@@ -43,8 +45,8 @@ class Family:
 
 
 def max_t(
-    members: Floats | Sequence[Floats],
-    strangers: Floats | Sequence[Floats],
+    members: Floats | Sequence[_Column],
+    strangers: Floats | Sequence[_Column],
     *,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
@@ -67,7 +69,7 @@ def max_t(
     ----------
     members, strangers
         Outcomes, shapes (n_members, n_tests) and (n_strangers, n_tests), or a column for each test, which saves the
-        memory of the table where people are many; nan where a test skips a person.
+        memory of the table where people are many, the more if it is coded; nan where a test skips a person.
         Keep the tests in a canonical order: columns are told apart by their position.
     cluster_members, cluster_strangers
         Person or household of each row, shapes (n_members,) and (n_strangers,); None is each row its own.
@@ -108,7 +110,7 @@ def max_t(
     if (cluster_members is None) != (cluster_strangers is None):
         raise SettingError("cluster_members, cluster_strangers: give both or neither.")
     n_tests = len(a)
-    if n_tests == 0 or min(a[0].size, b[0].size) == 0:
+    if n_tests == 0 or min(len(a[0]), len(b[0])) == 0:
         return Family(z, level, np.full(n_tests, np.nan), np.full(n_tests, np.nan))
     clusters, counts = (cluster_members, cluster_strangers), (count_members, count_strangers)
     if _is_few(counts):
@@ -117,7 +119,9 @@ def max_t(
     varied = _varied(a, b)
     # a test in which all outcomes are alike must not even change the order of the draws
     some = [[c for c, keep in zip(side, varied, strict=True) if keep] for side in (a, b)]
-    tested = np.array([not np.isnan(x).all() and not np.isnan(y).all() for x, y in zip(a, b, strict=True)])
+    tested = np.array(
+        [not any(np.isnan(distinct_of(c)).all() for c in both) for both in zip(a, b, strict=True)], dtype=np.bool_
+    )
     p_adjusted, p_value = np.where(tested, 1.0, np.nan), np.where(tested, 1.0, np.nan)
     if not varied.any():
         return Family(z, level, p_adjusted, p_value)
@@ -126,12 +130,12 @@ def max_t(
     return Family(family.critical, family.level_each, p_adjusted, p_value)
 
 
-def _columns(table: Floats | Sequence[Floats]) -> list[Floats]:
+def _columns(table: Floats | Sequence[_Column]) -> list[_Column]:
     """Return the outcomes of each test."""
     if isinstance(table, np.ndarray) and table.ndim != 2:
         raise SettingError("members, strangers: need two dimensions, and the same tests as columns.")
     columns = table.T if isinstance(table, np.ndarray) else table
-    return [np.asarray(c, dtype=np.float64) for c in columns]
+    return [c if isinstance(c, CodedScores) else np.asarray(c, dtype=np.float64) for c in columns]
 
 
 def _is_few(counts: _Both) -> bool:
@@ -140,19 +144,24 @@ def _is_few(counts: _Both) -> bool:
     return bool(given) and sum(int(c.sum()) for c in given) <= two_sample.RESAMPLE_UP_TO
 
 
-def _written_out(columns: list[Floats], count: Ints | None) -> list[Floats]:
+def _written_out(columns: list[_Column], count: Ints | None) -> list[_Column]:
     """Return the outcomes of each person, from those of rows that stand for several."""
-    return columns if count is None else [np.repeat(c, count) for c in columns]
+    return columns if count is None else [np.repeat(decoded(c), count) for c in columns]
+
+
+def _side_by_side(columns: Sequence[_Column]) -> Floats:
+    """Return the outcomes of several tests as a table."""
+    return np.stack([decoded(c) for c in columns], axis=1)
 
 
 def _of_varied(
-    members: list[Floats], strangers: list[Floats], clusters: _Both, counts: _Both, level: float, z: float,
+    members: list[_Column], strangers: list[_Column], clusters: _Both, counts: _Both, level: float, z: float,
     rng: np.random.Generator, draws: int,
 ) -> Family:  # fmt: skip
     """Return the family of tests that have two different outcomes each."""
     n_tests, alone = len(members), clusters[0] is None
     n_rows = sum(
-        side[0].size if n is None else int(n.sum()) for side, n in zip((members, strangers), counts, strict=True)
+        len(side[0]) if n is None else int(n.sum()) for side, n in zip((members, strangers), counts, strict=True)
     )
     exact = np.full(n_tests, np.nan)
     if alone:
@@ -163,20 +172,20 @@ def _of_varied(
         if n_clusters > two_sample.RESAMPLE_UP_TO:
             limit = limit_of(members, strangers, *clusters, count_members=counts[0], count_strangers=counts[1])
             return _limit_family(limit, exact, level, z, rng)
-        scaled = _standardise(*_pool(np.stack(members, axis=1), np.stack(strangers, axis=1), *clusters))
+        scaled = _standardise(*_pool(_side_by_side(members), _side_by_side(strangers), *clusters))
         return _family(scaled, exact, level, z, rng, draws)
 
 
-def _varied(members: Sequence[Floats], strangers: Sequence[Floats]) -> NDArray[np.bool_]:
+def _varied(members: Sequence[_Column], strangers: Sequence[_Column]) -> NDArray[np.bool_]:
     """Return which tests have two different outcomes, shape (n_tests,)."""
     ends = [
         (np.fmin(np.fmin.reduce(a), np.fmin.reduce(b)), np.fmax(np.fmax.reduce(a), np.fmax.reduce(b)))
-        for a, b in zip(members, strangers, strict=True)
+        for a, b in zip(map(distinct_of, members), map(distinct_of, strangers), strict=True)
     ]
     return np.array([bool(least < most) for least, most in ends])
 
 
-def _exact_p(members: Floats, strangers: Floats, counts: _Both, rng: np.random.Generator | None) -> float:
+def _exact_p(members: _Column, strangers: _Column, counts: _Both, rng: np.random.Generator | None) -> float:
     """Fisher's p-value of one test of outcomes 0 and 1; of others nan or, with a generator, that of permuted counts."""
     (a, times_a), (b, times_b) = (_asked(x, n) for x, n in zip((members, strangers), counts, strict=True))
     n_a, n_b = int(times_a.sum()), int(times_b.sum())
@@ -187,8 +196,10 @@ def _exact_p(members: Floats, strangers: Floats, counts: _Both, rng: np.random.G
     return np.nan if rng is None else _permuted_counts((a, times_a), (b, times_b), rng)
 
 
-def _asked(values: Floats, count: Ints | None) -> tuple[Floats, Ints]:
+def _asked(values: _Column, count: Ints | None) -> tuple[Floats, Ints]:
     """Return the outcomes that are defined, and how many people have each."""
+    if isinstance(values, CodedScores):
+        values, count = (values.values, values.times()) if count is None else (decoded(values), count)
     asked = ~np.isnan(values)
     return values[asked], np.ones(int(asked.sum()), dtype=np.int64) if count is None else count[asked]
 
@@ -212,8 +223,8 @@ def _permuted_counts(members: tuple[Floats, Ints], strangers: tuple[Floats, Ints
 
 
 def resample(
-    members: Floats | Sequence[Floats],
-    strangers: Floats | Sequence[Floats],
+    members: Floats | Sequence[_Column],
+    strangers: Floats | Sequence[_Column],
     comparisons: Sequence[Comparison],
     *,
     cluster_members: Ints | None = None,
@@ -245,7 +256,7 @@ def resample(
         return out
     with one_thread():
         sides = (_written_out(_columns(members), count_members), _written_out(_columns(strangers), count_strangers))
-        a, b = (np.stack([side[j] for j in waiting], axis=1) for side in sides)
+        a, b = (_side_by_side([side[j] for j in waiting]) for side in sides)
         logs = _log_failures(a, cluster_members, rng, draws)
         others = _log_failures(b, cluster_strangers, rng, draws)
         with np.errstate(invalid="ignore"):  # everybody hit on both sides: undefined

@@ -18,6 +18,7 @@ from divulge.attacks.distance.attracted import prepared_distances
 from divulge.attacks.entry import Exact, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
+from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.kernels.counts.contingency import combine
@@ -130,7 +131,7 @@ def _hit(people: Rows, synthetic: Rows, width: Floats) -> Bools:
     rows = Rows.stack([people, synthetic])
     numbers = np.where(np.isnan(rows.numbers), 0.0, rows.numbers)  # the marks in the codes tell missing from numbers
     group = _groups(rows)
-    order = np.argsort([-len(np.unique(x)) for x in numbers.T], kind="stable")
+    order = np.argsort([-len(distinct_values(x)) for x in numbers.T], kind="stable")
     steps: tuple[int, ...] = (0,)
     if len(order) > 1:
         cell, n_cells = _cells(numbers[:, order[1]], float(width[order[1]]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.invariant_order import Canonical
+from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
 from divulge.core.hashing import code_hashes
 from divulge.kernels.predicates.conditions import Predicates
@@ -179,7 +180,7 @@ class _Univariate:
         self._done = True
         low, high = (x[order, None].astype(np.int32) for x in (low, high))
         predicates = Predicates(column[order, None], low, high, np.ones(len(order), dtype=np.int64))
-        n_values = sum(len(np.unique(self._coded.records[:, j])) for j in range(len(parts)))
+        n_values = sum(len(distinct_values(self._coded.records[:, j])) for j in range(len(parts)))
         return predicates, record[order], n_values + 2 * int(self._coded.ordered.sum())
 
 

@@ -202,7 +202,7 @@ def _result(
         baseline=Baseline(rate=random_meeting(m, k), what=f"two random sets of {k} synthetic row{'s' * (k > 1)}"),
         context={"share of people whose link is drawn from ties": float(((scores > 0) & (scores < 1)).mean())},
         notes=tuple(notes),
-        individual=Individual(real=scores[:n], holdout=scores[n:] if case.has_holdout else None),
+        individual=Individual(real=scores[:n], holdout=scores[n:] if case.has_holdout else None).coded(),
         verdict="no holdout",
     )
     if not case.has_holdout:

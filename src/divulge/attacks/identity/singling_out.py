@@ -18,6 +18,7 @@ from divulge.attacks.identity._guesses import _UNIVARIATE, _Coded, _coded, _Gues
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import check_count, distance_columns
+from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
 from divulge.core.result import Baseline, Group, Individual, Rate, Result
 from divulge.kernels.predicates.conditions import Predicates
@@ -264,7 +265,7 @@ def _fits(
     n_people, rows_each = int(people.max(initial=-1)) + 1, int(np.bincount(people).max(initial=1))
     rows = Conjunctions(coded.people, progress=case.progress).matches(predicates, most=most * rows_each)
     guess = np.repeat(np.arange(len(predicates)), np.diff(rows.start))
-    guess, fitting = np.divmod(np.unique(guess * n_people + people[rows.rows]), max(1, n_people))
+    guess, fitting = np.divmod(distinct_values(guess * n_people + people[rows.rows]), max(1, n_people))
     number = np.bincount(guess, minlength=len(predicates))
     number[np.diff(rows.start) < rows.count] = most + 1
     few = number <= most

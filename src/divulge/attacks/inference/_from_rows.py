@@ -18,7 +18,9 @@ from divulge.case.case import Case
 from divulge.case.cells import cells_in_parts
 from divulge.case.distances import distance_columns
 from divulge.case.encoded import MeasuredColumns
+from divulge.core.coded_scores import coded, decoded
 from divulge.core.hashing import once
+from divulge.core.result import Scores
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Rows
 from divulge.kernels.neighbours.index import Index
@@ -113,7 +115,7 @@ def _of_cells(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int, 
 def _values(secret: TargetValues, reference: Codes, times: Ints | None = None) -> Values:
     """Return the values of the target in order, those of the reference rows given by their codes."""
     order, first, last = secret.window()
-    place = np.empty(len(order), dtype=np.int64)
+    place = np.empty(len(order), dtype=np.int32)  # a value for each person and row, of all targets at once
     place[order] = np.arange(len(order))
     return Values(first[order], last[order], place[reference], place[secret.people], times)
 
@@ -142,7 +144,7 @@ class _Shared:
     def __init__(self) -> None:
         self.expected: tuple[str, ...] = ()
         self._lock = threading.Lock()
-        self._found: dict[tuple[str, float, int, bool], Answered | None] = {}
+        self._found: dict[tuple[str, float, int, bool], tuple[Scores, ...] | None] = {}
 
     def answered(self, case: Case, secret: TargetValues, k: int, binned: bool) -> Answered:
         """Return the answers about a target by all other columns, and forget them: they are large."""
@@ -157,11 +159,16 @@ class _Shared:
                 targets = [secret.name, *(others if secret.name in used else ())]
                 secrets = [secret, *(target_values(case, t, secret.share) for t in targets[1:])]
                 found = _searched(case, used, secrets, k, binned)
-                self._found |= {key(t): f for t, f in zip(targets, found, strict=True)}
+                while targets:
+                    self._found[key(targets.pop())] = _in_little_memory(found.pop())
             out = self._found[key(secret.name)]
             self._found[key(secret.name)] = None
         assert out is not None
-        return out
+        return Answered(*map(decoded, out))
+
+
+def _in_little_memory(found: Answered) -> tuple[Scores, ...]:
+    return tuple(coded(a) for a in (found.nearest, found.distance, found.vote, found.share))
 
 
 def _searched(
@@ -173,7 +180,8 @@ def _searched(
     kept = _kept(case, names)
     left_out = [LeftOut(*ruled.without(s.name), _values(s, s.synthetic[kept])) for s in secrets]
     reference = _distinct(case, ruled, names, kept)
-    return answers_without(ruled.ruler, reference, ruled.distinct("people"), left_out, k, case.progress)
+    wanted = ("nearest", "share") if binned else ("nearest", "distance", "vote", "share")  # see `by_agreement`
+    return answers_without(ruled.ruler, reference, ruled.distinct("people"), left_out, k, case.progress, wanted)
 
 
 def _distinct(case: Case, ruled: MeasuredColumns, names: Sequence[str], kept: Ints) -> Distinct:

@@ -11,6 +11,7 @@ from divulge.case.case import Case
 from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, record_columns
 from divulge.case.distances import distances_of
 from divulge.case.invariant_order import canonical_of
+from divulge.core.distinct_values import distinct_values
 from divulge.kernels.neighbours.index import Index
 
 __all__ = ["Matches", "holdout_unseen", "matches"]
@@ -119,7 +120,7 @@ def matches(case: Case) -> tuple[Matches, ...]:
     real, synthetic, holdout = (case.encoded.row_hashes(columns, i) for i in range(3))
     units = case.units("holdout")
     # with units every row is asked for: of equal rows, the first one's unit would depend on the order of rows
-    asked = np.unique(holdout) if units is None else holdout
+    asked = distinct_values(holdout) if units is None else holdout
     found = [_counted(np.isin(asked, synthetic[chosen[0]]), np.isin(asked, real[chosen[1]]), units)]
     if case.schema.usable():
         found.append(_near(case, chosen, units))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.distinct_values import distinct_values
 from divulge.kernels.runtime import in_threads
 
 __all__ = ["ContingencyTable", "combine", "count", "joint"]
@@ -234,7 +235,7 @@ def _codes_in(ids: NDArray[Any], sizes: Sequence[int]) -> NDArray[np.int32]:
 def ranks(ids: NDArray[Any], capacity: int) -> tuple[NDArray[Any], Ints]:
     """Return the distinct ids, ascending, and the index of each row's id among them."""
     if capacity <= max(2**16, 16 * len(ids)):
-        distinct = _distinct(ids)
+        distinct = distinct_values(ids)
         # only the entries that occur are written and read
         place = np.empty(capacity, dtype=_dtype_of(len(ids)))
         place[distinct] = np.arange(len(distinct), dtype=place.dtype)
@@ -248,14 +249,6 @@ def ranks(ids: NDArray[Any], capacity: int) -> tuple[NDArray[Any], Ints]:
         return distinct, rank
     distinct, inverse = np.unique(ids, return_inverse=True)
     return distinct, inverse.astype(np.int64, copy=False)
-
-
-def _distinct(ids: NDArray[Any]) -> NDArray[Any]:
-    # numpy sorts whole numbers with vector instructions; np.unique may hash them, which takes longer
-    ordered = np.sort(ids)
-    first = np.ones(len(ids), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return np.asarray(ordered[np.flatnonzero(first)])  # a third of the time of ordered[first]
 
 
 def count(
@@ -312,7 +305,7 @@ def count(
     np.subtract(cell_ids, target, out=target)
 
     def make_key_codes() -> NDArray[np.int32]:
-        return _codes_in(keys, key_sizes) if fits else _codes_of_keys(stacked[:-1], place, start, len(cell_ids))
+        return _codes_in(keys, key_sizes) if fits else _codes_of_keys(key_codes, place, start, len(cell_ids))
 
     return ContingencyTable(
         n_targets=n_targets,
@@ -348,9 +341,11 @@ def _tally(cells: Ints, weight: Ints | None, n_cells: int) -> Ints:
     return np.bincount(cells, weights=weight, minlength=n_cells).astype(np.int64, copy=False)
 
 
-def _codes_of_keys(stacked: Sequence[NDArray[np.int32]], place: Ints, start: Ints, n_cells: int) -> NDArray[np.int32]:
+def _codes_of_keys(
+    tables: Sequence[Sequence[NDArray[np.int32]]], place: Ints, start: Ints, n_cells: int
+) -> NDArray[np.int32]:
     """Return the codes of each key from any row that has it, shape (n_keys, n_columns)."""
     example = np.zeros(n_cells, dtype=np.int64)
     example[place] = np.arange(len(place))
     rows = example[start]
-    return np.stack([column[rows] for column in stacked], axis=1)
+    return np.stack([np.concatenate(column)[rows] for column in zip(*tables, strict=True)], axis=1)

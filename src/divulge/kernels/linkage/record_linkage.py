@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.distinct_values import distinct_values
 from divulge.core.hashing import once as kept_once
 from divulge.kernels._box_tree import Exact
 from divulge.kernels._native.library import Filled
@@ -32,6 +33,7 @@ __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 
 Ints = NDArray[np.int64]
 _LEAST_CELLS, _MOST_CELLS = 20_000, 3_000_000  # cells of a task of a thread: about 0.5 ms and 0.1 s
+_PEOPLE = 2**18  # linked at a time, about 1.5 kB each
 _SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
@@ -56,6 +58,14 @@ class _Cells(NamedTuple):
     """Shape (n_cells,): distinct rows of the other half, ascending for each of this one."""
     n_rows: Ints
     """Shape (n_cells,): number of synthetic rows of each cell."""
+
+
+class _Known(NamedTuple):
+    """What is known of one half before people are asked."""
+
+    ruler: Ruler
+    near: Index | BlockIndex
+    cells: _Cells
 
 
 class _Side(NamedTuple):
@@ -115,19 +125,38 @@ def chances(
     >>> chances([one, other], [1, 2]).round(9).tolist()
     [[0.333333333, 1.0]]
     """
-    first, second = (h.near or _index(h, threads, progress) for h in halves)
-    reaches = first.reach(halves[0].people, max(ks)), second.reach(halves[1].people, max(ks))
-    one, other = (r.reference.of_each for r in reaches)
-    cells = _cells(one, other, len(reaches[0].reference.times)), _cells(other, one, len(reaches[1].reference.times))
-    sides = [
-        _Side(half.ruler, index, reach, of_half, *_places(reach, ks))
-        for half, index, reach, of_half in zip(halves, (first, second), reaches, cells, strict=True)
-    ]
-    people = [r.queries.of_each for r in reaches]
-    _, asked, of_person = np.unique(_keys(*people), return_index=True, return_inverse=True)
-    pairs = [p[asked] for p in people]  # ascending by the first half, then by the second
+    indices = [h.near or _index(h, threads, progress) for h in halves]
+    one, other = (near.distinct for near in indices)
+    cells = _cells(one.of_each, other.of_each, len(one.times)), _cells(other.of_each, one.of_each, len(other.times))
+    known = [_Known(*each) for each in zip((h.ruler for h in halves), indices, cells, strict=True)]
+    people = [Distinct.of(h.people) for h in halves]
+    if len(people[0]) <= _PEOPLE:
+        return _chances(known, people, ks, engine, threads)
+    _, asked, of_person = np.unique(_keys(*(p.of_each for p in people)), return_index=True, return_inverse=True)
+    out = np.empty((len(asked), len(ks)))
+    for a in range(0, len(asked), _PEOPLE):
+        some = asked[a : a + _PEOPLE]
+        out[a : a + _PEOPLE] = _chances(known, [p.whole.take(some) for p in people], ks, engine, threads)
+    return out[of_person]
+
+
+def _chances(
+    known: Sequence[_Known],
+    people: Sequence[Rows | Distinct],
+    ks: Sequence[int],
+    engine: str | None,
+    threads: int | None,
+) -> Floats:
+    """Return the probability for some people, given by their two halves."""
+    sides = []
+    for half, own in zip(known, people, strict=True):
+        reach = half.near.reach(own, max(ks))
+        sides.append(_Side(half.ruler, half.near, reach, half.cells, *_places(reach, ks)))
+    pairs = [s.reach.queries.of_each for s in sides]
+    _, asked, of_person = np.unique(_keys(*pairs), return_index=True, return_inverse=True)
+    pairs = [p[asked] for p in pairs]  # ascending by the first half, then by the second
     if engine is None:
-        engine = "compiled" if has_loops(len(asked) * len(cells[0].other)) else "numpy"
+        engine = "compiled" if has_loops(len(asked) * len(known[0].cells.other)) else "numpy"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
 
@@ -244,7 +273,7 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
             mine = mine[np.argsort(pairs[1][mine], kind="stable")]
         query, other = pairs[i][mine], pairs[1 - i][mine]
         loop, exact = _walk(walked, checked, ks, bool(i), out), _exact(checked)
-        for listed in walked.near.up_to(walked.reach, np.unique(query)):
+        for listed in walked.near.up_to(walked.reach, distinct_values(query)):
             part = slice(*np.searchsorted(query, (listed.queries[0], listed.queries[-1] + 1)))
             place = np.searchsorted(listed.queries, query[part])
             task = loop(listed, mine[part], place, query[part], other[part])

@@ -167,6 +167,11 @@ class BlockIndex:
                             closer_than, total)  # fmt: skip
         return total / CREDIT
 
+    @property
+    def distinct(self) -> Distinct:
+        """The distinct reference rows as `reach` numbers them; see there."""
+        return self._distinct()[1]
+
     def reach(self, queries: Rows | Distinct, k: int) -> Reach:
         """Return for each distinct query the distances of its k nearest rows, and how many rows are within them.
 

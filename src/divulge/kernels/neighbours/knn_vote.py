@@ -22,6 +22,7 @@ from divulge.kernels.neighbours.nearest import Listed, Reach
 __all__ = ["Answered", "Values", "answers", "of_a_copy"]
 
 Ints = NDArray[np.int64]
+Places = NDArray[np.int32] | Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +33,9 @@ class Values:
     """Shape (n_places,): the value at place p reaches the values at first[p] to last[p] - 1, and they reach it."""
     last: Ints
     """Shape (n_places,)."""
-    reference: Ints
+    reference: Places
     """Shape (n_reference,): place of each reference row's value."""
-    truth: Ints
+    truth: Places
     """Shape (n_queries,): place of each query's own value."""
     times: Ints | None = None
     """Shape (n_reference,): how many rows each reference row stands for; None is one."""
@@ -163,7 +164,7 @@ def _cells(reach: Reach, values: Values) -> _Cells:
 
 
 def _part(
-    part: Listed, cells: _Cells, values: Values, query: Ints, truth: Ints
+    part: Listed, cells: _Cells, values: Values, query: Ints, truth: Places
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """Return for some queries the probability of the nearest answer, that of the vote, and the share of votes."""
     n_queries, n = len(part.queries), len(values.first)

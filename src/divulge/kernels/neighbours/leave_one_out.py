@@ -74,6 +74,7 @@ def answers_without(
     left_out: Sequence[LeftOut],
     k: int,
     progress: Progress = lambda done, total: None,
+    wanted: Sequence[str] = _FOUND,
 ) -> list[Answered]:
     """Return for each column the answers about each query of the nearest row and of the k nearest on the others.
 
@@ -89,6 +90,8 @@ def answers_without(
         The columns.
     k
         At least 1; with fewer reference rows all of them vote.
+    wanted
+        The answers that are looked at. One walk leaves the others out: arrays of no length.
 
     Examples
     --------
@@ -105,7 +108,7 @@ def answers_without(
     """
     if not pays(len(reference), len(queries)):
         return [_alone(reference, queries, one, k, progress) for one in left_out]
-    found = [Answered(*(np.empty(len(queries)) for _ in range(4))) for _ in left_out]
+    found = [Answered(*(np.empty(len(queries) * (name in wanted)) for name in _FOUND)) for _ in left_out]
     _in_one_walk(ruler, reference, queries, left_out, min(k, len(reference)), progress, found)
     return found
 
@@ -147,7 +150,8 @@ def _in_one_walk(
         _walk(tree, asked, asking, searches, answers, a, b)
         for i, one in enumerate(found):
             for name, own in zip(_FOUND, parts, strict=True):
-                getattr(one, name)[who] = own[:, i]
+                if len(kept := getattr(one, name)):
+                    kept[who] = own[:, i]
 
     in_parts(part, n, max(64, min(4096, n // (8 * threads))), threads, progress, stop)
 
