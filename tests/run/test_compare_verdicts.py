@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
-from divulge.core.result import Rate, Result, Risk
+from divulge.core.result import Individual, Rate, Result, Risk
 from divulge.report.comparison.prose import Placed, findings, findings_in_words, order_in_words
 from divulge.run import candidates
 from divulge.run.candidates import Assessed, rank_candidates, ranks, worst_of
@@ -222,7 +222,7 @@ def test_every_document_has_the_verdict_of_each_table_and_one_alone(found):
     for c in found.data["candidates"]:
         assert c["verdict"] == found.reports[c["label"]][0].verdict == c["tables"][0]["verdict"]
         assert f"| {c['label']} | {c['worst']['first']} | {c['verdict']}" in text
-        (line,) = (x for x in terminal.splitlines() if x.startswith(f" {c['label']} "))
+        line = next(x for x in terminal.splitlines() if x.startswith(f" {c['label']} "))
         assert line.rstrip().endswith(c["verdict"])
         (row,) = (x for x in ordered.split("<tr>") if f"<bdi>{c['label']}</bdi>" in x)
         assert re.findall(r'class="v [a-z]+">([^<]*)<', row) == [c["verdict"]]
@@ -243,7 +243,7 @@ def test_screened_comparisons_move_no_rank_and_the_order_of_candidates_no_byte(m
         report = assessed(*given, **told)
         screened = (
             r if (r.attack, r.variant) in primary or r.individual is None else
-            replace(r, individual=replace(r.individual, real=noise.random(len(r.individual.real))))
+            replace(r, individual=Individual(real=noise.random(len(r.individual.real)), holdout=r.individual.holdout))
             for r in report.results
         )  # fmt: skip
         return dataclasses.replace(report, results=tuple(screened))
