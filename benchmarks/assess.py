@@ -9,9 +9,9 @@
 Parts: divulge, before, anonymeter, sdmetrics, growth. Each job is a process of its own, from start to end, reading of
 files included: its processor time, wall clock and peak of memory are those that the system counts for it. Modules are
 compiled beforehand, as an installer does. A job that takes longer than --limit is ended, and its time is a lower bound.
-`--before` names a tree of divulge's sources, whose jobs leave out what that version does not know. `--peers` is a
-Python with anonymeter and sdmetrics. Results are kept in the file of --json, and a later run of some parts replaces
-these alone.
+`--before` names a tree of divulge's sources, whose jobs leave out what that version does not know; where numba compiles
+its loops, the first run of a new tree counts that too, and the second one is to be taken. `--peers` is a Python with
+anonymeter and sdmetrics. Results are kept in the file of --json, and a later run of some parts replaces these alone.
 
 Anonymeter attacks 2,000 people or makes 2,000 guesses, as its users do, and SDMetrics samples where it offers to;
 divulge asks about every person.
