@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.core.distinct_values import distinct_values
 
-__all__ = ["CODED_FROM", "CodedScores", "coded", "coded_by_cell", "decoded"]
+__all__ = ["CODED_FROM", "CodedScores", "Scores", "coded", "coded_by_cell", "decoded"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,7 +55,11 @@ class CodedScores:
         return np.bincount(self.codes, minlength=len(self.values))
 
 
-def coded(scores: Floats) -> Floats | CodedScores:
+Scores = Floats | CodedScores
+"""Scores of people, shape (n_people,), one by one or coded."""
+
+
+def coded(scores: Scores) -> Scores:
     """Return scores coded, or as they are where people are few or most scores differ.
 
     Examples
@@ -64,7 +68,7 @@ def coded(scores: Floats) -> Floats | CodedScores:
     >>> coded(hits.astype(float)).codes.dtype, coded(np.random.default_rng(0).random(CODED_FROM + 1)).dtype
     (dtype('uint8'), dtype('float64'))
     """
-    if len(scores) < CODED_FROM:
+    if isinstance(scores, CodedScores) or len(scores) < CODED_FROM:
         return scores
     scores = np.ascontiguousarray(scores)  # a column would keep its whole table
     bits = scores.view(np.int64)  # of bits -0.0 is not 0.0, and nan is nan
@@ -73,7 +77,7 @@ def coded(scores: Floats) -> Floats | CodedScores:
     return CodedScores(values.view(np.float64), np.searchsorted(values, bits).astype(_codes_of(values)))
 
 
-def coded_by_cell(scores: Floats, cells: Ints) -> Floats | CodedScores:
+def coded_by_cell(scores: Floats, cells: Ints) -> Scores:
     """Return the scores of people from those of cells, `scores[cells]`, coded where that saves memory.
 
     Parameters
@@ -96,7 +100,7 @@ def coded_by_cell(scores: Floats, cells: Ints) -> Floats | CodedScores:
     return CodedScores(values.view(np.float64), places[cells])
 
 
-def decoded(scores: Floats | CodedScores) -> Floats:
+def decoded(scores: Scores) -> Floats:
     """Return the score of each person."""
     return scores[:] if isinstance(scores, CodedScores) else scores
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.core.coded_scores import CodedScores, coded, decoded
+from divulge.core.coded_scores import Scores, coded, decoded
 
 __all__ = [
     "FOUND",
@@ -23,7 +23,6 @@ __all__ = [
     "Rate",
     "Result",
     "Risk",
-    "Scores",
     "Value",
     "Verdict",
     "identity",
@@ -39,9 +38,6 @@ FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 Counts = Literal["people", "rows", "guesses"]
 """What rates are of: people, synthetic rows by whose person is nearest, or guesses that fit one person or not."""
 
-
-Scores = NDArray[np.float64] | CodedScores
-"""Scores of people, shape (n_people,), one by one or coded."""
 
 _JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 IN_MEMORY = ("individual", "table", "comparison", "counts", "hit", "measured")
@@ -136,8 +132,7 @@ class Individual:
 
     def coded(self) -> Individual:
         """Return the scores in little memory."""
-        real, holdout = (s if s is None or isinstance(s, CodedScores) else coded(s) for s in self.kept)
-        assert real is not None
+        real, holdout = coded(self._real), None if self._holdout is None else coded(self._holdout)
         return Individual(real=real, holdout=holdout, real_times=self.real_times, holdout_times=self.holdout_times)
 
 

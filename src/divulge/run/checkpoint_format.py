@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.results import Judgement
-from divulge.core.coded_scores import CodedScores
-from divulge.core.result import Individual, Result, Scores
+from divulge.core.coded_scores import CodedScores, Scores
+from divulge.core.result import Individual, Result
 from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired

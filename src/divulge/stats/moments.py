@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.core.coded_scores import CodedScores
+from divulge.core.coded_scores import CodedScores, Scores
 from divulge.core.errors import SettingError
 from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.resampling import _blocks
@@ -23,7 +23,6 @@ from divulge.stats.two_sample import _NO_SPREAD
 
 __all__ = ["Limit", "distinct_of", "limit_of"]
 
-_Column = Floats | CodedScores
 _DRAWS = 20_000
 _DIGITS = 53  # whole numbers up to 2**53 are exact
 _MOST_BITS = 24  # of a rounded score: more tell nothing
@@ -70,8 +69,8 @@ class _Steps:
 
 
 def limit_of(
-    members: Sequence[_Column],
-    strangers: Sequence[_Column],
+    members: Sequence[Scores],
+    strangers: Sequence[Scores],
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
     *,
@@ -145,7 +144,7 @@ class _Rows:
         return self.n if self.count is None else len(self.count)
 
 
-def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[_Column]) -> _Rows:
+def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[Scores]) -> _Rows:
     n_rows, nothing = len(columns[0]), np.empty(0, dtype=np.int64)
     if count is not None:
         if cluster is not None or np.shape(count) != (n_rows,):
@@ -162,7 +161,7 @@ def _rows_of(cluster: Ints | None, count: Ints | None, columns: Sequence[_Column
     return _Rows(len(first), n_rows, order, np.append(first, n_rows), int(np.diff(np.append(first, n_rows)).max()))
 
 
-def _steps(members: Sequence[_Column], strangers: Sequence[_Column], n_rows: int, most: int) -> _Steps:
+def _steps(members: Sequence[Scores], strangers: Sequence[Scores], n_rows: int, most: int) -> _Steps:
     """Return steps so small as whole sums over all `n_rows` rows allow, where a cluster has at most `most` rows.
 
     The squares of the sums of clusters add up to `most` times the squares of the scores at most.
@@ -174,16 +173,16 @@ def _steps(members: Sequence[_Column], strangers: Sequence[_Column], n_rows: int
     return _Steps(top / 2.0 ** (_DIGITS - 1 - rows), top / 2.0**bits)
 
 
-def _highest(*columns: _Column) -> float:
+def _highest(*columns: Scores) -> float:
     return float(np.fmax.reduce([np.fmax.reduce(np.abs(distinct_of(c)), initial=0.0) for c in columns]))
 
 
-def distinct_of(column: _Column) -> Floats:
+def distinct_of(column: Scores) -> Floats:
     """Return the outcomes of a test, each at least once."""
     return column.values if isinstance(column, CodedScores) else column
 
 
-def _sums(columns: Sequence[_Column], rows: _Rows, steps: _Steps) -> _Sums:
+def _sums(columns: Sequence[Scores], rows: _Rows, steps: _Steps) -> _Sums:
     n_tests = len(columns)
     x, w = np.zeros(n_tests), np.zeros(n_tests)
     xx, xw, ww = (np.zeros((n_tests, n_tests)) for _ in range(3))
@@ -212,7 +211,7 @@ def _sums(columns: Sequence[_Column], rows: _Rows, steps: _Steps) -> _Sums:
     return _Sums(rows.n, x, w, xx, xw, ww)
 
 
-def _taken(columns: Sequence[_Column], rows: _Rows, block: slice) -> Floats:
+def _taken(columns: Sequence[Scores], rows: _Rows, block: slice) -> Floats:
     """Return the outcomes of the rows of some clusters, shape (n_rows, n_tests)."""
     which: slice | Ints = block
     if rows.order is not None:

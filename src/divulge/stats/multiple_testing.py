@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from divulge.core.coded_scores import CodedScores, decoded
+from divulge.core.coded_scores import CodedScores, Scores, decoded
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
 from divulge.core.process_wide import one_thread
@@ -24,7 +24,6 @@ __all__ = ["Family", "max_t", "resample"]
 
 _COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
 _COUNTED_VALUES = 500
-_Column = Floats | CodedScores
 _Both = tuple[Ints | None, Ints | None]
 """Of members and of strangers."""
 _SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
@@ -45,8 +44,8 @@ class Family:
 
 
 def max_t(
-    members: Floats | Sequence[_Column],
-    strangers: Floats | Sequence[_Column],
+    members: Floats | Sequence[Scores],
+    strangers: Floats | Sequence[Scores],
     *,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
@@ -130,7 +129,7 @@ def max_t(
     return Family(family.critical, family.level_each, p_adjusted, p_value)
 
 
-def _columns(table: Floats | Sequence[_Column]) -> list[_Column]:
+def _columns(table: Floats | Sequence[Scores]) -> list[Scores]:
     """Return the outcomes of each test."""
     if isinstance(table, np.ndarray) and table.ndim != 2:
         raise SettingError("members, strangers: need two dimensions, and the same tests as columns.")
@@ -144,18 +143,18 @@ def _is_few(counts: _Both) -> bool:
     return bool(given) and sum(int(c.sum()) for c in given) <= two_sample.RESAMPLE_UP_TO
 
 
-def _written_out(columns: list[_Column], count: Ints | None) -> list[_Column]:
+def _written_out(columns: list[Scores], count: Ints | None) -> list[Scores]:
     """Return the outcomes of each person, from those of rows that stand for several."""
     return columns if count is None else [np.repeat(decoded(c), count) for c in columns]
 
 
-def _side_by_side(columns: Sequence[_Column]) -> Floats:
+def _side_by_side(columns: Sequence[Scores]) -> Floats:
     """Return the outcomes of several tests as a table."""
     return np.stack([decoded(c) for c in columns], axis=1)
 
 
 def _of_varied(
-    members: list[_Column], strangers: list[_Column], clusters: _Both, counts: _Both, level: float, z: float,
+    members: list[Scores], strangers: list[Scores], clusters: _Both, counts: _Both, level: float, z: float,
     rng: np.random.Generator, draws: int,
 ) -> Family:  # fmt: skip
     """Return the family of tests that have two different outcomes each."""
@@ -176,7 +175,7 @@ def _of_varied(
         return _family(scaled, exact, level, z, rng, draws)
 
 
-def _varied(members: Sequence[_Column], strangers: Sequence[_Column]) -> NDArray[np.bool_]:
+def _varied(members: Sequence[Scores], strangers: Sequence[Scores]) -> NDArray[np.bool_]:
     """Return which tests have two different outcomes, shape (n_tests,)."""
     ends = [
         (np.fmin(np.fmin.reduce(a), np.fmin.reduce(b)), np.fmax(np.fmax.reduce(a), np.fmax.reduce(b)))
@@ -185,7 +184,7 @@ def _varied(members: Sequence[_Column], strangers: Sequence[_Column]) -> NDArray
     return np.array([bool(least < most) for least, most in ends])
 
 
-def _exact_p(members: _Column, strangers: _Column, counts: _Both, rng: np.random.Generator | None) -> float:
+def _exact_p(members: Scores, strangers: Scores, counts: _Both, rng: np.random.Generator | None) -> float:
     """Fisher's p-value of one test of outcomes 0 and 1; of others nan or, with a generator, that of permuted counts."""
     (a, times_a), (b, times_b) = (_asked(x, n) for x, n in zip((members, strangers), counts, strict=True))
     n_a, n_b = int(times_a.sum()), int(times_b.sum())
@@ -196,7 +195,7 @@ def _exact_p(members: _Column, strangers: _Column, counts: _Both, rng: np.random
     return np.nan if rng is None else _permuted_counts((a, times_a), (b, times_b), rng)
 
 
-def _asked(values: _Column, count: Ints | None) -> tuple[Floats, Ints]:
+def _asked(values: Scores, count: Ints | None) -> tuple[Floats, Ints]:
     """Return the outcomes that are defined, and how many people have each."""
     if isinstance(values, CodedScores):
         values, count = (values.values, values.times()) if count is None else (decoded(values), count)
@@ -223,8 +222,8 @@ def _permuted_counts(members: tuple[Floats, Ints], strangers: tuple[Floats, Ints
 
 
 def resample(
-    members: Floats | Sequence[_Column],
-    strangers: Floats | Sequence[_Column],
+    members: Floats | Sequence[Scores],
+    strangers: Floats | Sequence[Scores],
     comparisons: Sequence[Comparison],
     *,
     cluster_members: Ints | None = None,

@@ -18,9 +18,8 @@ from divulge.case.case import Case
 from divulge.case.cells import cells_in_parts
 from divulge.case.distances import distance_columns
 from divulge.case.encoded import MeasuredColumns
-from divulge.core.coded_scores import coded, decoded
+from divulge.core.coded_scores import Scores, coded, decoded
 from divulge.core.hashing import once
-from divulge.core.result import Scores
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Rows
 from divulge.kernels.neighbours.index import Index
