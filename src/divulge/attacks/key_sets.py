@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.cells import drawn_codes
-from divulge.kernels.counts.contingency import Ints, combine, ranks
+from divulge.kernels.counts.contingency import Ints, combine
 from divulge.kernels.counts.disclosure import disclosed
+from divulge.kernels.places import places
 
 Floats = NDArray[np.float64]
 
@@ -70,8 +71,7 @@ class _Grouper:
 
     def ask(self, keys: tuple[str, ...], targets: Sequence[str]) -> tuple[Ints, Ints]:
         """Return for each target the synthetic rows in classes with one value, and the real rows these disclose."""
-        ids, capacity = combine([self.codes[k] for k in keys], [self.sizes[k] for k in keys])
-        distinct, group = ranks(ids, capacity)
+        distinct, group = places(*combine([self.codes[k] for k in keys], [self.sizes[k] for k in keys]))
         m = self.n_synthetic
         synthetic = np.stack([self._synthetic[t] for t in targets])
         real = np.stack([self._real[t] for t in targets])

@@ -186,42 +186,50 @@ def _sums(columns: Sequence[Scores], rows: _Rows, steps: _Steps) -> _Sums:
     n_tests = len(columns)
     x, w = np.zeros(n_tests), np.zeros(n_tests)
     xx, xw, ww = (np.zeros((n_tests, n_tests)) for _ in range(3))
-    skipping = any(np.isnan(distinct_of(c)).any() for c in columns)
+    all_asked = rows.order is None and not any(np.isnan(distinct_of(c)).any() for c in columns)
     for block in _blocks(rows.n_sums, n_tests):
         values = _taken(columns, rows, block)
-        asked = _added((~np.isnan(values)).astype(np.float64), rows, block)
-        values = np.nan_to_num(values, copy=False)
-        rounded = _added(np.rint(values / steps.coarse), rows, block)
-        fine = _added(np.rint(values / steps.fine), rows, block)
+        times = np.ones(values.shape[1]) if rows.count is None else rows.count[block]
+        there = None if all_asked else ~np.isnan(values)
+        if there is not None:
+            values[~there] = 0.0
+        rounded = np.rint(values / steps.coarse[:, None])
+        x += [_fine(*one, times) for one in zip(values, rounded, steps.fine, steps.coarse, strict=True)]
         # of each factor of a product one counts the people, so that all stay whole numbers
-        counted, times = (rounded, asked), np.ones(len(rounded))
-        if rows.count is not None:
-            times = rows.count[block]
-            counted = rounded * times[:, None], asked * times[:, None]
-            fine *= times[:, None]
-        x += fine.sum(axis=0)
-        w += counted[1].sum(axis=0)
-        xx += rounded.T @ counted[0]
-        if skipping or rows.order is not None:
-            xw += counted[0].T @ asked
-            ww += asked.T @ counted[1]
-        else:  # everybody is asked once
-            xw += counted[0].sum(axis=0)[:, None]
+        rounded = _added(rounded, rows, block)
+        counted = rounded if rows.count is None else rounded * times
+        xx += rounded @ counted.T
+        if there is None:
+            w += times.sum()
+            xw += counted.sum(axis=1)[:, None]
             ww += times.sum()
+        else:
+            asked = _added(there.astype(np.float64), rows, block)
+            of_people = asked if rows.count is None else asked * times
+            w += of_people.sum(axis=1)
+            xw += counted @ asked.T
+            ww += asked @ of_people.T
     return _Sums(rows.n, x, w, xx, xw, ww)
 
 
+def _fine(values: Floats, rounded: Floats, fine: float, coarse: float, times: Floats) -> float:
+    """Return the sum of a test's outcomes in fine steps; that of hits and quarters is known from coarse ones."""
+    if np.array_equal(rounded * coarse, values):
+        return float(rounded @ times) * (coarse / fine)
+    return float(np.rint(values / fine) @ times)
+
+
 def _taken(columns: Sequence[Scores], rows: _Rows, block: slice) -> Floats:
-    """Return the outcomes of the rows of some clusters, shape (n_rows, n_tests)."""
+    """Return the outcomes of the rows of some clusters, shape (n_tests, n_rows)."""
     which: slice | Ints = block
     if rows.order is not None:
         which = rows.order[rows.first[block.start] : rows.first[block.stop]]
-    return np.stack([column[which] for column in columns], axis=1)
+    return np.stack([column[which] for column in columns])
 
 
 def _added(values: Floats, rows: _Rows, block: slice) -> Floats:
-    """Return the sums over the rows of each cluster."""
+    """Return the sums over the rows of each cluster, shape (n_tests, n_clusters)."""
     if rows.order is None:
         return values
     first = rows.first[block.start : block.stop]
-    return np.asarray(np.add.reduceat(values, first - first[0], axis=0))
+    return np.asarray(np.add.reduceat(values, first - first[0], axis=1))

@@ -146,7 +146,7 @@ def _merge(total: Floats, size: Floats, times: Ints) -> _Clusters:
         counts = np.array([int(times.sum()) - hits, hits], dtype=np.int64)
         seen = np.flatnonzero(counts)
         return _Clusters(seen.astype(np.float64), np.ones(seen.size), counts[seen])
-    order = np.argsort(total, kind="stable") if np.all(size == 1) else np.lexsort((total, size))
+    order = np.argsort(total) if np.all(size == 1) else np.lexsort((total, size))
     total, size, times = total[order], size[order], times[order]
     new = np.ones(total.size, dtype=np.bool_)
     new[1:] = (total[1:] != total[:-1]) | (size[1:] != size[:-1])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.core.distinct_values import distinct_values
+from divulge.kernels.places import places
 from divulge.kernels.runtime import in_threads
 
 __all__ = ["ContingencyTable", "combine", "count", "joint"]
@@ -208,8 +208,7 @@ def joint(rows: Sequence[Sequence[NDArray[np.int32]]], sizes: Sequence[int]) -> 
     if len(sizes) == 1:
         return [r[0] for r in rows], sizes[0]
     lengths = [len(r[0]) for r in rows]
-    ids, _ = combine([np.concatenate([r[j] for r in rows]) for j in range(len(sizes))], sizes)
-    distinct, codes = np.unique(ids, return_inverse=True)
+    distinct, codes = places(*combine([np.concatenate([r[j] for r in rows]) for j in range(len(sizes))], sizes))
     return list(np.split(codes.astype(np.int32), np.cumsum(lengths)[:-1])), len(distinct)
 
 
@@ -218,8 +217,8 @@ def _dtype_of(capacity: int) -> type[np.signedinteger[Any]]:
 
 
 def _compress(ids: NDArray[Any]) -> tuple[Ints, int]:
-    distinct, inverse = np.unique(ids, return_inverse=True)
-    return inverse.astype(np.int64), len(distinct)
+    distinct, place = places(ids)
+    return place, len(distinct)
 
 
 def _codes_in(ids: NDArray[Any], sizes: Sequence[int]) -> NDArray[np.int32]:
@@ -230,25 +229,6 @@ def _codes_in(ids: NDArray[Any], sizes: Sequence[int]) -> NDArray[np.int32]:
         codes[:, j] = ids - rest * sizes[j]
         ids = rest
     return codes
-
-
-def ranks(ids: NDArray[Any], capacity: int) -> tuple[NDArray[Any], Ints]:
-    """Return the distinct ids, ascending, and the index of each row's id among them."""
-    if capacity <= max(2**16, 16 * len(ids)):
-        distinct = distinct_values(ids)
-        # only the entries that occur are written and read
-        place = np.empty(capacity, dtype=_dtype_of(len(ids)))
-        place[distinct] = np.arange(len(distinct), dtype=place.dtype)
-        rank = np.empty(len(ids), dtype=np.int64)
-
-        def look_up(rows: slice) -> None:
-            rank[rows] = place[ids[rows]]
-
-        step = -(-len(ids) // 4) or 1
-        in_threads(look_up, [slice(a, a + step) for a in range(0, len(ids), step)], len(ids))
-        return distinct, rank
-    distinct, inverse = np.unique(ids, return_inverse=True)
-    return distinct, inverse.astype(np.int64, copy=False)
 
 
 def count(
@@ -286,7 +266,7 @@ def count(
     else:
         stacked = [np.concatenate(c) for c in zip(*columns, strict=True)]
         ids, capacity = combine(stacked, sizes)
-    cell_ids, place = ranks(ids, capacity)
+    cell_ids, place = places(ids, capacity)
     key_ids = cell_ids // n_targets
     first = np.ones(len(cell_ids), dtype=bool)
     np.not_equal(key_ids[1:], key_ids[:-1], out=first[1:])

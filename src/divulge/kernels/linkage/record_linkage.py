@@ -27,6 +27,7 @@ from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwise
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
+from divulge.kernels.places import places
 from divulge.kernels.runtime import has_loops
 
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
@@ -187,9 +188,9 @@ def of_a_copy(halves: Sequence[ColumnHalf], n_members: int, ks: Sequence[int]) -
         Shape (n_people, n_k).
     """
     one, other = (Distinct.of(h.people, always=True).of_each for h in halves)
-    pair = np.unique(_keys(one, other), return_inverse=True)[1]
+    pair = places(_keys(one, other))[1]
     alike = [np.bincount(ids[:n_members], minlength=int(ids.max()) + 1)[ids] for ids in (one, other, pair)]
-    _, of_halves = np.unique(_keys(*alike[:2]), return_inverse=True)
+    _, of_halves = places(_keys(*alike[:2]))
     _, some, of_person = np.unique(_keys(of_halves, alike[2]), return_index=True, return_inverse=True)
     out = np.zeros((len(some), len(ks)))
     for i, (a, b, both) in enumerate(zip(*(n[some].tolist() for n in alike), strict=True)):
@@ -296,7 +297,7 @@ def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
 def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: Floats) -> Callable[..., Filled]:
     """Return what gives the compiled loop its arguments, for lists of near rows and the pairs that ask for them."""
     near = checked.reach.nearest
-    places = {
+    standing = {
         "places": np.ascontiguousarray(walked.reach.distances), "n_near": walked.reach.distances.shape[1],
         "other_places": np.ascontiguousarray(checked.reach.distances),
         "sure": walked.sure, "tied": walked.tied, "other_sure": checked.sure, "other_tied": checked.tied,
@@ -309,7 +310,7 @@ def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: 
     def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Filled:
         near_rows = {"start": listed.start, "rows": listed.rows, "distances": listed.distances}
         asking = {"pair": pair, "place": place, "query": query, "other": other}
-        return TASK(**asking, **near_rows, **cells, **places, **wanted)
+        return TASK(**asking, **near_rows, **cells, **standing, **wanted)
 
     return over
 

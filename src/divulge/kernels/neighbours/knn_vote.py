@@ -18,6 +18,7 @@ from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Floats, Rows
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
+from divulge.kernels.places import places
 
 __all__ = ["Answered", "Values", "answers", "of_a_copy"]
 
@@ -129,7 +130,7 @@ def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
     [0.5, 0.5, 1.0, 0.5, nan]
     """
     n = len(values.first)
-    record = np.unique(records, return_inverse=True)[1]
+    record = places(records)[1]
     alike = np.bincount(record[:n_members], minlength=int(record.max(initial=-1)) + 1)[record]
     right = np.where(alike > 0, 1.0, np.nan)  # a member with a record of their own is told their own value
     several = np.flatnonzero((alike > 1) | ((alike == 1) & (np.arange(len(record)) >= n_members)))
@@ -137,8 +138,8 @@ def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
     wanted = np.zeros(len(record) + 1, dtype=np.bool_)
     wanted[record[several]] = True
     asked = np.flatnonzero(wanted[record[:n_members]])
-    key, count = np.unique(record[asked] * n + values.truth[asked], return_counts=True)
-    tally = _Tally(key, np.append(0, np.cumsum(count)))
+    key, of_each = places(record[asked] * n + values.truth[asked])
+    tally = _Tally(key, np.append(0, np.cumsum(np.bincount(of_each, minlength=len(key)))))
     right[several] = tally.between(own + values.first[truth], own + values.last[truth]) / alike[several]
     return right
 
@@ -154,11 +155,8 @@ class _Cells(NamedTuple):
 def _cells(reach: Reach, values: Values) -> _Cells:
     distinct, n = reach.reference, len(values.first)
     keys = distinct.of_each * n + values.reference
-    if values.times is None:
-        keys, count = np.unique(keys, return_counts=True)
-    else:
-        keys, place = np.unique(keys, return_inverse=True)
-        count = np.bincount(place, weights=values.times).astype(np.int64)
+    keys, place = places(keys)
+    count = np.bincount(place, weights=values.times, minlength=len(keys)).astype(np.int64)
     start = np.append(0, np.cumsum(np.bincount(keys // n, minlength=len(distinct.times))))
     return _Cells(start, keys % n, count)
 
