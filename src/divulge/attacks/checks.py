@@ -404,7 +404,7 @@ def _too_wide(result: Result, risk: Interval, acceptable: float, shown: float | 
 
 def shown_by(members: Floats, strangers: Floats) -> float | None:
     """Return the residual of the scores that a full copy would give; None where it would always hit strangers."""
-    p, q = (math.fsum(x.tolist()) / max(1, len(x)) for x in (members, strangers))
+    p, q = (Outcomes(x).hits / max(1, len(x)) for x in (members, strangers))
     return max(0.0, (p - q) / (1 - q)) if q < 1 else None
 
 

@@ -130,7 +130,7 @@ def of_a_copy(records: Ints, n_members: int, values: Values) -> Floats:
     [0.5, 0.5, 1.0, 0.5, nan]
     """
     n = len(values.first)
-    record = places(records)[1]
+    record = places(records.astype(np.int64))[1]  # hashes, of which any numbers do
     alike = np.bincount(record[:n_members], minlength=int(record.max(initial=-1)) + 1)[record]
     right = np.where(alike > 0, 1.0, np.nan)  # a member with a record of their own is told their own value
     several = np.flatnonzero((alike > 1) | ((alike == 1) & (np.arange(len(record)) >= n_members)))
