@@ -13,7 +13,7 @@ from divulge.demo import tables
 from divulge.measures.result import FidelityResult
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.html import page
-from divulge.report.comparison.model import CandidateFidelity
+from divulge.report.comparison.model import CandidateFidelity, FidelityPair
 from divulge.run.pareto import Standing, candidate_fidelity, front_of
 
 
@@ -62,6 +62,14 @@ def test_differences_are_those_of_all_pairs_together():
     assert pair.low == pytest.approx(-0.1 - 0.02 * 2**0.5)
     one = front_of(three[:2], 0.95).pairs[0]
     assert one.high == pytest.approx(0.02 * 2**0.5 * 1.959964 / 2.241403, abs=1e-6)
+
+
+def test_paired_differences_come_before_those_of_independent_estimates():
+    two = [standing("a", 0.0, 0.1, width=0.05), standing("b", 0.0, 0.13, width=0.05)]
+    assert front_of(two, 0.95).labels == ("a", "b")
+    paired = FidelityPair(first="a", second="b", difference=-0.03, low=-0.05, high=-0.01, farther="b", paired=True)
+    front = front_of(two, 0.95, [paired])
+    assert why(front) == {"b": ("a", "use")} and front.pairs == (paired,)
 
 
 def head(excess, low, high, **more):

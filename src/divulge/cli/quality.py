@@ -33,7 +33,8 @@ class _Kind:
 
 
 _QUALITY, _DIAGNOSTIC = _Kind("quality", True), _Kind("diagnostic", False)
-_FRESH = (
+_FRESH = "`divulge fidelity` says which differences are more than those of a fresh sample."
+_UNKNOWN = (
     "Another sample of the same people scores below 1, too: `divulge quality REAL HOLDOUT` says how much, and\n"
     "`divulge fidelity` which differences are more than that."
 )
@@ -77,8 +78,9 @@ def quality(**options: Any) -> None:
     """Score how alike SYNTHETIC and REAL are: SDMetrics' quality report, over all rows.
 
     REAL and SYNTHETIC are two files, or two folders with the tables of a database under the same names. The scores are
-    those of SDMetrics 0.32.0. Another sample of the same people scores below 1, too: `divulge fidelity` tells a defect
-    from that. They say nothing about what the synthetic table discloses: `divulge assess` does.
+    those of SDMetrics 0.32.0. Another sample of the same people scores below 1, too; beside the scores of one table
+    stands what it would score, and `divulge fidelity` tells which differences are more. The scores say nothing about
+    what the synthetic table discloses: `divulge assess` does.
 
     Exit status: 0 done, 1 a --fail-on rule was broken, 2 unusable input.
     """
@@ -101,6 +103,7 @@ def diagnose(**options: Any) -> None:
 def _run(kind: _Kind, **options: Any) -> None:
     from divulge.cli.quality_inputs import check_memory, read_inputs
     from divulge.report.documents.terminal import clean
+    from divulge.sdmetrics.reports import QualityReport
     from divulge.sdmetrics.reports.text import summary
 
     report = _empty(kind)
@@ -118,6 +121,8 @@ def _run(kind: _Kind, **options: Any) -> None:
             say(clean(note))
         progress("comparing", 0, 1)
         _generate(report, inputs.real, inputs.synthetic, inputs.metadata)
+        if isinstance(report, QualityReport):
+            report.get_fresh_sample()
     report.report_info["metadata_source"] = inputs.source
     judged = judged_scores(report, options["fail_on"])
     _write("--json", options["json_file"], report.save)
@@ -125,7 +130,7 @@ def _run(kind: _Kind, **options: Any) -> None:
     if not options["quiet"]:
         printed(report.content(), summary)
         if kind is _QUALITY:
-            click.echo(_FRESH)
+            click.echo(_FRESH if report.content().fresh() else _UNKNOWN)
         if options["html_file"]:
             click.echo(f"\nReport: {as_text(options['html_file'])}")
     _leave(judged)

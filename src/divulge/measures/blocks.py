@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ __all__ = [
     "FEWEST",
     "Coded",
     "Dealt",
+    "Together",
     "coded",
     "column_counts",
     "compared_columns",
     "dealt",
+    "dealt_together",
     "in_blocks",
     "said_by_rows",
     "smallest",
@@ -33,6 +36,7 @@ Ints = NDArray[np.int64]
 
 FEWEST = 3
 """Fewest rows (or units) of each table that are compared."""
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +168,74 @@ def _dealt(case: Case, other: int) -> Dealt | None:
     return Dealt(which, (rows[0], rows[1]), every, labels, len(rows[0]), len(rows[1]), tuple(notes))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """The rows of the real table and of several synthetic ones, as many of each, in blocks."""
+
+    rows: tuple[Ints, ...]
+    """Rows that are compared: of the real table, then of each synthetic one, numbered in their stack."""
+    block: NDArray[np.int32]
+    """Block of each of these rows; the blocks of the real table come first, then those of one table after another."""
+    n_blocks: tuple[int, int]
+    """Blocks of the real table, and of each synthetic one."""
+    labels: tuple[Labels, ...]
+    """Relabellings of the blocks of the real and of each synthetic table."""
+    sizes: tuple[int, int]
+    """Rows (or units) of the real and of each synthetic table that are compared."""
+
+    @property
+    def every_block(self) -> int:
+        """How many blocks there are."""
+        return self.n_blocks[0] + self.n_blocks[1] * len(self.labels)
+
+    def codes(self, codes: tuple[NDArray[Any], ...]) -> NDArray[Any]:
+        """Return the codes of the rows that are compared."""
+        return np.concatenate([codes[0].take(self.rows[0]), *(codes[1].take(own) for own in self.rows[1:])])
+
+    def of(self, counts: NDArray[Any], table: int) -> NDArray[Any]:
+        """Return the counts of the blocks of the real and of one synthetic table."""
+        first = self.n_blocks[0] + table * self.n_blocks[1]
+        return np.concatenate([counts[: self.n_blocks[0]], counts[first : first + self.n_blocks[1]]])
+
+
+def dealt_together(case: Case, parts: Sequence[int]) -> Together | None:
+    """Return the rows of the real and of several stacked synthetic tables in blocks; None where one has too few.
+
+    The blocks of the real table are the same whichever synthetic one is compared with it. Of larger synthetic tables as
+    many rows (or units) are drawn as the smallest has: a distance beyond a fresh sample depends on the size. Equal
+    tables are dealt alike.
+
+    Parameters
+    ----------
+    case
+        All rows in memory; its synthetic table is the stack.
+    parts
+        Rows of each synthetic table in the stack.
+    """
+    ends = np.cumsum([0, *parts])
+    tables = [(0, slice(None)), *((1, slice(int(a), int(b))) for a, b in pairwise(ends))]
+    found = [_units(case, table, rows) for table, rows in tables]
+    units = [int(unit.max(initial=-1)) + 1 for unit in found]
+    n, m = units[0], min(units[1:])
+    if min(n, m) < FEWEST:
+        return None
+    n_blocks, n_dealt = block_numbers(n, m)
+    rows, blocks, sizes = list[Ints](), list[NDArray[np.int32]](), list[Ints]()
+    for i, unit in enumerate(found):
+        side = min(i, 1)
+        block = in_blocks(unit, units[i], n_blocks[side], n_dealt[side], case.rng(f"several tables {side}")) + 1
+        own = np.bincount(block, minlength=n_blocks[side] + 1)  # of rows that are not dealt first
+        first = 0 if not side else n_blocks[0] + (i - 1) * n_blocks[1]
+        rows.append(np.argsort(block.astype(np.uint16), kind="stable")[own[0] :] + (int(ends[i - 1]) if side else 0))
+        blocks.append(np.repeat(np.arange(first, first + n_blocks[side], dtype=np.int32), own[1:]))
+        sizes.append(own[1:])
+    labels = tuple(
+        draw_labels(np.concatenate([sizes[0], own]), n_blocks[0], case.rng("labels of several tables"))
+        for own in sizes[1:]
+    )
+    return Together(tuple(rows), np.concatenate(blocks), n_blocks, labels, n_dealt)
+
+
 def column_counts(case: Case, rows: Dealt, n_bins: int) -> Histograms:
     """Return the counts of each compared column in each block, its numbers in bins, as `coded` says.
 
@@ -203,19 +275,22 @@ def in_blocks(unit: Ints, n_units: int, n_blocks: int, n_dealt: int, rng: np.ran
     return np.where(place < n_dealt, place * n_blocks // max(1, n_dealt), -1)
 
 
-def _units(case: Case, table: int) -> Ints:
-    """Return the unit of each row, numbered by what the unit's rows say; without units each row is its own."""
-    said, ties = said_by_rows(case)
+def _units(case: Case, table: int, part: slice = _ALL) -> Ints:
+    """Return the unit of each row of a part, numbered by what the unit's rows say; without units each row is its own.
+
+    Units of two parts are different ones.
+    """
+    said, ties = (of[table][part] for of in said_by_rows(case))
     units = case.units(case.tables[table].role)
     if units is None:
-        order = _by_hashes(said[table], ties[table])
+        order = _by_hashes(said, ties)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return place
-    _, number = np.unique(units, return_inverse=True)
+    _, number = np.unique(units[part], return_inverse=True)
     n_units = int(number.max(initial=-1)) + 1
     of_unit = [np.zeros(n_units, dtype=np.uint64) for _ in range(2)]
-    for found, rows in zip(of_unit, (said[table], ties[table]), strict=True):
+    for found, rows in zip(of_unit, (said, ties), strict=True):
         np.add.at(found, number, rows)
     place = np.empty(n_units, dtype=np.int64)
     place[np.lexsort((of_unit[1], np.bincount(number, minlength=n_units), of_unit[0]))] = np.arange(n_units)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from divulge.core.errors import SettingError
+from divulge.case.case import Case
 from divulge.measures import column_shapes
 from divulge.measures import column_pairs
 from divulge.measures import correlations
@@ -23,8 +23,9 @@ from divulge.measures import density_coverage
 from divulge.measures import ml_efficacy
 from divulge.measures import regression_overlap
 from divulge.measures import holdout_likelihood
-from divulge.measures.entry import Measure
+from divulge.measures.entry import Measure, MeasureWords
 from divulge.measures.registry import GROUP, REGISTRY
+from divulge.measures.result import TOLERANCE, FidelityResult
 
 __all__ = [
     "all_measures",
@@ -54,25 +55,41 @@ _ORDER = (column_shapes, column_pairs, correlations, missing_patterns, tails, co
 def all_measures() -> tuple[Measure, ...]:
     """Return every registered measure, after the measures of other packages have registered themselves.
 
-    Raises
-    ------
-    SettingError
-        A package in the group `divulge.measures` cannot be imported.
+    A measure of another package that cannot be imported is there, too, and is never measured: what somebody else broke
+    must not stop a run.
     """
-    _load_others()
+    broken = _load_others()
     places = {module.__name__: i for i, module in enumerate(_ORDER)}
-    return tuple(sorted(REGISTRY.values(), key=lambda m: places.get(m.run.__module__, len(places))))
+    own = tuple(sorted(REGISTRY.values(), key=lambda m: places.get(m.run.__module__, len(places))))
+    return own + tuple(m for m in broken if m.name not in REGISTRY)
 
 
 @cache
-def _load_others() -> None:
+def _load_others() -> tuple[Measure, ...]:
+    """Import the measures of other packages, and return those that cannot be imported."""
     from importlib.metadata import entry_points
 
+    broken = []
     for point in entry_points(group=GROUP):
         try:
             point.load()
         except Exception as error:
-            raise SettingError(
-                f"{GROUP}: the measure {point.name!r} of another package cannot be imported: {type(error).__name__}. "
-                "hint: mend or remove that package."
-            ) from error
+            broken.append(_broken(point.name, type(error).__name__))
+    return tuple(broken)
+
+
+def _broken(name: str, error: str) -> Measure:
+    """Return the entry of a measure that cannot be imported."""
+    why = f"another package has this measure in {GROUP}, and it cannot be imported: {error}"
+
+    def run(case: Case, *, tolerance: float = TOLERANCE) -> tuple[FidelityResult, ...]:
+        return (FidelityResult(measure=name, tolerance=tolerance, notes=(why,)),)
+
+    words = MeasureWords(
+        what="Nothing: its package cannot be imported.", formula="-", reading="It is never measured.",
+        silent=("Mend or remove its package.",),
+    )  # fmt: skip
+    return Measure(
+        name, "joint", "What does a measure of another package say?", "its package", "Another package.", "lower",
+        "Nothing is compared.", words, run,
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -20,10 +20,13 @@ from divulge.measures.registry import measure
 from divulge.measures.result import TOLERANCE, FidelityResult
 
 __all__ = [
+    "PairCodings",
+    "chosen_pairs",
     "column_pairs",
     "contingency_similarities",
     "contingency_similarity",
     "correlation_similarity",
+    "counted_pairs",
     "cramers_v",
     "cramers_v_of_cells",
     "cramers_vs",
@@ -309,19 +312,11 @@ def _pairs(case: Case, rows: Dealt) -> Found | None:
     names = compared_columns(case)
     if len(names) < 2:
         return None
-    codings = _Codings(case, names)
-    chosen, notes = _chosen(case, codings, len(names))
+    codings = PairCodings(case, names, sum(case.n_rows(role) for role in ("real", "synthetic")))
+    chosen, notes = chosen_pairs(case, codings, len(names))
     family = Family(rows.labels, case.level)
-    for batch in _batches([pair for pair, _ in chosen], codings):
-        used = sorted({one for pair in batch for one in pair})
-        place = {one: i for i, one in enumerate(used)}
-        counts = pair_histograms(
-            [rows.both(codings.codes(*one)) for one in used], [codings.size(*one) for one in used],
-            [(place[a], place[b]) for a, b in batch], blocks=rows.block, n_blocks=len(rows.labels.sizes),
-        )  # fmt: skip
-        there = counts.counts.any(axis=0)
-        start = np.concatenate([[0], np.cumsum(np.add.reduceat(there, counts.start[:-1], dtype=np.int64))])
-        family.add(counts.counts.compress(there, axis=1), start)
+    for counts, start in counted_pairs(chosen, codings, rows.both, rows.block, len(rows.labels.sizes)):
+        family.add(counts, start)
     units = []
     for pair, share in chosen:
         rarer = f"values rarer than {share:.1%} were counted together, as the pair has more cells than half the rows"
@@ -331,15 +326,24 @@ def _pairs(case: Case, rows: Dealt) -> Found | None:
 
 _One = tuple[int, int]
 """A column, and which of `_RARER` its codes are for."""
+_Chosen = Sequence[tuple[tuple[_One, _One], float]]
 
 
-class _Codings:
-    """Codes of columns in which values below a share of all rows are one."""
+class PairCodings:
+    """Codes of columns in which values below a share of all rows are one.
 
-    def __init__(self, case: Case, names: Sequence[str]) -> None:
+    Parameters
+    ----------
+    case, names
+        All rows in memory; the columns.
+    n_rows
+        Rows of the two tables that are compared: a pair has at most half as many cells.
+    """
+
+    def __init__(self, case: Case, names: Sequence[str], n_rows: int) -> None:
         self._case, self._names = case, names
         self._columns = [coded(case, name, _BINS) for name in names]
-        self.n_rows = sum(case.n_rows(role) for role in ("real", "synthetic"))
+        self.n_rows = n_rows
         self._maps: dict[_One, tuple[NDArray[Any] | None, int]] = {}
 
     def size(self, column: int, step: int) -> int:
@@ -370,7 +374,34 @@ class _Codings:
         return smallest(place, size), size
 
 
-def _chosen(case: Case, codings: _Codings, n: int) -> tuple[list[tuple[tuple[_One, _One], float]], tuple[str, ...]]:
+def counted_pairs(
+    chosen: _Chosen, codings: PairCodings, of_rows: Callable[[tuple[NDArray[Any], ...]], NDArray[Any]],
+    block: NDArray[np.int32], n_blocks: int,
+) -> Iterator[tuple[NDArray[Any], Ints]]:  # fmt: skip
+    """Yield the counts of some pairs in each block and the first cell of each pair, without cells that nobody is in.
+
+    Parameters
+    ----------
+    chosen, codings
+        As in `chosen_pairs`.
+    of_rows
+        Gives the codes of the rows that are compared from those of each table.
+    block, n_blocks
+        Block of each of these rows, and how many there are.
+    """
+    for batch in _batches([pair for pair, _ in chosen], codings):
+        used = sorted({one for pair in batch for one in pair})
+        place = {one: i for i, one in enumerate(used)}
+        counts = pair_histograms(
+            [of_rows(codings.codes(*one)) for one in used], [codings.size(*one) for one in used],
+            [(place[a], place[b]) for a, b in batch], blocks=block, n_blocks=n_blocks,
+        )  # fmt: skip
+        there = counts.counts.any(axis=0)
+        start = np.concatenate([[0], np.cumsum(np.add.reduceat(there, counts.start[:-1], dtype=np.int64))])
+        yield counts.counts.compress(there, axis=1), start
+
+
+def chosen_pairs(case: Case, codings: PairCodings, n: int) -> tuple[_Chosen, tuple[str, ...]]:
     """Return the pairs with the codes that each takes and the share below which values are one, and notes."""
     found = []
     for a, b in combinations(range(n), 2):
@@ -386,7 +417,7 @@ def _chosen(case: Case, codings: _Codings, n: int) -> tuple[list[tuple[tuple[_On
     return [found[i] for i in kept], (f"{len(kept):,} of {len(found):,} pairs were drawn: there are too many cells",)
 
 
-def _batches(pairs: Sequence[tuple[_One, _One]], codings: _Codings) -> Iterator[list[tuple[_One, _One]]]:
+def _batches(pairs: Sequence[tuple[_One, _One]], codings: PairCodings) -> Iterator[list[tuple[_One, _One]]]:
     batch, cells = list[tuple[_One, _One]](), 0
     for pair in pairs:
         more = codings.size(*pair[0]) * codings.size(*pair[1])

@@ -343,6 +343,11 @@ class Family:
             np.sum([s[of][:1] for s in self._sums], axis=0), np.sum([np.sort(s[of][1:]) for s in self._sums], axis=0)
         ])  # fmt: skip
 
+    @property
+    def left_out(self) -> Floats:
+        """The mean over all units where one block is left out, shape (n_blocks,), for rows of one kind."""
+        return np.asarray(self._without[-1][0] / max(1, self._n_units))
+
     def floors(self) -> Floors:
         """Return what was found about all units, and about their mean."""
         n = max(1, self._n_units)

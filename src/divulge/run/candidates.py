@@ -61,6 +61,8 @@ class Assessed:
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
     utility: list[dict[str, Any]]
+    given: Any = None
+    """The table itself, as long as the comparison is made."""
 
     @property
     def holds(self) -> bool:

@@ -19,7 +19,7 @@ from divulge.core.errors import DivulgeError, SettingError, SizeError, TableErro
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report import formatting
-from divulge.report.comparison.model import CandidateFidelity
+from divulge.report.comparison.model import CandidateFidelity, FidelityPair
 from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
@@ -35,7 +35,8 @@ from divulge.run.candidates import (
 )
 from divulge.run.fitting import check_comparison, here, memory_told
 from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
-from divulge.run.pareto import Standing, candidate_fidelity, front_of
+from divulge.run.pareto import MEASURE, Standing, candidate_fidelity, front_of
+from divulge.run.two_by_two import paired_distances, two_by_two
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.frames import Table
 from divulge.tables.readers import opened
@@ -148,6 +149,7 @@ def compare(
     progress("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})
     ranked = rank_candidates(run, assessed, labels) if holdout is not None else None
+    distances = paired_distances(run, assessed, labels) if fidelity else ()
     data = {
         "format": "divulge-comparison/1",
         "divulge": __version__,
@@ -155,7 +157,7 @@ def compare(
         "settings": _settings(run, unit),
         "started": stated_moment(started),
         "seconds": stated_seconds(time.perf_counter() - began),
-        **_compared(run, assessed, labels, ranked, left_out),
+        **_compared(run, assessed, labels, ranked, left_out, distances),
     }
     return ComparisonReport.build(data, {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
 
@@ -168,6 +170,7 @@ def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]]
         progress(f"{name}: table {done + 1} of {len(tables)}", done, len(tables))
         try:
             assessed.append(assess_candidate(run, name, table, [*run.reading.ignore, *away]))
+            assessed[-1].given = table
         except SizeError:
             raise  # the memory is that of all tables
         except DivulgeError as error:
@@ -186,8 +189,9 @@ def _settings(run: Assessment, unit: str | None) -> dict[str, Any]:
 
 
 def _compared(
-    run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, left_out: list[str]
-) -> dict[str, Any]:
+    run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, left_out: list[str],
+    distances: Sequence[FidelityPair],
+) -> dict[str, Any]:  # fmt: skip
     """Return the parts of the comparison's report."""
     first = assessed[0].report
     candidates = [_candidate(assessed, labels, i, ranked) for i in range(len(labels))]
@@ -204,7 +208,9 @@ def _compared(
         "candidates": candidates,
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
-        "front": _front(candidates, labels, ranked, run.options.level),
+        "front": _front(candidates, labels, ranked, run.options.level, distances),
+        "distances": msgspec.to_builtins(distances),
+        "two_by_two": msgspec.to_builtins(two_by_two(labels, ranked, distances)),
         "not_compared": _not_compared(assessed, ranked),
         "failed": run.failed,
         "versions": first.data["versions"],
@@ -321,8 +327,9 @@ def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, rank
 
 
 def _front(
-    candidates: Sequence[Mapping[str, Any]], labels: Sequence[str], ranked: Ranked | None, level: float
-) -> dict[str, Any] | None:
+    candidates: Sequence[Mapping[str, Any]], labels: Sequence[str], ranked: Ranked | None, level: float,
+    distances: Sequence[FidelityPair],
+) -> dict[str, Any] | None:  # fmt: skip
     """Return the front of risk and use; None without fidelity of each candidate, or where nothing is ranked."""
     kept = [c["fidelity"] for c in candidates]
     if ranked is None or ranked.ranking is None or None in kept:
@@ -334,7 +341,8 @@ def _front(
                  (behind[i] and not behind[j] if behind[i] != behind[j] else bool(r.riskier[i, j]))]  # fmt: skip
         fidelity = msgspec.convert(kept[i], CandidateFidelity)
         standings.append(Standing(label, float(r.worst[i]), frozenset(safer), fidelity))
-    return msgspec.to_builtins(front_of(standings, level))  # type: ignore[no-any-return] # a struct becomes a dict
+    paired = [d for d in distances if d.measure == MEASURE]
+    return msgspec.to_builtins(front_of(standings, level, paired))  # type: ignore[no-any-return] # a struct becomes a dict
 
 
 def _given(report: Report, role: str) -> dict[str, Any]:

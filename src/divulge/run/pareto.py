@@ -19,10 +19,11 @@ from divulge.report.comparison.prose import some
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.mover import difference
 
-__all__ = ["Standing", "candidate_fidelity", "front_of"]
+__all__ = ["MEASURE", "Standing", "candidate_fidelity", "front_of"]
 
 Sure = Literal["risk", "use", "risk and use"]
 MEASURE = "column_pairs"
+"""The measure of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def candidate_fidelity(
     )
 
 
-def front_of(standings: Sequence[Standing], level: float) -> Front:
+def front_of(standings: Sequence[Standing], level: float, paired: Sequence[FidelityPair] = ()) -> Front:
     """Return the front, each candidate that is not on it with one that is better, and all differences of distance.
 
     A candidate is not on the front where another one has less risk for certain, or is nearer to the real counts for
@@ -85,10 +86,13 @@ def front_of(standings: Sequence[Standing], level: float) -> Front:
         At least one candidate.
     level
         At which the differences of all pairs hold together.
+    paired
+        The differences of distance where they are known pair by pair; without them the limits of each distance give
+        those of independent estimates, which are wider.
     """
     n_pairs = max(1, len(standings) * (len(standings) - 1) // 2)
     stretch = normal_quantile(1 - (1 - level) / n_pairs) / normal_quantile(1 - (1 - level) / len(standings))
-    pairs = tuple(_pair(a, b, stretch) for a, b in combinations(standings, 2))
+    pairs = tuple(paired) or tuple(_pair(a, b, stretch) for a, b in combinations(standings, 2))
     farther = {(p.first, p.second) if p.farther == p.first else (p.second, p.first) for p in pairs if p.farther}
     worse: dict[str, Dominated] = {}
     for a, b in permutations(standings, 2):

@@ -14,12 +14,14 @@ from divulge.report.comparison.model import Comparison
 from divulge.report.comparison.text import (
     RISK,
     SINGLE,
+    TWO,
     by_order,
     cells,
     limits,
     ranks,
     reasons,
     single_rows,
+    two_rows,
     utility_rows,
 )
 from divulge.report.documents.html import asset, content_policy, template
@@ -63,6 +65,8 @@ def page(data: Comparison) -> str:
         "utility": utility_rows(data),
         "risk": RISK,
         "single": SINGLE,
+        "two": TWO,
+        "two_rows": two_rows(data),
         "level": f"{100 * data.settings.level:g}%",
         "limits": words.LIMITS[:6],
     }  # fmt: skip

@@ -29,6 +29,7 @@ __all__ = [
     "Pair",
     "People",
     "Settings",
+    "TwoByTwo",
     "Warned",
     "Worst",
 ]
@@ -146,18 +147,45 @@ class Dominated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FidelityPair(msgspec.Struct, frozen=True, kw_only=True):
-    """The distance of the first candidate less that of the second; `farther` is null where that is uncertain.
+    """The distance of the first candidate beyond a fresh sample less that of the second.
 
-    The limits hold for all pairs together. They are those of independent estimates, and cautious, as the same real
-    table is behind both.
+    `farther` is null where that is uncertain, or where the farther one may be as near as a fresh sample: to be nearer
+    is no merit. The limits hold for all pairs and both measures together. `paired`: all tables were counted in the same
+    cells, with as many rows of each, and the same real rows are behind both distances; otherwise the limits are those
+    of independent estimates, which are wider.
     """
 
+    measure: str = "column_pairs"
     first: str
     second: str
     difference: float
     low: float
     high: float
+    ruler: float | None = None
+    """The difference in rulers: as a multiple of what a fresh sample shows."""
     farther: str | None
+    paired: bool = False
+
+
+class TwoByTwo(msgspec.Struct, frozen=True, kw_only=True):
+    """Two candidates: which is riskier, which is farther from the real table, and both differences.
+
+    Risk: of all attacks the difference that is clearest, with limits that hold for all attacks and candidates together;
+    null where nothing is ranked. Distance: of pairs of columns (of columns where there is one), beyond a fresh sample.
+    """
+
+    first: str
+    second: str
+    riskier: str | None
+    attack: str | None
+    risk: float | None
+    risk_low: float | None
+    risk_high: float | None
+    farther: str | None
+    distance: float | None
+    distance_low: float | None
+    distance_high: float | None
+    sentence: str
 
 
 class Front(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,6 +283,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     attacks: tuple[Attack, ...]
     pairs: tuple[Pair, ...]
     front: Annotated[Front | None, Meta(description="Null without fidelity, or where nothing is ranked.")] = None
+    distances: Annotated[tuple[FidelityPair, ...], Meta(description="Differences of distance, by measure.")] = ()
+    two_by_two: Annotated[tuple[TwoByTwo, ...], Meta(description="Any two candidates, in words.")] = ()
     not_compared: tuple[NotCompared, ...]
     failed: tuple[Failed, ...]
     versions: dict[str, str]

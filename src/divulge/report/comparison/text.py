@@ -8,13 +8,14 @@ from typing import Any
 
 from divulge.core.result import number, percent
 from divulge.report import formatting
-from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, Worst
+from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
 from divulge.report.model import Utility
 
 __all__ = [
+    "TWO",
     "by_order",
     "cells",
     "limits",
@@ -42,6 +43,31 @@ SINGLE = (
     "and its kin) the risk is the fraction of rows that are copied."
 )
 """What the limits of single comparisons mean."""
+
+
+TWO = (
+    "Differences are those of the first candidate less the second. Risk: under the attack where the two differ most "
+    "clearly; the same people are asked through both. Distance: of pairs of columns, beyond a fresh sample; the same "
+    "real rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates together; "
+    "farther is only who is beyond a fresh sample for certain."
+)
+"""What the differences of two candidates mean."""
+MOST = 40
+"""Pairs of candidates that a document shows; comparison.json has all."""
+
+
+def two_rows(data: Comparison) -> list[tuple[TwoByTwo, str, str]]:
+    """Return any two candidates with their differences of risk and of distance in words, those told apart first."""
+    pairs = sorted(data.two_by_two, key=lambda p: (p.riskier is None) + (p.farther is None))
+    return [
+        (p, f"{_gap(p.risk, p.risk_low, p.risk_high)}{f' ({p.attack})' if p.attack else ''}",
+         _gap(p.distance, p.distance_low, p.distance_high))
+        for p in pairs[:MOST]
+    ]  # fmt: skip
+
+
+def _gap(value: float | None, low: float | None, high: float | None) -> str:
+    return "-" if value is None else f"{number(value)} ({number(low)} to {number(high)})"
 
 
 def by_order(data: Comparison) -> list[Candidate]:
@@ -119,6 +145,7 @@ def markdown(data: Comparison) -> str:
         f"# Candidate tables compared\n\n{escaped(data.verdict.sentence)}",
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
         section_of("Order", _order(candidates), RISK) if ranked else section_of("Verdicts", _verdicts(candidates)),
+        section_of("Two by two", _two_by_two(data), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data, labels, ranked)),
         section_of("Single comparisons", _singles(data), SINGLE) if ranked else "",
         section_of("Fidelity", escaped(data.front.sentence), _fidelity(data)) if data.front else "",
@@ -185,6 +212,14 @@ def _by_attack(data: Comparison, labels: Sequence[str], ranked: bool) -> list[st
     return [table_of(heads, rows), "\n".join(chosen)]
 
 
+def _two_by_two(data: Comparison) -> str:
+    rows = [
+        [escaped(formatting.name(p.first)), escaped(formatting.name(p.second)), escaped(p.sentence), risk, distance]
+        for p, risk, distance in two_rows(data)
+    ]
+    return table_of(["first", "second", "verdict", "difference of risk", "difference of distance"], rows)
+
+
 def _singles(data: Comparison) -> str:
     rows = []
     for row in single_rows(data):
@@ -232,6 +267,12 @@ def _parts(data: Comparison) -> list[Any]:
     parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
     parts.append(_grid(data))
+    if data.two_by_two:
+        rows = [
+            [clean(formatting.name(p.first)), clean(formatting.name(p.second)), clean(p.sentence), risk, distance]
+            for p, risk, distance in two_rows(data)
+        ]
+        parts.append(_ruled(["first", "second", "two by two", "first less second: risk", "distance"], rows, ()))
     if data.front:
         parts += [Text(clean(data.front.sentence)), _pairs(data)]
     if utility_rows(data):

@@ -56,6 +56,7 @@ class Report:
         }
         self._score = float("nan")
         self._rows: dict[str, list[Row]] = {}
+        self._inputs: Inputs | None = None
 
     def generate(
         self,
@@ -93,7 +94,8 @@ class Report:
         inputs = checked_inputs(
             real, synthetic, given, thresholds, check_columns=self._checks_columns, constraints=rules
         )
-        self.table_names = list(inputs.tables)
+        self.table_names, self._inputs = list(inputs.tables), inputs
+        self.report_info.pop("fresh_sample", None)
         self._note(inputs)
         began = time.perf_counter()
         print_ = sys.stdout.write if verbose else _silent
@@ -138,6 +140,9 @@ class Report:
 
     def _hides(self, name: str) -> bool:
         return self._skips and name in RELATIONAL and len(self.table_names) == 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_inputs": None}  # no value of the tables leaves with the report
 
     # --- what it found
 

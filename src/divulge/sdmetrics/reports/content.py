@@ -74,6 +74,16 @@ class Content:
         """The name of the report in words."""
         return "Quality of the synthetic tables" if self.is_quality else "Diagnosis of the synthetic tables"
 
+    def fresh(self, name: str = "") -> tuple[float, float, float] | None:
+        """Return what a fresh sample scores in a property, and over all: mean, lower and upper limit."""
+        found = self.info.get("fresh_sample", {}).get(name)
+        return None if found is None else (float(found[0]), float(found[1]), float(found[2]))
+
+    def fresh_in_words(self, name: str = "") -> str:
+        """Return what a fresh sample scores, in words; "" where that is not known."""
+        found = self.fresh(name)
+        return "" if found is None else f"{found[0]:.4f} ({found[1]:.4f} to {found[2]:.4f})"
+
     def n_rows(self, side: str) -> int:
         """Return the number of rows of the "real" or the "synthetic" tables together."""
         found = self.info[f"num_rows_{side}_data"]

@@ -149,6 +149,10 @@ def _info(info: dict[str, Any]) -> dict[str, Any]:
     for key in ("num_rows_real_data", "num_rows_synthetic_data"):
         for n in info[key].values() if isinstance(info[key], dict) else [info[key]]:
             _of(n, int)
+    for name, found in _of(info.get("fresh_sample", {}), dict).items():
+        _of(name, str)
+        if len([_number(n) for n in _of(found, list)]) != 3:
+            raise TypeError
     return info
 
 

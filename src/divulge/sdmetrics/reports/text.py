@@ -33,6 +33,8 @@ def _parts(content: Content) -> Iterator[Any]:
     name = "quality" if content.is_quality else "diagnosis"
     yield Text(f"divulge: {name} {score_text(content.score)}", style="bold")
     sizes = [_counted(content.n_rows(side.split()[0]), side) for side in ("real row", "synthetic row")]
+    if content.fresh():
+        yield Text(f"A fresh sample of the real people, as large, scores {content.fresh_in_words()}.")
     yield Text(f"{_counted(len(content.tables), 'table')}; {', '.join(sizes)}.")
     yield _properties(content)
     lowest = _lowest(content)
@@ -59,12 +61,14 @@ def _table(*heads: str) -> Any:
 
 
 def _properties(content: Content) -> Any:
-    table = _table("property", "score", "scores", "")
-    for p in content.properties:
+    fresh = [content.fresh_in_words(p.name) for p in content.properties]
+    table = _table("property", "score", *(["a fresh sample scores"] if any(fresh) else []), "scores", "")
+    for p, other in zip(content.properties, fresh, strict=True):
         below = f"{p.n_below:,} pair{'s' if p.n_below > 1 else ''} below the threshold" if p.n_below else ""
         if not p.rows:
             below = "does not apply"
-        table.add_row(p.name, score_text(p.score), f"{len(p.rows) - p.n_below:,}", below)
+        beside = [other or "-"] if any(fresh) else []
+        table.add_row(p.name, score_text(p.score), *beside, f"{len(p.rows) - p.n_below:,}", below)
     return table
 
 
