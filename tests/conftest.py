@@ -43,6 +43,9 @@ def pytest_addoption(parser):
         "--rest", action="store_true", help="with --slow: leave out the tests that the default run makes in full"
     )
     group.addoption(
+        "--published", type=Path, help="folder of published tables (adult/train.parquet, ...), for tests that need them"
+    )
+    group.addoption(
         "--all-kinds", action="store_true", help=f"run each kind of table, not only {', '.join(sorted(USUAL_KINDS))}"
     )
 

@@ -179,6 +179,15 @@ def test_membership_with_few_strangers_was_tested_and_cannot_tell():
     assert membership_line(data) == [f"Membership: cannot tell. {said}"]
 
 
+def test_limits_that_are_withheld_are_no_dashes_in_a_sentence():
+    some = found("membership", 30, 10, "excess found", variant="mean rank")
+    for limits, told in (({}, "not given"), ({"low": 0.1, "low_simultaneous": 0.1}, "at least 0.100")):
+        none = dict.fromkeys(("low", "high", "low_simultaneous", "high_simultaneous"))
+        record = some | {"risk": some["risk"] | none | limits}
+        (line,) = membership_line(report(*CALM, record, verdict="excess found"))
+        assert f"(interval of this score alone {told}, simultaneous {told})" in line, line
+
+
 def test_a_question_for_which_no_time_was_left_says_so():
     late = {"attack": "membership", "n": 1, "of": 1, "why": "the time was up"}
     by = {t.id: t for t in tiles(report(*CALM, verdict="cannot tell", left_out=[late]))}

@@ -26,6 +26,7 @@ __all__ = [
     "further",
     "holds",
     "interval",
+    "interval_in_words",
     "label",
     "leak_free",
     "limit",
@@ -220,6 +221,21 @@ def interval(risk: Limited | None, kind: str = "_simultaneous") -> str:
     return "-" if low is None and high is None else f"{limit(low)} to {limit(high)}"
 
 
+def interval_in_words(risk: Limited | None, kind: str = "_simultaneous") -> str:
+    """Return the two limits of a risk for a sentence; the one that is given where the other is withheld.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Risk
+    >>> [interval_in_words(Risk(low=low, high=high), "") for low, high in ((0.1, 0.3), (0.1, None), (None, None))]
+    ['0.100 to 0.300', 'at least 0.100', 'not given']
+    """
+    low, high = (None, None) if risk is None else limits_of(risk, kind)
+    if low is None or high is None:
+        return "not given" if low is high else f"at least {limit(low)}" if high is None else f"at most {limit(high)}"
+    return f"{limit(low)} to {limit(high)}"
+
+
 def limits_of(risk: Limited, kind: str = "_simultaneous") -> tuple[float | None, float | None]:
     """Return the two limits of a risk, simultaneous or (with kind="") pointwise."""
     return (risk.low_simultaneous, risk.high_simultaneous) if kind else (risk.low, risk.high)
@@ -397,7 +413,7 @@ def flags(records: Records | None) -> str:
         f"strangers have (false discovery rate {records.fdr:g})."
     )
     if records.recognised:
-        text += f" {records.recognised:,} are flagged as recognised members, by all attacks of membership together."
+        text += f" {records.recognised:,} are flagged as recognised members, by the mean rank of the membership scores."
     least = records.smallest_flaggable
     if least is not None and least > records.n:
         return f"{text} This holdout is too small to flag anybody."

@@ -82,19 +82,19 @@ def _of_rows(r: ResultRecord) -> str:
 
 
 def _copied(r: ResultRecord) -> str:
-    return f"Copied fraction of all rows: {number(formatting.risk_value(r))} ({formatting.interval(r.risk)})."
+    return f"Copied fraction of all rows: {number(formatting.risk_value(r))} ({formatting.interval_in_words(r.risk)})."
 
 
 def _of_people(r: ResultRecord) -> str:
     do = _PEOPLE.get((r.attack, r.variant), "are hit")
     text = f"{formatting.counted(r.real)} members ({formatting.rated(r.real)}) {do}"
     if formatting.withheld(r.real) or formatting.withheld(r.holdout):
-        return f"Rates are withheld here. Risk: {formatting.interval(r.risk)}."
+        return f"Rates are withheld here. Risk: {formatting.interval_in_words(r.risk)}."
     if not r.holdout or r.holdout.rate is None:
         return f"{text}. Without strangers this does not say how many would be by chance."
     return (
         f"{text}, and {formatting.counted(r.holdout)} strangers ({formatting.rated(r.holdout)}). "
-        f"Risk: {number(formatting.risk_value(r))} ({formatting.interval(r.risk)})."
+        f"Risk: {number(formatting.risk_value(r))} ({formatting.interval_in_words(r.risk)})."
     )
 
 

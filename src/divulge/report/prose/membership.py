@@ -42,7 +42,7 @@ def membership_line(data: Assessment) -> list[str]:
 
 def _interval(r: ResultRecord) -> str:
     """Return a risk with both intervals, in words."""
-    alone, together = (formatting.interval(r.risk, kind) for kind in ("", "_simultaneous"))
+    alone, together = (formatting.interval_in_words(r.risk, kind) for kind in ("", "_simultaneous"))
     value = formatting.risk_value(r)
     shown = "withheld" if value is None else number(value)
     return f"{shown} (interval of this score alone {alone}, simultaneous {together})"

@@ -23,7 +23,7 @@ def reconstruction_in_words(data: Assessment) -> list[str]:
 def _told(r: ResultRecord) -> str:
     target = formatting.name(r.target or "")
     risk = formatting.risk_value(r)
-    shown = "withheld" if risk is None else f"{number(risk)}, {formatting.interval(r.risk, '_simultaneous')}"
+    shown = "withheld" if risk is None else f"{number(risk)}, {formatting.interval_in_words(r.risk, '_simultaneous')}"
     return (
         f"Of “{target}”: {r.verdict}; right about {formatting.rated(r.real)} of members and "
         f"{formatting.rated(r.holdout)} of strangers (risk {shown}).{_gain(r)}"

@@ -252,7 +252,7 @@ def _small(r: ResultRecord) -> str:
     if value is None and formatting.risk_value(r, "high_simultaneous") is None:
         return told
     shown = "withheld" if value is None else formatting.limit(value)
-    return f"{told}: risk {shown}, {formatting.interval(r.risk)} together with all comparisons of this attack"
+    return f"{told}: risk {shown}, {formatting.interval_in_words(r.risk)} together with all comparisons of this attack"
 
 
 # ---------------------------------------------------------------- use

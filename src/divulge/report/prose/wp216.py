@@ -274,7 +274,7 @@ def _compared(r: ResultRecord, counted: Sequence[ResultRecord]) -> str:
         return f"No risk could be given{': ' * bool(few(r))}{few(r)}."
     if formatting.risk_value(r) is None and formatting.risk_value(r, "low_simultaneous") is None:
         return f"Risk at most {formatting.limit(formatting.risk_value(r, 'high_simultaneous'))}.{_score(r, counted)}"
-    alone, together = (formatting.interval(r.risk, kind) for kind in ("", "_simultaneous"))
+    alone, together = (formatting.interval_in_words(r.risk, kind) for kind in ("", "_simultaneous"))
     intervals = f"interval of this comparison alone {alone}, simultaneous {together}"
     value = formatting.risk_value(r)
     return f"Risk {'withheld' if value is None else number(value)} ({intervals}).{_score(r, counted)}"
