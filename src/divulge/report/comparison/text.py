@@ -231,9 +231,9 @@ def _singles(data: Comparison) -> str:
 
 
 def _fidelity(data: Comparison) -> str:
-    heads = ["candidate", "pairs of columns", "ruler", "beyond a fresh sample", "limits"]
+    heads = ["candidate", "pairs of columns", "ruler", "beyond a fresh sample", "distance without noise"]
     rows = [
-        [escaped(formatting.name(c.label)), f.verdict, number(f.ruler), number(f.excess),
+        [escaped(formatting.name(c.label)), _of_pairs(f.verdict), number(f.ruler), number(f.excess),
          f"{number(f.low)} to {number(f.high)}"]
         for c in by_order(data) if (f := c.fidelity)
     ]  # fmt: skip
@@ -295,13 +295,20 @@ def _grid(data: Comparison) -> Any:
 
 
 def _pairs(data: Comparison) -> Any:
-    """Return the table of pairs of columns: ruler, distance beyond a fresh sample, its limits and verdict."""
+    """Return the table of pairs of columns: ruler, beyond a fresh sample, limits without noise, and verdict."""
     rows = [
-        [clean(formatting.name(c.label)), number(f.ruler), f"{number(f.excess)} ({number(f.low)} to {number(f.high)})",
-         f.verdict]
+        [clean(formatting.name(c.label)), number(f.ruler), number(f.excess), f"{number(f.low)} to {number(f.high)}",
+         _of_pairs(f.verdict)]
         for c in by_order(data) if (f := c.fidelity)
     ]  # fmt: skip
-    return _ruled(["pairs of columns", "ruler", "beyond a fresh sample", "verdict"], rows, (1,))
+    return _ruled(
+        ["pairs of columns", "ruler", "beyond a fresh sample", "distance without noise", "verdict"], rows, (1, 2)
+    )
+
+
+def _of_pairs(verdict: str) -> str:
+    """Return a verdict on all pairs; the mean may be that of a fresh sample where one of them differs."""
+    return "differs in some pair" if verdict == "differs" else verdict
 
 
 def _kept(data: Comparison) -> Any:
