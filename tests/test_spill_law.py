@@ -14,6 +14,7 @@ from divulge.case.case import build_case
 from divulge.case.preconditions import check_all
 from divulge.case.spill import Spill
 from divulge.kernels._native.library import levels
+from divulge.kernels.linkage import record_linkage
 from divulge.kernels.neighbours import leave_one_out
 from divulge.kernels.neighbours.block_index import BlockIndex
 
@@ -109,3 +110,9 @@ def test_inference_walks_through_blocks(ways, tables, tmp_path, monkeypatch):
         expected = told(CATALOGUE["inference"].run(build_case(*given), **asked))
         assert told(CATALOGUE["inference"].run(spilled(build_case(*given), tmp_path), **asked)) == expected
     assert walked
+
+
+def test_cells_of_a_half_are_counted_some_rows_at_a_time(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(record_linkage, "_AT_ONCE", 20)
+    expected = answers(build_case(*tables), "linkability")
+    assert answers(spilled(build_case(*tables), tmp_path), "linkability") == expected
