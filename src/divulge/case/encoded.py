@@ -22,7 +22,8 @@ from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measure, places_of, rows_of, ruler_of
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.counting import Edges
-from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
+from divulge.tables.fingerprints import fingerprint
+from divulge.tables.frames import PooledColumn, Table, pool
 
 __all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
 
