@@ -112,6 +112,7 @@ def test_inference_walks_through_blocks(ways, tables, tmp_path, monkeypatch):
     assert walked
 
 
+@pytest.mark.slow
 def test_cells_of_a_half_are_counted_some_rows_at_a_time(tables, tmp_path, monkeypatch):
     monkeypatch.setattr(record_linkage, "_AT_ONCE", 20)
     expected = answers(build_case(*tables), "linkability")

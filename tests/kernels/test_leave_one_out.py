@@ -1,12 +1,14 @@
 """One walk for several columns, each left out in turn: equal to a search on the other columns, to the last bit."""
 
+import gc
+
 import numpy as np
 import pytest
 from amount import tries
 
 from divulge.core.hashing import once
 from divulge.kernels._native.library import at_level, levels
-from divulge.kernels.neighbours import leave_one_out
+from divulge.kernels.neighbours import leave_one_out, left_out_blocks
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Field, measure, places_of, rows_of, ruler_of
 from divulge.kernels.neighbours.knn_vote import Values
@@ -227,3 +229,25 @@ def test_answers_in_blocks_are_those_of_all_distances(tmp_path):
         assert found.nearest[i] == votes[0][own] / votes[0].sum()
         assert found.vote[i] == winners[own] / winners.sum()
         assert found.share[i] == votes[1].max() / votes[1].sum()
+
+
+@pytest.mark.skipif(not LEVELS, reason="no compiled loops")
+def test_the_flag_ends_a_walk_through_blocks_and_the_files_go(monkeypatch, tmp_path):
+    def told_to_stop(part, n, step, threads, progress, stop):
+        stop[0] = 1
+        part(0, n)
+
+    monkeypatch.setattr(left_out_blocks, "in_parts", told_to_stop)
+    with pytest.raises(KeyboardInterrupt):
+        in_blocks(task(0, sizes=((300,), (300,))), tmp_path, 100)
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not LEVELS, reason="no compiled loops")
+def test_the_progress_through_blocks_ends_at_all_queries(tmp_path):
+    ruler, reference, queries, left_out, k = given = task(0, sizes=((300,), (300,)))
+    codes, voted = told_apart(given)
+    rows, told = RowsToVote(reference.whole, lambda some: codes[some], lambda some: voted[some]), []
+    answers_in_blocks(ruler, rows, queries, left_out, k, Blocks(tmp_path, 100, 90), lambda *at: told.append(at))
+    assert told == sorted(told) and told[-1] == (len(queries.times),) * 2
