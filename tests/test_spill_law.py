@@ -9,9 +9,13 @@ from test_engine_law import table, told
 from test_laws import settings_of
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.inference import _from_rows
 from divulge.case.case import build_case
 from divulge.case.preconditions import check_all
 from divulge.case.spill import Spill
+from divulge.kernels._native.library import levels
+from divulge.kernels.linkage import record_linkage
+from divulge.kernels.neighbours import leave_one_out
 from divulge.kernels.neighbours.block_index import BlockIndex
 
 FAMILY = sorted(name for name, entry in CATALOGUE.items() if entry.family == "distance")
@@ -92,3 +96,24 @@ def test_hits_are_those_of_all_rows_at_once(tables, monkeypatch):
     assert answers(build_case(*tables), "hitting_rate") == expected
     assert 0 < CATALOGUE["hitting_rate"].run(build_case(*tables)).real.hits < len(tables[0])
     assert np.isfinite(expected[0][0]["risk"]["value"])
+
+
+@pytest.mark.skipif(not levels(), reason="no compiled loops")
+@pytest.mark.parametrize("ways", [["nearest record", "k-vote"], ["CAP"]])
+def test_inference_walks_through_blocks(ways, tables, tmp_path, monkeypatch):
+    walked, usual = [], _from_rows.answers_in_blocks
+    monkeypatch.setattr(leave_one_out, "_FEW", 0)
+    monkeypatch.setattr(_from_rows, "answers_in_blocks", lambda *given: walked.append(1) or usual(*given))
+    asked = {"target": ["income", "job"], "ways": ways, "k": 3}
+    twice = tables[0], pl.concat([tables[1], tables[1]]), tables[2]
+    for given in (tables, twice):
+        expected = told(CATALOGUE["inference"].run(build_case(*given), **asked))
+        assert told(CATALOGUE["inference"].run(spilled(build_case(*given), tmp_path), **asked)) == expected
+    assert walked
+
+
+@pytest.mark.slow
+def test_cells_of_a_half_are_counted_some_rows_at_a_time(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(record_linkage, "_AT_ONCE", 20)
+    expected = answers(build_case(*tables), "linkability")
+    assert answers(spilled(build_case(*tables), tmp_path), "linkability") == expected

@@ -334,9 +334,9 @@ def test_halves_in_the_other_order_give_the_same_digits():
 
 def test_what_a_column_tells_forgets_the_names_of_its_values():
     rng = np.random.default_rng(2)
-    codes = rng.geometric(0.1, 3000).astype(np.int32)
+    counts = np.bincount(rng.geometric(0.1, 3000))
     for _ in range(20):
-        assert _entropy(rng.permutation(codes.max() + 1).astype(np.int32)[codes]) == _entropy(codes)
+        assert _entropy(rng.permutation(counts)) == _entropy(counts)
 
 
 def test_lazy_frames_are_collected():

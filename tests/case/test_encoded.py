@@ -23,7 +23,7 @@ from divulge.core.schema import Column, Schema
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Field, fit_ruler, pairwise
 from divulge.kernels.neighbours.index import Index
-from divulge.tables.frames import fingerprint
+from divulge.tables.fingerprints import fingerprint
 
 ROLES = ("real", "synthetic", "holdout")
 SCHEMA = Schema(

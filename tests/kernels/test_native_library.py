@@ -12,7 +12,7 @@ from test_counting_loops import fields
 
 from divulge.kernels import _box_tree, runtime
 from divulge.kernels._native import build, library
-from divulge.kernels.neighbours import _brute_force, leave_one_out
+from divulge.kernels.neighbours import _brute_force, _left_out, left_out_blocks
 from divulge.kernels.neighbours.gower import Field, fit_ruler
 from divulge.kernels.neighbours.index import Index
 
@@ -24,9 +24,11 @@ STRUCTS = [
     ("neighbours.h", "asked_t", _box_tree.ASKED),
     ("neighbours.h", "pairs_t", _box_tree.PAIRS),
     ("brute_force.c", "tiles_t", _brute_force.TILES),
-    ("leave_one_out.c", "left_out_t", leave_one_out._LEFT_OUT),
-    ("leave_one_out.c", "asking_t", leave_one_out._ASKING),
-    ("leave_one_out.c", "answers_t", leave_one_out._ANSWERS),
+    ("leave_one_out.h", "left_out_t", _left_out.LEFT_OUT),
+    ("leave_one_out.h", "asking_t", _left_out.ASKING),
+    ("left_out_votes.h", "answers_t", _left_out.ANSWERS),
+    ("left_out_blocks.c", "carried_t", left_out_blocks._CARRIED_SO_FAR),
+    ("left_out_blocks.c", "following_t", left_out_blocks._FOLLOWING),
 ]
 
 

@@ -16,7 +16,7 @@ from divulge.cli import cli
 from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import ColumnError, SettingError
 from divulge.run import asked_elsewhere, forecast
-from divulge.run.asked_elsewhere import NO_ROOM_TO_SEARCH
+from divulge.run.asked_elsewhere import NO_DISK, NO_ROOM_TO_SEARCH
 from divulge.run.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, work_of
 from divulge.run.forecast import prepared, sizes_of
 from divulge.run.memory import Room
@@ -159,7 +159,8 @@ def test_the_plan_of_an_engine_says_what_it_makes_asks_and_writes(tables, files,
     assert "dcr" in dict(told.not_run) and told.asked == (500, 500)
     codes = 1 + 1 + 1 + 2 + 2  # bytes a row: ages, areas, jobs, pays and homes
     columns = len(build_case(*tables).schema.usable())
-    indices = 3 * (80 + 6 * columns) + 12 * columns  # of membership, with values as numbers, and of two halves
+    # of membership, with values as numbers, their order and hashes, and of two halves with their cells
+    indices = 3 * (80 + 6 * columns) + 12 * columns + 20 + 2 * 40
     assert told.disk == codes * 2 * N + codes * 3000 + indices * N and told.blocks == 1
     assert "in a private folder, removed at the end: codes of all rows, and indices of up to 1 block" in " ".join(
         str(told).split()
@@ -178,6 +179,25 @@ def test_the_plan_asks_a_sample_by_itself_with_an_engine(files, monkeypatch):
     monkeypatch.setattr(asked_elsewhere, "SAMPLES", (2000, 300))
     told = divulge.plan(*files[:2], **asked)
     assert told.people == 2000 and "ask 2,000 of " in str(told)
+
+
+def test_the_plan_says_whether_the_disk_has_room(files, monkeypatch):
+    asked = {"holdout": files[2], "keys": ["age"], "targets": ["secret job"], "engine": "polars"}
+    told = divulge.plan(*files[:2], **asked)
+    assert told.disk_free > 0 and told.fits_on_disk and "are free there" in " ".join(str(told).split())
+    monkeypatch.setattr(forecast, "free_on_disk", lambda folder: 1000)
+    told = divulge.plan(*files[:2], people=500, **asked)
+    assert told.disk > told.disk_free == 1000 and not told.fits_on_disk and "too little" in str(told)
+    assert json.loads(told.to_json())["fits_on_disk"] is False
+    told = divulge.plan(*files[:2], **asked)  # nobody named a number: a run would ask nobody
+    assert told.disk == 0 and NO_DISK in told.notes and "linkability" in dict(told.not_run)
+
+
+def test_the_plan_of_relations_asks_nobody(files):
+    base = pytest.importorskip("duckdb").connect()
+    tables = [base.sql(f"select * from read_parquet('{file}')") for file in files]
+    told = divulge.plan(*tables[:2], holdout=tables[2], keys=["age"], targets=["secret job"], engine="duckdb")
+    assert told.disk == 0 and told.disk_free is None and "linkability" in dict(told.not_run)
 
 
 def test_the_plan_says_which_searches_do_not_fit(files, monkeypatch):

@@ -25,7 +25,9 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.core.errors import ColumnError, FrameError, TableError
-from divulge.tables.frames import collect, fingerprint, pool, profiles, table_of
+from divulge.tables import column_families, fingerprints
+from divulge.tables.fingerprints import fingerprint
+from divulge.tables.frames import collect, pool, profiles, table_of
 
 NAN = float("nan")
 
@@ -1096,6 +1098,14 @@ def test_fingerprints_of_tables_elsewhere_tell_values_apart():
     one, other = pl.LazyFrame({"x": ["a", "b"]}), pl.LazyFrame({"x": ["a", "c"]})
     assert prints(one) != prints(other)
     assert prints(one) == prints(one, ["z"])
+
+
+def test_fingerprints_are_the_same_some_values_at_a_time(monkeypatch):
+    columns = ["ab", "a", None, "c"], [1.5, -0.0, 1e300, None, 2.0], [True, None]
+    expected = [prints(c) for c in columns]
+    for module in (fingerprints, column_families):
+        monkeypatch.setattr(module, "_AT_ONCE", 2)
+    assert [prints(c) for c in columns] == expected
 
 
 def test_notes_name_no_value():

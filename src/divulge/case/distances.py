@@ -290,8 +290,12 @@ class Distances:
 
     def hashes(self, role: str) -> NDArray[np.uint64]:
         """Return a hash of each row of a table, which is made part by part; equal rows have the same."""
+        return np.concatenate(list(self.hashed_parts(role)))
+
+    def hashed_parts(self, role: str) -> Iterator[NDArray[np.uint64]]:
+        """Yield the hashes of the rows of a table, some rows at a time."""
         source, n = self._measured.source(role), self.n_rows(role)
-        return np.concatenate([hashes_of(source.part(a, min(a + _PART, n))) for a in range(0, n, _PART)])
+        return (hashes_of(source.part(a, min(a + _PART, n))) for a in range(0, n, _PART))
 
     def _own(self, queries: str, reference: str) -> Ints | None:
         n = self.n_rows(queries)

@@ -22,7 +22,8 @@ from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measure, places_of, rows_of, ruler_of
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.counting import Edges
-from divulge.tables.frames import PooledColumn, Table, fingerprint, pool
+from divulge.tables.fingerprints import fingerprint
+from divulge.tables.frames import PooledColumn, Table, pool
 
 __all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
 
@@ -316,7 +317,7 @@ class EncodedTables:
             measured = [replace(self._measured(c, ranges, binned), weight=w) for c, w in zip(names, each, strict=True)]
             layout = tuple((m.numbers is None, m.codes is None, m.origin, m.step) for m in measured)
             shared = self.once(("measured people", key, layout), Memo, self.people) if keep else Memo()
-            codes = [self.codes(c, binned=binned) for c in names]
+            codes = [self.codes(c, binned=False) for c in names]
             numbers = [self.numbers(c) if self.is_number(c) and not binned else None for c in names]
             return MeasuredColumns(measured, codes, numbers, shared)
 
@@ -333,8 +334,9 @@ class EncodedTables:
 
     def _measure(self, column: str, ranges: tuple[int, ...], binned: bool) -> Measured:
         if binned or not self.is_number(column):
-            every = np.arange(self.n_codes(column, binned=binned), dtype=np.int32)
-            return measure(Field(column, None, (every,)), [0])
+            every = np.arange(self.n_codes(column, binned=False), dtype=np.int32)
+            bins = self.binning(column) if binned else None
+            return measure(Field(column, None, (bins.map if bins is not None and bins.bins else every,)), [0])
         numbers, marks, known = self.numbers(column), self.marks(column), self.occurs(column, ranges)
         found = measure(Field(column, (numbers, numbers[known]), (marks, marks[known])), [1])
         if found.numbers is None or found.codes is None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
-from divulge.case.spill import room_for
+from divulge.case.spill import Spill, room_for
 
 __all__ = ["Features", "features_of"]
 
@@ -25,6 +25,8 @@ Ints = NDArray[np.int64]
 _COMMONEST = 60
 """Categories of a column with an indicator of their own; the others share one. A limit on the time, from the lab."""
 _PART = 1_000_000  # rows that are made at once
+_AT_ONCE = 1_000_000  # rows in files that are ordered at once, about
+_COARSE, _CELLS = 64, 65_536  # groups of the numbers of a column, and cells of all groups, by which they are found
 _MISSING = -0.5
 """Place of a missing number on a scale from 0 to 1."""
 
@@ -39,10 +41,15 @@ class Features:
     """Shape (n_synthetic, n_columns)."""
     numeric: tuple[bool, ...]
     """Which columns are numbers."""
+    spill: Spill | None = None
+    """Where an order of the synthetic rows is written; None holds it in memory."""
 
     def order(self, role: str) -> Ints:
         """Return the rows of "people" or "synthetic" sorted by content."""
-        return np.lexsort(getattr(self, role).T[::-1])
+        values = getattr(self, role)
+        if self.spill is None or role != "synthetic":
+            return np.lexsort(values.T[::-1])
+        return _order_in_parts(values, room_for(self.spill, (len(values),), np.int64))
 
     def same(self) -> Ints:
         """Return for each person the number of the content of the record, the same for equal records."""
@@ -84,7 +91,8 @@ def features_of(case: Case, columns: Sequence[str], *, people_alone: bool = Fals
 def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Features:
     whole = [t.n_rows for t in case.tables]
     people = np.empty((sum(whole[i] for i in case.encoded.people), len(names)))
-    synthetic = room_for(case.encoded.spill, (whole[1] if 1 in tables else 0, len(names)), np.float64)
+    # column by column, as it is written and sorted
+    synthetic = room_for(case.encoded.spill, (len(names), whole[1] if 1 in tables else 0), np.float64).T
     numeric = []
     for j, name in enumerate(names):
         places, is_number = _places(case, names, j, tables)
@@ -93,7 +101,43 @@ def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Fe
         for first in range(0, len(synthetic), _PART):
             synthetic[first : first + _PART, j] = places[codes[1][first : first + _PART]]
         numeric.append(is_number)
-    return Features(people, synthetic, tuple(numeric))
+    return Features(people, synthetic, tuple(numeric), case.encoded.spill)
+
+
+def _order_in_parts(values: Floats, out: Ints) -> Ints:
+    """Return the rows sorted by content, ordered some at a time: those whose first columns begin alike.
+
+    Parameters
+    ----------
+    values
+        Shape (n_rows, n_columns), whole numbers.
+    out
+        Room for the order.
+    """
+    cell, n_cells = np.zeros(len(values), dtype=np.int32), 1
+    for column in values.T:
+        least = float(column.min(initial=0.0))
+        n = int(column.max(initial=0.0) - least) + 1
+        width = -(-n // _COARSE)  # numbers of one group, in their order
+        n_groups = -(-n // width)
+        if n_cells * n_groups > _CELLS:
+            break
+        for a in range(0, len(values), _PART):
+            cell[a : a + _PART] = cell[a : a + _PART] * n_groups + (column[a : a + _PART] - least).astype(int) // width
+        n_cells *= n_groups
+        if width > 1:
+            break
+    times = np.zeros(n_cells, dtype=np.int64)
+    for a in range(0, len(values), _PART):
+        times += np.bincount(cell[a : a + _PART], minlength=n_cells)
+    ends, done, first = np.cumsum(times), 0, 0
+    while done < len(values):
+        last, least_last = np.searchsorted(ends, (done + _AT_ONCE, done), side="right").tolist()
+        last = max(last, least_last + 1)
+        rows = np.flatnonzero((cell >= first) & (cell < last))
+        out[done : done + len(rows)] = rows[np.lexsort([column[rows].astype(np.int32) for column in values.T[::-1]])]
+        done, first = done + len(rows), last
+    return out
 
 
 def _places(case: Case, names: tuple[str, ...], j: int, tables: tuple[int, ...]) -> tuple[Floats, bool]:

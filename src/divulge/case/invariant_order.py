@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.case.spill import room_for
 from divulge.core.hashing import value_hashes
-from divulge.tables.counting import narrowest
 
 __all__ = ["Canonical", "canonical_of"]
 
@@ -18,6 +19,7 @@ Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 _HOLDOUT = 2
+_PART = 1_000_000  # rows that are hashed or ordered at once
 _OF_COLUMN, _OF_ROW, _OF_TABLE = 1_000, 5_000, 10_007  # salts of hashes
 
 
@@ -28,6 +30,17 @@ class _Hashed(NamedTuple):
     """For each column the hash of each level, shape (n_levels,)."""
     rows: list[Hashes]
     """For each table the hash of each row that enters, shape (n_rows,)."""
+
+
+class _Found(NamedTuple):
+    """What the levels of a column are hashed by."""
+
+    marks: NDArray[np.int32]
+    """Shape (n_levels,): the category of each; in a column of numbers the mark."""
+    n_marks: int
+    """One more than the largest that occurs."""
+    fixed: Hashes
+    """Shape (n_levels,): that of the rank of a number; 0 for a category."""
 
 
 class Canonical:
@@ -58,33 +71,71 @@ class Canonical:
         self.colours, self.rows = self.hashed
 
     def _hashed(self, blind: bool) -> _Hashed:
-        lengths = [len(self._levels_of(0, t)) for t in self._tables]
-        of_table = [0 if blind and t == _HOLDOUT else t for t in self._tables]
-        fixed = np.repeat(value_hashes(np.array(of_table, dtype=np.uint64), _OF_TABLE), lengths)
-        every: list[NDArray[Any]] = []
-        n_numbers = 0
-        for j, column in enumerate(self.columns):
-            if self._encoded.is_number(column):
-                found = np.concatenate([self._levels_of(j, t) for t in self._tables])
-                fixed += value_hashes(_ranks(self._encoded.numbers(column), found), n_numbers)[found]
-                n_numbers += 1
-            marks = [self._part(self.codes(j, t), t) for t in self._tables]
-            width = narrowest(1 + max(int(m.max(initial=0)) for m in marks))  # they are held for all columns
-            every.append(np.concatenate([m.astype(width) for m in marks]))
-        colours = [np.zeros(int(c.max(initial=0)) + 1, dtype=np.uint64) for c in every]
+        """Return the hashes; rows are looked at some at a time, as sums of hashes are the same in any order."""
+        levels = [[self._levels_of(j, t) for j in range(len(self.columns))] for t in self._tables]
+        told = [0 if blind and t == _HOLDOUT else t for t in self._tables]
+        of_table = value_hashes(np.array(told, dtype=np.uint64), _OF_TABLE)
+        found = [self._found(j, [own[j] for own in levels]) for j in range(len(self.columns))]
+        out = [room_for(self._encoded.spill, (len(own[0]),), np.uint64) for own in levels]
+        colours = [np.zeros(each.n_marks, dtype=np.uint64) for each in found]
         for _ in range(3):
-            hashes = fixed.copy()
-            for j, codes in enumerate(every):
-                hashes += value_hashes(colours[j], _OF_COLUMN + j)[codes]
-            salted = value_hashes(hashes, _OF_ROW)
-            colours = [_summed(codes, salted, len(k)) for codes, k in zip(every, colours, strict=True)]
-        return _Hashed(colours, np.split(hashes, np.cumsum(lengths)[:-1]))
+            tables = [
+                each.fixed + value_hashes(colour, _OF_COLUMN + j)[each.marks]
+                for j, (each, colour) in enumerate(zip(found, colours, strict=True))
+            ]
+            colours = [np.zeros_like(colour) for colour in colours]
+            for own, whole, rows in zip(levels, of_table, out, strict=True):
+                for a in range(0, len(rows), _PART):
+                    part = [codes[a : a + _PART] for codes in own]
+                    hashes = np.full(len(part[0]), whole)
+                    for table, codes in zip(tables, part, strict=True):
+                        hashes += table[codes]
+                    rows[a : a + _PART] = hashes
+                    salted = value_hashes(hashes, _OF_ROW)
+                    for total, each, codes in zip(colours, found, part, strict=True):
+                        if len(total) == 1:
+                            total += salted.sum(dtype=np.uint64)
+                        else:
+                            np.add.at(total, each.marks[codes], salted)
+        return _Hashed(colours, out)
+
+    def _found(self, column: int, levels: Sequence[NDArray[Any]]) -> _Found:
+        """Return what the levels of a column are hashed by; `levels` are those of each table's rows."""
+        name = self.columns[column]
+        occurs = np.zeros(self._encoded.n_codes(name, binned=False), dtype=np.bool_)
+        for own in levels:
+            for a in range(0, len(own), _PART):
+                occurs[own[a : a + _PART]] = True
+        marks, fixed = self._encoded.marks(name), np.zeros(len(occurs), dtype=np.uint64)
+        if self._encoded.is_number(name):
+            before = sum(self._encoded.is_number(c) for c in self.columns[:column])
+            fixed = value_hashes(_ranks(self._encoded.numbers(name), np.flatnonzero(occurs).astype(np.int32)), before)
+        n_marks = int(marks[occurs].max(initial=0)) + 1
+        return _Found(np.minimum(marks, n_marks - 1), n_marks, fixed)
 
     def order(self, which: int) -> Ints:
         """Return the row numbers of a table (0 real, 1 synthetic, 2 holdout) that enter, in canonical order."""
-        ties: list[NDArray[Any]] = [self._part(self.codes(j, which), which) for j in range(len(self.columns))]
-        order = np.lexsort((*ties, self.rows[self._tables.index(which)]))
+        hashes = self.rows[self._tables.index(which)]
+        if which not in self._rows and self._encoded.spill is not None:
+            return self._order_in_parts(which, hashes)
+        ties = [self._part(self.codes(j, which), which) for j in range(len(self.columns))]
+        order = np.lexsort((*ties, hashes))
         return self._rows[which][order] if which in self._rows else order
+
+    def _order_in_parts(self, which: int, hashes: Hashes) -> Ints:
+        """Return the order in a file; the rows whose hashes begin alike are ordered at a time."""
+        names, n_parts = self.columns, max(1, len(hashes) // _PART)
+        codes = [self._encoded.codes(n, binned=False)[which] for n in names]
+        marks = [self._encoded.marks(n) if self._encoded.is_number(n) else None for n in names]
+        out, done = room_for(self._encoded.spill, (len(hashes),), np.int64), 0
+        borders = [part * 2**64 // n_parts for part in range(n_parts + 1)]
+        for first, last in pairwise(borders):
+            rows = np.flatnonzero((hashes >= np.uint64(first)) & (hashes <= np.uint64(last - 1)))
+            some = [c[rows] for c in codes]
+            ties: list[NDArray[Any]] = [c if m is None else m[c] for c, m in zip(some, marks, strict=True)]
+            out[done : done + len(rows)] = rows[np.lexsort((*ties, hashes[rows]))]
+            done += len(rows)
+        return out
 
     def codes(self, column: int, which: int) -> NDArray[np.int32]:
         """Return the category of each row of a table; in a column of numbers the mark, which is 0 for a number."""
@@ -126,10 +177,3 @@ def _ranks(numbers: NDArray[np.float64], levels: NDArray[np.int32]) -> Hashes:
     ranks = np.zeros(len(numbers), dtype=np.uint64)
     ranks[used] = np.unique(numbers[used], return_inverse=True)[1]
     return ranks
-
-
-def _summed(codes: NDArray[Any], values: Hashes, n: int) -> Hashes:
-    """Return for each code the sum of the values of its rows, modulo 2**64."""
-    out = np.zeros(n, dtype=np.uint64)
-    np.add.at(out, codes, values)
-    return out

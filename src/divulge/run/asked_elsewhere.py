@@ -123,7 +123,7 @@ def _leave_out_beyond(asked: Case, plan: Plan) -> None:
 
 
 def leave_out_searches(plan: Plan, needed: dict[str, int], free: int) -> None:
-    """Take attacks that search the rows of the synthetic table out of a plan until the others fit, and list them."""
+    """Take attacks that search the rows of the synthetic table out of a plan where they do not fit, and list them."""
     plan.leave_out(dict.fromkeys(too_much(needed, free), NO_ROOM_TO_SEARCH))
 
 

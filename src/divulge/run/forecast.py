@@ -12,27 +12,29 @@ from typing import Any, NamedTuple
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.case.case import Case, build_case
+from divulge.case.code_files import free_on_disk
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
+from divulge.run.asked_elsewhere import NO_DISK, leave_out_searches, with_default_people
 from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
-from divulge.run.asked_elsewhere import leave_out_searches, with_default_people
 from divulge.run.counted import check_counted, keep_counted
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
-from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed
+from divulge.run.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, listed
 from divulge.run.outlook import Given, Outlook, PlannedTests
 from divulge.run.people import FEWER
 from divulge.run.plan import Plan, first_key_sets, plan_of
 from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
-from divulge.run.searched_bytes import bytes_to_search
-from divulge.tables.counting import COUNTING, narrowest
+from divulge.run.searched_bytes import bytes_at_once, bytes_to_search
+from divulge.tables.counting import BY_ROWS, COUNTING, narrowest
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
 
 _BYTES_OF_INDEX, _BYTES_OF_INDEXED_CELL = 80, 6  # of a row of an index in files, 170 with 15 columns
+_BYTES_OF_WALKED, _BYTES_OF_WALKED_CELL = 90, 10  # of a row of blocks that all targets are searched in
 
 
 class Sizes(NamedTuple):
@@ -107,8 +109,9 @@ def plan(
     keys, targets, subgroups, schema, unit, ignore, missing, search, models, membership, utility
         As in `divulge.assess`.
     fidelity, fidelity_models, acceptable, positive_control, seed, level, jobs, people, engine, spill
-        As in `divulge.assess`; no folder is looked at. With an engine the memory told is that of the searches: the
-        distinct rows of what is counted come on top, and `assess` counts them before it begins.
+        As in `divulge.assess`; of the folder it is only asked how much room it has. With an engine the memory told is
+        that of the searches: the distinct rows of what is counted come on top, and `assess` counts them before it
+        begins.
 
     Returns
     -------
@@ -177,8 +180,16 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         The tables or the options cannot be used.
     """
     rows, columns = ([s.rows for s in (sizes.real, sizes.holdout) if s is not None], len(sizes.real.sample.columns))
-    options = with_default_people(options, rows, columns, None if there is None else there.free)
+    by_default = options.people is None
+    options = with_default_people(
+        options, rows, columns, None if there is None else there.free,
+        by_rows=all(s.by_rows for s in sizes.tables.values()),
+    )  # fmt: skip
     case, planned, whole = prepared(sizes, attacker, reading, options)
+    disk_free, notes = _free_on_disk(options), []
+    if _codes_do_not_fit(case, options, by_default, disk_free):
+        options, notes = replace(options, people=NOBODY), [NO_DISK]
+        case, planned, whole = prepared(sizes, attacker, reading, options)
     limit = None if there is None else sizes.limit(there)
     of = case.n_people("real"), case.n_people("holdout")
     if options.engine in COUNTING:
@@ -211,9 +222,10 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=(*planned.notes, *_limited(planned.attacks, max(of))),
+        notes=(*planned.notes, *_limited(planned.attacks, max(of)), *notes),
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
+        disk_free=disk_free if disk else None,
         blocks=blocks,
         needed_in_files=_needed_in_files(work, options),
     )
@@ -233,24 +245,45 @@ def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float
 
     if limit is not None and not options.beyond_memory:
         leave_out_searches(planned, needed(), limit - expected_bytes(work))
-    return replace(work, searched_bytes=sum(needed().values()))
+    return replace(work, searched_bytes=bytes_at_once(needed()))
 
 
 def _in_files(case: Case, planned: Plan, options: RunOptions) -> tuple[int, int]:
     """Return about how many bytes of codes and indices are written, and the blocks of the largest index."""
     n, m = case.n_rows("synthetic"), case.n_rows("real") + case.n_rows("holdout")
-    spill, each = Spill(Path()), _BYTES_OF_INDEX + _BYTES_OF_INDEXED_CELL * len(case.schema.usable())
+    spill, columns = Spill(Path()), len(case.schema.usable())
+    each = _BYTES_OF_INDEX + _BYTES_OF_INDEXED_CELL * columns
     if options.engine in COUNTING:
         if options.sample is None or not any(CATALOGUE[a].sampled for a in planned.attacks):
             return 0, 0
-        codes = sum(narrowest(round(levels_of(case, c)) + 1).itemsize for c in case.columns)
-        columns = len(case.schema.usable())
-        a_row = {"membership": each + 12 * columns, "linkability": 2 * each}  # beside its index: values as numbers
+        walked = _BYTES_OF_WALKED + _BYTES_OF_WALKED_CELL * columns if spill.blocks(n) > 1 else 0
+        # beside its index: values as numbers, their order and hashes; the cells of two halves
+        a_row = {"membership": each + 12 * columns + 20, "linkability": 2 * (each + 40), "inference": walked}
         searched = [name for name in a_row if name in planned.attacks]
-        return codes * (n + m) + n * sum(map(a_row.__getitem__, searched)), spill.blocks(n if searched else 0)
+        return _of_codes(case) + n * sum(map(a_row.__getitem__, searched)), spill.blocks(n if searched else 0)
     if options.spill is None:
         return 0, 0
     return each * (n + 2 * m), spill.blocks(max(n, m))
+
+
+def _of_codes(case: Case) -> int:
+    """Return how many bytes the codes of all rows take, about."""
+    each = sum(narrowest(round(levels_of(case, c)) + 1).itemsize for c in case.columns)
+    return each * sum(t.n_rows for t in case.tables)
+
+
+def _free_on_disk(options: RunOptions) -> int | None:
+    """Return the bytes that are free on the disk where a run writes; None where there is no such folder."""
+    try:
+        return free_on_disk(options.spill)
+    except SettingError:
+        return None
+
+
+def _codes_do_not_fit(case: Case, options: RunOptions, by_default: bool, free: int | None) -> bool:
+    """Return whether an engine that nobody told to ask people finds no room for the codes of all rows."""
+    asked = by_default and options.engine in BY_ROWS and options.sample is not None
+    return asked and free is not None and _of_codes(case) > free
 
 
 def _needed_in_files(work: Work, options: RunOptions) -> int | None:

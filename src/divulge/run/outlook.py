@@ -78,6 +78,8 @@ class Outlook:
     """What counts the tables where they are; "auto" reads them into memory."""
     disk: int = 0
     """Bytes that the run will write to a private folder and remove at the end, about."""
+    disk_free: int | None = None
+    """Bytes that are free on its disk; None where nothing is written, or where there is no such folder."""
     blocks: int = 0
     """Blocks of the largest index that is searched in files; 0 where indices are in memory."""
     needed_in_files: int | None = None
@@ -87,6 +89,11 @@ class Outlook:
     def fits(self) -> bool:
         """Whether the run fits into the memory that there is, as far as this is known."""
         return self.there is None or self.needed <= self.there
+
+    @property
+    def fits_on_disk(self) -> bool:
+        """Whether what the run writes fits onto the disk, as far as this is known."""
+        return self.disk_free is None or self.disk <= self.disk_free
 
     @property
     def rows(self) -> int:
@@ -101,6 +108,7 @@ class Outlook:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; no value of the tables is among them."""
         told = {"format": FORMAT} | asdict(self) | {"rows": self.rows, "tests": self.tests, "fits": self.fits}
+        told["fits_on_disk"] = self.fits_on_disk
         told["excesses"] = [{"strangers_hit": rate, "excess": excess} for rate, excess in self.excesses]
         told["not_run"] = [{"attack": attack, "why": why} for attack, why in self.not_run]
         return told
@@ -125,7 +133,7 @@ def _lines(told: Outlook) -> Iterator[tuple[str, str]]:
         blocks = f", and indices of up to {several(told.blocks, 'block')}" if told.blocks else ""
         codes = "codes of all rows" if told.engine != "auto" else ""
         what = codes + blocks if codes else blocks.removeprefix(", and ")
-        yield "disk", f"about {in_bytes(told.disk)} in a private folder, removed at the end: {what}"
+        yield "disk", f"about {in_bytes(told.disk)} in a private folder, removed at the end: {what}{_free(told)}"
     yield "time", f"about {duration(told.seconds)} in {several(told.jobs, 'thread')}"
     yield "tests", f"{told.tests:,} of {several(len(told.attacks), 'attack')}"
     for sampled in (True, False):
@@ -146,6 +154,13 @@ def _there(told: Outlook) -> str:
         return "; how much there is, this system does not tell"
     verdict = "" if told.fits else f"; the run does not fit ({told.limit})"
     return f"; this process may use {in_bytes(told.there)}{verdict}"
+
+
+def _free(told: Outlook) -> str:
+    if told.disk_free is None:
+        return ""
+    verdict = "" if told.fits_on_disk else "; this is too little (--spill names a folder with more room)"
+    return f"; {in_bytes(told.disk_free)} are free there{verdict}"
 
 
 def _who(told: Outlook, sampled: bool) -> str:

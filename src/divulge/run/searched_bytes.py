@@ -1,18 +1,20 @@
 """About how much memory the attacks take that search the rows of a synthetic table which an engine holds.
 
-The codes of its rows, the indices and what is made of single values lie in files. What is told here is held in memory,
-measured with 15 columns (docs/decisions.md).
+The codes of its rows, the indices and what is made of single rows lie in files, and one block of rows is prepared or
+searched at a time. What is told here is held in memory, measured with 15 columns (docs/decisions.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from divulge.attacks import CATALOGUE
+from divulge.case.spill import Spill
 from divulge.run.plan import Task
 
-__all__ = ["bytes_to_search", "searches", "too_much"]
+__all__ = ["bytes_at_once", "bytes_to_search", "searches", "too_much"]
 
 
 class _Bytes(NamedTuple):
@@ -20,21 +22,20 @@ class _Bytes(NamedTuple):
 
     row: int
     """Of each synthetic row."""
-    column: int
-    """Of each value of a synthetic row."""
-    target: int
-    """Of each synthetic row and target."""
+    block: int
+    """Of each row of a block."""
     person: int
     """Of each person asked."""
-    always: int = 100_000_000
+    always: int = 150_000_000
 
 
 _OF_ATTACKS = {
-    "linkability": _Bytes(110, 0, 0, 800),
-    "membership": _Bytes(150, 0, 0, 3_000),
-    "inference": _Bytes(60, 20, 20, 1_000),
+    "linkability": _Bytes(10, 450, 800),
+    "membership": _Bytes(20, 450, 3_000),
+    "inference": _Bytes(10, 500, 1_000),
 }
-_OTHER = _Bytes(150, 20, 20, 3_000)  # an attack that was not measured: the most of each
+_MEASURED = 15  # columns
+_OTHER = _Bytes(150, 450, 3_000)  # an attack that was not measured
 
 
 def searches(task: Task) -> bool:
@@ -55,28 +56,27 @@ def bytes_to_search(tasks: Sequence[Task], synthetic: int, people: int, columns:
     synthetic, people
         Rows of the synthetic table, and of the people asked.
     columns
-        That are compared.
+        That are compared; the numbers of bytes were measured with 15.
     """
-    out = {}
+    out, wide = {}, max(1.0, columns / _MEASURED)
+    in_block = min(synthetic, Spill(Path()).rows_of_block(synthetic))
     for name in dict.fromkeys(t.attack for t in tasks if searches(t)):
         each = _OF_ATTACKS.get(name, _OTHER)
-        targets = sum(t.attack == name and searches(t) for t in tasks)
-        a_row = each.row + each.column * columns + each.target * targets
-        out[name] = each.always + a_row * synthetic + each.person * people
+        out[name] = each.always + each.row * synthetic + round(each.block * wide) * in_block + each.person * people
     return out
 
 
 def too_much(needed: dict[str, int], free: int) -> list[str]:
-    """Return the attacks to leave out so that all others fit together; those that take most go first.
+    """Return the attacks that do not fit; where an engine holds the tables, one test is made at a time.
 
     Examples
     --------
-    >>> too_much({"linkability": 3, "membership": 5, "inference": 4}, 7)
+    >>> too_much({"linkability": 3, "membership": 5, "inference": 4}, 4)
     ['membership']
     """
-    out, left = [], dict(needed)
-    while left and sum(left.values()) > free:
-        most = max(left, key=left.__getitem__)
-        out.append(most)
-        del left[most]
-    return out
+    return [name for name, size in needed.items() if size > free]
+
+
+def bytes_at_once(needed: dict[str, int]) -> int:
+    """Return how many bytes the attacks take that are made, one after the other."""
+    return max(needed.values(), default=0)

@@ -23,6 +23,7 @@ from divulge.tables.written_forms import ISO_DATE, PLAIN_NUMBER, form_of, is_dat
 __all__ = ["Family", "Settled", "as_family", "family_of", "is_whole", "needs_int64", "settle", "written"]
 
 Family = Literal["boolean", "number", "datetime", "text"]
+_AT_ONCE = 50_000  # numbers that are written at a time: a list of millions takes many times as much as they
 _EXACT = 2**53  # beyond it a float64 no longer tells neighbouring integers apart
 _PLAIN = {"datetime": ISO_DATE, "number": PLAIN_NUMBER}
 
@@ -225,10 +226,14 @@ def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
     return pl.Series([None], dtype=dtype).new_from_index(0, series.len())
 
 
+def _floats_written(series: pl.Series) -> pl.Series:
+    return pl.Series([None if v is None else _float_text(v) for v in series.to_list()], dtype=pl.String)
+
+
 def written(series: pl.Series) -> pl.Series:
     """Return booleans, numbers or datetimes as text."""
     if series.dtype == pl.Float64:
-        return pl.Series([None if v is None else _float_text(v) for v in series.to_list()], dtype=pl.String)
+        return pl.concat([_floats_written(series.slice(a, _AT_ONCE)) for a in range(0, max(1, len(series)), _AT_ONCE)])
     if isinstance(series.dtype, pl.Datetime):
         return series.dt.to_string("%Y-%m-%d %H:%M:%S%.6f")
     return series.cast(pl.String)

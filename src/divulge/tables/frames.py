@@ -9,7 +9,6 @@ on NaN, null and -0.0 in a group-by; merging after normalising makes that harmle
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +30,7 @@ from divulge.tables.canonical_values import (
     read_numbers,
     without_codes,
 )
-from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle, written
+from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle
 from divulge.tables.counting import Counting, Edges
 from divulge.tables.engine_errors import answered, changed, engine_error
 from divulge.tables.levels import codes_of, levels_of
@@ -43,7 +42,6 @@ __all__ = [
     "check_missing",
     "collect",
     "distinct_values",
-    "fingerprint",
     "plain",
     "pool",
     "profiles",
@@ -469,25 +467,3 @@ def distinct_values(table: Table, column: str) -> tuple[pl.Series, NDArray[np.in
         return table.counting.values(table.names[column])
     values, count = profiles(table, [column])
     return values[0], count
-
-
-def fingerprint(columns: Sequence[PooledColumn], which: int) -> str:
-    """Return the SHA-256 of one table's canonical columns: names, families, values, missing.
-
-    For rows in memory the hash depends on their order. Rows that an engine holds have no order, and the hash uses the
-    counts of each column.
-    """
-    digest = hashlib.sha256()
-    for column in columns:
-        counts, codes = column.counts[which], column.codes[which]
-        used = counts > 0
-        used[0] = True
-        levels = column.levels.filter(pl.Series(used[1:]))
-        values = written(levels).to_list()
-        # lengths first, so that no value can pass for the border between two
-        head = [column.name, column.family, *values]
-        digest.update(f"{len(head)} {' '.join(str(len(text)) for text in head)} ".encode())
-        digest.update("".join(head).encode())
-        own = np.cumsum(used, dtype="<i4") - 1
-        digest.update((counts[used] if codes is None else own[codes]).tobytes())
-    return digest.hexdigest()

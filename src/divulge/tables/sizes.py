@@ -52,6 +52,8 @@ class TableSize:
     """Bytes of text that are read before the columns get their types; 0 for other kinds of tables."""
     held_bytes: int
     """Bytes of the table that the process holds already."""
+    by_rows: bool = True
+    """Whether its rows are told one by one; relations of DuckDB and Spark frames tell counts alone."""
 
     @property
     def table_bytes(self) -> int:
@@ -90,7 +92,8 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
     if role == "synthetic" and isinstance(table, list | tuple) and table:
         return _together([size_of(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
     if not isinstance(table, str | PathLike):
-        return _of_frame(table_of(table, role))
+        given = table_of(table, role)
+        return replace(_of_frame(given), by_rows=given.frame is not None or isinstance(table, pl.LazyFrame))
     if str(table) == "-":
         return None
     if in_database(table):
@@ -217,5 +220,5 @@ def _together(sizes: Sequence[TableSize | None]) -> TableSize | None:
         return None
     return TableSize(
         sum(s.rows for s in known), all(s.exact for s in known), opened([s.sample for s in known], "synthetic"),
-        sum(s.file_bytes for s in known), sum(s.held_bytes for s in known),
+        sum(s.file_bytes for s in known), sum(s.held_bytes for s in known), all(s.by_rows for s in known),
     )  # fmt: skip

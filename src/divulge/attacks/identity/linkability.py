@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,10 @@ from divulge.stats import Outcomes, compare
 __all__ = ["linkability"]
 
 Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
 KS = tuple(range(1, 11))
+_TRIED = np.uint64(64)  # the share of whole rows by which it is looked first whether all are repeated
 _NUMBERS = ("numeric", "datetime")
 _WHOLE = (
     "links were searched on whole halves: copies of one half alone do not show, and copies of a few columns of each "
@@ -153,14 +155,13 @@ def _linked(
     """Return a result for each k; halves are sorted by name, so that their order does not change the result."""
     distances = [Distances(case, half) for half in sorted(map(sorted, pair))]
     kept = _kept(distances)
-    m = len(kept)
+    m = distances[0].n_rows("synthetic") if kept is None else len(kept)
     if given and ks[-1] > m:
         raise SettingError(f"k: {ks[-1]} is more than the {m} synthetic rows. hint: at most {m}.")
     if ks[-1] > m:
         notes = [*notes, f"k above {m} was left out: there are no more synthetic rows"]
     ks = [k for k in ks if k <= m]
-    every = m == distances[0].n_rows("synthetic")
-    near = [d.searched("synthetic") if every else d.searched_rows("synthetic", kept) for d in distances]
+    near = [d.searched("synthetic") if kept is None else d.searched_rows("synthetic", kept) for d in distances]
     halves = [ColumnHalf(d.ruler, None, d.distinct("people"), n) for d, n in zip(distances, near, strict=True)]
     scores = chances(halves, ks, progress=case.progress)
     draws = draws if len(ks) == 1 else 0
@@ -173,12 +174,22 @@ def _linked(
     ]
 
 
-def _kept(halves: Sequence[Distances]) -> Ints:
-    """Return the synthetic rows that count; a table in which every row is repeated counts once."""
+def _kept(halves: Sequence[Distances]) -> Ints | None:
+    """Return the synthetic rows that count, None for all; a table in which every row is repeated counts once."""
     if not halves[0].by_parts:
-        return once([d.distinct("synthetic") for d in halves])
-    one, other = (value_hashes(d.hashes("synthetic"), j) for j, d in enumerate(halves))
-    return kept_once(one + other)
+        kept = once([d.distinct("synthetic") for d in halves])
+        return None if len(kept) == halves[0].n_rows("synthetic") else kept
+
+    def hashed() -> Iterator[Hashes]:
+        parts = zip(*(d.hashed_parts("synthetic") for d in halves), strict=True)
+        return (value_hashes(one, 0) + value_hashes(other, 1) for one, other in parts)
+
+    # in nearly all tables some rows tell that not all are repeated: then the hashes of no others are held
+    some = np.concatenate([part[part % _TRIED == 0] for part in hashed()])
+    if not len(some) or np.gcd.reduce(np.unique(some, return_counts=True)[1]) > 1:
+        kept = kept_once(np.concatenate(list(hashed())))
+        return None if len(kept) == halves[0].n_rows("synthetic") else kept
+    return None
 
 
 def _result(
@@ -263,7 +274,7 @@ def _splits(case: Case) -> tuple[dict[str, Pair], list[str]]:
             "hint: `divulge schema` shows why others are left out."
         )
     names = sorted(used)
-    telling = sorted(names, key=lambda c: (-_entropy(case.codes(c, binned=False)[1]), c))
+    telling = sorted(names, key=lambda c: (-_entropy(case.pooled(c).counts[1]), c))
     drawn = case.rng("linkability halves").permutation(len(names))[: len(names) // 2]
     first = {
         "balanced halves": [c for i, c in enumerate(telling) if i % 4 in (0, 3)],
@@ -279,10 +290,10 @@ def _splits(case: Case) -> tuple[dict[str, Pair], list[str]]:
     return splits, notes
 
 
-def _entropy(codes: NDArray[np.int32]) -> float:
-    """Return the entropy of a column in nats; the names of its values do not enter."""
-    counts = np.sort(np.bincount(codes))
-    share = counts[counts > 0] / len(codes)
+def _entropy(counts: Ints) -> float:
+    """Return the entropy of a column in nats, given how many rows have each value; the names of these do not enter."""
+    counts = np.sort(counts)
+    share = counts[counts > 0] / counts.sum()
     return float(-(share * np.log(share)).sum())
 
 

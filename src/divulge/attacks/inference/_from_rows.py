@@ -25,11 +25,15 @@ from divulge.kernels.neighbours.gower import Rows
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.knn_vote import Answered, Values, answers, of_a_copy
 from divulge.kernels.neighbours.leave_one_out import LeftOut, answers_without, pays
+from divulge.kernels.neighbours.left_out_blocks import Blocks, RowsToVote, answers_in_blocks
+from divulge.kernels.runtime import has_loops
 
 __all__ = ["HOW", "by_agreement", "by_distance", "expect", "of_a_full_copy"]
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
+
+_NOBODY = np.zeros(0, dtype=np.int32)
 
 HOW = {
     "nearest record": "the nearest synthetic row on the known columns answers; of rows that tie each with equal chance",
@@ -63,8 +67,7 @@ def of_a_full_copy(
     """Return the residual of a full copy of the real table; people without a member's record keep their score."""
     records = np.concatenate([_known_hashes(case, known, secret.name, i, binned) for i in case.encoded.people])
     n = case.n_rows("real")
-    nobody = np.zeros(0, dtype=np.int32)
-    copied = of_a_copy(records, n, _values(secret, nobody))
+    copied = of_a_copy(records, n, _values(secret, _NOBODY))
     copied = np.where(np.isnan(copied), right, copied)
     return shown_by(copied[:n], copied[n:])
 
@@ -105,8 +108,7 @@ def _of_cells(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int, 
     )
     each = np.ones(len(codes[0]), dtype=np.int64) if times is None else times
     each = each // np.gcd.reduce(each)  # a table in which every row is repeated counts once
-    known = [case.binning(n).map[c] if binned else c for n, c in zip(ruled.columns, codes, strict=False)]
-    reference = Distinct.of_counts(ruled.rows_of_codes(known), each)
+    reference = Distinct.of_counts(ruled.rows_of_codes(codes[:-1]), each)
     index = Index(ruled.ruler, reference, progress=case.progress)
     return answers(index, ruled.distinct("people"), _values(secret, codes[-1], each), k)
 
@@ -114,9 +116,16 @@ def _of_cells(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int, 
 def _values(secret: TargetValues, reference: Codes, times: Ints | None = None) -> Values:
     """Return the values of the target in order, those of the reference rows given by their codes."""
     order, first, last = secret.window()
+    place = _places(secret)
+    return Values(first[order], last[order], place[reference], place[secret.people], times)
+
+
+def _places(secret: TargetValues) -> Codes:
+    """Return the place of each code in the order of the values."""
+    order = secret.window()[0]
     place = np.empty(len(order), dtype=np.int32)  # a value for each person and row, of all targets at once
     place[order] = np.arange(len(order))
-    return Values(first[order], last[order], place[reference], place[secret.people], times)
+    return place
 
 
 def _kept(case: Case, columns: Sequence[str]) -> Ints:
@@ -176,11 +185,31 @@ def _searched(
     """Return the answers about each target by all used columns but the target."""
     ruled = case.encoded.measured_columns(used, binned=binned)
     names = sorted({*used, *(s.name for s in secrets)})
+    wanted = ("nearest", "share") if binned else ("nearest", "distance", "vote", "share")  # see `by_agreement`
+    people, spill = ruled.distinct("people"), case.encoded.spill
+    if spill is not None and spill.blocks(case.n_rows("synthetic")) > 1 and has_loops(0):
+        left_out = [LeftOut(*ruled.without(s.name), _values(s, _NOBODY)) for s in secrets]
+        blocks = Blocks(spill.folder, spill.rows_of_block(case.n_rows("synthetic")))
+        voting = _voting(case, ruled, names, secrets)
+        return answers_in_blocks(ruled.ruler, voting, people, left_out, k, blocks, case.progress, wanted)
     kept = _kept(case, names)
     left_out = [LeftOut(*ruled.without(s.name), _values(s, s.synthetic[kept])) for s in secrets]
     reference = _distinct(case, ruled, names, kept)
-    wanted = ("nearest", "share") if binned else ("nearest", "distance", "vote", "share")  # see `by_agreement`
-    return answers_without(ruled.ruler, reference, ruled.distinct("people"), left_out, k, case.progress, wanted)
+    return answers_without(ruled.ruler, reference, people, left_out, k, case.progress, wanted)
+
+
+def _voting(case: Case, ruled: MeasuredColumns, names: Sequence[str], secrets: Sequence[TargetValues]) -> RowsToVote:
+    """Return the synthetic rows, made when they are asked for."""
+    codes = [case.codes(n, binned=False)[1] for n in names]
+    place = [_places(s) for s in secrets]
+
+    def codes_of(rows: Ints) -> Codes:
+        return np.column_stack([c[rows].astype(np.int32) for c in codes])
+
+    def places(rows: Ints) -> Codes:
+        return np.column_stack([own[s.synthetic[rows]] for own, s in zip(place, secrets, strict=True)])
+
+    return RowsToVote(ruled.source("synthetic"), codes_of, places)
 
 
 def _distinct(case: Case, ruled: MeasuredColumns, names: Sequence[str], kept: Ints) -> Distinct:

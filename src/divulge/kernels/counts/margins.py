@@ -82,7 +82,9 @@ def margin_sums(
         return MarginSums(np.zeros(0), np.zeros(0))
     order = np.argsort(of_unit, kind="stable")
     start = np.flatnonzero(np.r_[True, np.diff(of_unit[order]) > 0, True])
-    logs = np.log(np.arange(max(n, m) + 1) + 0.5)
+    logs = np.arange(max(n, m) + 1, dtype=np.float64)
+    logs += 0.5
+    np.log(logs, out=logs)  # in place: there are as many as rows
     wide = np.asarray(sizes, dtype=np.int64)
     plain = engine == "numpy" or not available()
     loop = _plain if plain else _compiled

@@ -9,7 +9,7 @@ and the distance of each row to the other list gives its place there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
 Ints = NDArray[np.int64]
 _LEAST_CELLS, _MOST_CELLS = 20_000, 3_000_000  # cells of a task of a thread: about 0.5 ms and 0.1 s
 _PEOPLE = 2**18  # linked at a time, about 1.5 kB each
+_AT_ONCE = 2_000_000  # rows of an index in files whose cells are counted at once
 _SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
@@ -128,7 +129,7 @@ def chances(
     """
     indices = [h.near or _index(h, threads, progress) for h in halves]
     one, other = (near.distinct for near in indices)
-    cells = _cells(one.of_each, other.of_each, len(one.times)), _cells(other.of_each, one.of_each, len(other.times))
+    cells = [_cells(a, b, index) for a, b, index in ((one, other, indices[0]), (other, one, indices[1]))]
     known = [_Known(*each) for each in zip((h.ruler for h in halves), indices, cells, strict=True)]
     people = [Distinct.of(h.people) for h in halves]
     if len(people[0]) <= _PEOPLE:
@@ -207,10 +208,37 @@ def _keys(one: Ints, other: Ints) -> Ints:
     return np.asarray(one * (int(other.max(initial=0)) + 1) + other)
 
 
-def _cells(one: Ints, other: Ints, n_distinct: int) -> _Cells:
+def _cells(one: Distinct, other: Distinct, index: Index | BlockIndex) -> _Cells:
+    """Return the cells of one half: of an index in files some rows at a time, and in files."""
+    mine, theirs, n_distinct = one.of_each, other.of_each, len(one.times)
+    if isinstance(index, Index):
+        return _cells_of(mine, theirs, 0, n_distinct)
+    start, listed, n_rows, n = index.array(n_distinct + 1), index.array(len(mine)), index.array(len(mine)), 0
+    for first, last in _runs(one.times, _AT_ONCE):
+        rows = np.flatnonzero((mine >= first) & (mine < last))
+        found = _cells_of(mine[rows], theirs[rows], first, last)
+        start[first : last + 1] = n + found.start
+        listed[n : n + len(found.other)], n_rows[n : n + len(found.other)] = found.other, found.n_rows
+        n += len(found.other)
+    return _Cells(start, listed[:n], n_rows[:n])
+
+
+def _cells_of(one: Ints, other: Ints, begin: int, end: int) -> _Cells:
+    """Return the cells of the distinct rows from one to before another."""
     _, first, count = np.unique(_keys(one, other), return_index=True, return_counts=True)
-    start = np.append(0, np.cumsum(np.bincount(one[first], minlength=n_distinct)))
+    start = np.append(0, np.cumsum(np.bincount(one[first] - begin, minlength=end - begin)))
     return _Cells(start, other[first], count)
+
+
+def _runs(times: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of runs of distinct rows that stand for about so many rows."""
+    first = 0
+    while first < len(times):
+        last = (
+            first + 1 + int(np.searchsorted(np.cumsum(times[first + 1 : first + most]), most - times[first], "right"))
+        )
+        yield first, last
+        first = last
 
 
 def _places(reach: Reach, ks: Sequence[int]) -> tuple[Ints, Ints]:
@@ -284,12 +312,11 @@ def _count_compiled(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[
 
 def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
     """Return the approximate number of cells in the loop for each pair."""
-    n_cells = np.diff(walked.cells.start)
-    near = walked.reach.nearest
-    listed = np.where(near >= 0, n_cells[near], 0).sum(axis=1)
+    near, start = walked.reach.nearest, walked.cells.start
+    listed = np.where(near >= 0, start[near + 1] - start[near], 0).sum(axis=1)
     everything = len(walked.cells.other)
     cells = np.where(walked.reach.is_whole, listed, np.minimum(walked.reach.n_rows, everything))[query]
-    classes = np.where(walked.reach.is_whole, (near >= 0).sum(axis=1), np.minimum(walked.reach.n_rows, len(n_cells)))
+    classes = np.where(walked.reach.is_whole, (near >= 0).sum(axis=1), np.minimum(walked.reach.n_rows, len(start) - 1))
     lookups = (classes[query] * _SEARCHES) * (checked.reach.nearest >= 0).sum(axis=1)[other]
     return np.asarray(np.where(checked.reach.is_whole[other], np.minimum(cells, lookups), cells))
 

@@ -18,7 +18,7 @@ from divulge.kernels._box_tree import Tree
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Rows
 
-__all__ = ["BlockFile", "BlockFolder"]
+__all__ = ["ArrayFile", "BlockFile", "BlockFolder"]
 
 _ALIGNED = 64  # bytes: each array begins where a load of the widest registers may
 
@@ -29,6 +29,19 @@ class _Place(NamedTuple):
     offset: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+
+
+class ArrayFile(NamedTuple):
+    """Arrays in a file."""
+
+    path: Path
+    places: list[_Place]
+
+    def opened(self) -> list[NDArray[Any]]:
+        """Return the arrays, which read the file where they are looked at."""
+        size = max(p.offset + int(np.prod(p.shape)) * p.dtype.itemsize for p in self.places)
+        mapped = np.asarray(np.memmap(self.path, np.uint8, "r", shape=(size,)))
+        return [_view(mapped, place) for place in self.places]
 
 
 class BlockFile(NamedTuple):
@@ -44,9 +57,7 @@ class BlockFile(NamedTuple):
 
     def opened(self) -> tuple[Distinct, Tree | None]:
         """Return the distinct rows and their tree; both read the file where they are looked at."""
-        size = max(p.offset + int(np.prod(p.shape)) * p.dtype.itemsize for p in self.places)
-        mapped = np.asarray(np.memmap(self.path, np.uint8, "r", shape=(size,)))
-        arrays = [_view(mapped, place) for place in self.places]
+        arrays = ArrayFile(self.path, self.places).opened()
         numbers, codes, of_row, times, start, members = arrays[:6]
         # of the rows with their repeats only their number is asked for
         whole = Rows(np.empty((self.n_rows, 0)), np.empty((self.n_rows, 0), dtype=np.int32))
@@ -72,8 +83,8 @@ class BlockFolder:
         """Return an array of zeros in a file of the folder; see `mapped_array`."""
         return mapped_array(self.path, shape, dtype)
 
-    def written(self, distinct: Distinct, tree: Tree | None) -> BlockFile:
-        """Return a new file with the distinct rows and their tree.
+    def put(self, arrays: Sequence[NDArray[Any]]) -> ArrayFile:
+        """Return a new file with some arrays.
 
         Raises
         ------
@@ -82,6 +93,16 @@ class BlockFolder:
         """
         path = self.path / f"{self._n_files}.block"
         self._n_files += 1
+        return ArrayFile(path, _write(path, arrays))
+
+    def written(self, distinct: Distinct, tree: Tree | None) -> BlockFile:
+        """Return a new file with the distinct rows and their tree.
+
+        Raises
+        ------
+        SizeError
+            The disk is full.
+        """
         of_row = np.empty(0, dtype=np.int64) if distinct.of_row is None else distinct.of_row
         rows = distinct.rows
         arrays: list[NDArray[Any]] = [
@@ -94,7 +115,7 @@ class BlockFolder:
         ]
         if tree is not None:
             arrays += [getattr(tree, name) for name in tree._fields if name != "depth"]
-        places = _write(path, arrays)
+        path, places = self.put(arrays)
         depth = 0 if tree is None else tree.depth
         return BlockFile(path, places, len(distinct), distinct.of_row is not None, depth)
 

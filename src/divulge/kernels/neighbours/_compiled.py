@@ -105,6 +105,11 @@ class CompiledIndex:
         tree, asked = self.built(), self._asked(queries)
         return tree.filled(), asked.filled(), tree.order, self._near_each_other(asked)
 
+    def in_boxes(self, queries: Rows) -> tuple[_box_tree.BoxQueries, Ints]:
+        """Return queries as the tree takes them, and an order in which adjacent ones are near."""
+        asked = self._asked(queries)
+        return asked, self._near_each_other(asked)
+
     # ------------------------------------------------------------ one search
 
     def _run(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,7 @@ class BlockIndex:
         self._threads, self._engine, self._progress = threads, engine, progress
         self._folder = BlockFolder(folder)
         self._files: dict[int, BlockFile] = {}
-        self._routed: tuple[Routing, NDArray[np.int32]] | None = None
+        self._routed: tuple[Routing, NDArray[Any]] | None = None
         self._shared = SharedQueries()
         self._asked: tuple[RowSource, Nearest] | None = None
         self._numbered: tuple[Ints, Distinct] | None = None
@@ -175,8 +175,8 @@ class BlockIndex:
     def reach(self, queries: Rows | Distinct, k: int) -> Reach:
         """Return for each distinct query the distances of its k nearest rows, and how many rows are within them.
 
-        As `Index.reach`, but that distinct reference rows are numbered block by block. Their values are in a file; the
-        distinct row of each row, and how many rows it stands for, are in memory, 16 bytes a row.
+        As `Index.reach`, but that distinct reference rows are numbered block by block. Their values, the distinct row
+        of each row, and how many rows it stands for are in files.
 
         Parameters
         ----------
@@ -223,17 +223,26 @@ class BlockIndex:
         Equal rows are in one block. Which rows each stands for is not kept: `start` and `members` are empty.
         """
         if self._numbered is None:
-            n_blocks, none = self._routing()[0].n_blocks, np.empty(0, dtype=np.int64)
-            begin, of_row, times = np.zeros(n_blocks + 1, dtype=np.int64), np.empty(self.n_rows, dtype=np.int64), []
+            n_blocks, none, n = self._routing()[0].n_blocks, np.empty(0, dtype=np.int64), 0
+            begin, of_row, times = (
+                np.zeros(n_blocks + 1, dtype=np.int64),
+                self.array(self.n_rows),
+                self.array(self.n_rows),
+            )
             for block in self._blocks():
                 own = block.searched.distinct
-                of_row[block.rows] = int(begin.sum()) + own.of_each
+                of_row[block.rows] = n + own.of_each
                 begin[block.number + 1] = len(own.times)
-                times.append(own.times.copy())
+                times[n : n + len(own.times)] = own.times
+                n += len(own.times)
             begin = np.cumsum(begin)
             rows = self._written_rows(begin)
-            self._numbered = begin, Distinct(rows, rows, of_row, np.concatenate(times), none, none)
+            self._numbered = begin, Distinct(rows, rows, of_row, times[:n], none, none)
         return self._numbered
+
+    def array(self, n: int) -> Ints:
+        """Return room for so many whole numbers in a file, which goes with the array."""
+        return self._folder.array((n,), np.int64)
 
     def _written_rows(self, begin: Ints) -> Rows:
         """Return the distinct rows of all blocks, in files."""
@@ -334,13 +343,13 @@ class BlockIndex:
 
     # ------------------------------------------------------------ blocks
 
-    def _routing(self) -> tuple[Routing, NDArray[np.int32]]:
+    def _routing(self) -> tuple[Routing, NDArray[Any]]:
         """Return how rows are routed into blocks, and the block of each reference row."""
         if self._routed is None:
             n = self.n_rows
             sample = self._reference.take(np.linspace(0, n - 1, min(n, _SAMPLED)).astype(np.int64))
             routing = fit_routing(self.ruler, sample, n, self._block_rows)
-            block_of, gaps = np.empty(n, dtype=np.int32), routing.gaps
+            block_of, gaps = self._folder.array((n,), np.min_scalar_type(routing.n_blocks)), routing.gaps
             for first, last in _parts(n, self._block_rows):
                 rows = self._reference.part(first, last)
                 block_of[first:last] = routing.route(rows)

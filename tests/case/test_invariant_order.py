@@ -1,0 +1,50 @@
+"""Orders of rows are the same whether all rows are hashed and sorted at once or some at a time, in memory or in files."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from divulge.case import features, invariant_order
+from divulge.case.case import build_case
+from divulge.case.features import _features
+from divulge.case.invariant_order import Canonical
+from divulge.case.spill import Spill
+
+
+def table(rng, n):
+    ages = rng.integers(20, 40, n).astype(float)
+    ages[rng.random(n) < 0.1] = np.nan
+    return pl.DataFrame({"age": ages, "job": rng.choice(["cook", "judge", None], n).tolist(),
+                         "town": rng.integers(0, 30, n).astype(str), "pay": rng.normal(size=n).round(2)})  # fmt: skip
+
+
+@pytest.fixture
+def case():
+    rng = np.random.default_rng(1)
+    real, synthetic = table(rng, 60), table(rng, 80)
+    return build_case(real, pl.concat([synthetic, synthetic[:9]]), table(rng, 30))
+
+
+@pytest.mark.parametrize("rows", [None, {1: np.array([3, 5, 9, 20, 81])}])
+def test_rows_hashed_and_sorted_some_at_a_time(case, rows, tmp_path, monkeypatch):
+    given = case, case.columns, None, rows
+    once = Canonical(*given, blind=True)
+    monkeypatch.setattr(invariant_order, "_PART", 7)
+    case.encoded.spill = Spill(tmp_path)
+    parts = Canonical(*given, blind=True)
+    for a, b in zip([*once.colours, *once.rows], [*parts.colours, *parts.rows], strict=True):
+        np.testing.assert_array_equal(a, b)
+    for which in range(3):
+        np.testing.assert_array_equal(parts.order(which), once.order(which))
+
+
+@pytest.mark.parametrize(("coarse", "cells"), [(64, 65_536), (4, 65_536), (64, 40), (64, 1)])
+def test_rows_sorted_by_content_some_at_a_time(case, coarse, cells, tmp_path, monkeypatch):
+    for name, value in (("_PART", 7), ("_AT_ONCE", 10), ("_COARSE", coarse), ("_CELLS", cells)):
+        monkeypatch.setattr(features, name, value)
+    names = tuple(sorted(case.columns))
+    expected = _features(case, names, (0, 1, 2)).order("synthetic")
+    case.encoded.spill = Spill(tmp_path)
+    found = _features(case, names, (0, 1, 2))
+    np.testing.assert_array_equal(found.order("synthetic"), expected)
+    np.testing.assert_array_equal(found.order("synthetic"), np.lexsort(found.synthetic.T[::-1]))
