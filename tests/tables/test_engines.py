@@ -1,8 +1,12 @@
 """Tables that an engine counts where they are: which it can, and what it says where it cannot."""
 
 import os
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -10,10 +14,13 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge import cli as command_line
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.core.private_folders import PrivateFolder
 from divulge.tables import frames
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables.frames import collect, pool
+from divulge.tables.interruptible import interruptible
 from divulge.tables.readers import opened, read
 
 ENGINES = ("duckdb", "polars")
@@ -318,3 +325,51 @@ def test_what_needs_rows_says_so_and_reads_nothing(engine, file):
 def test_several_synthetic_tables_stay_in_memory(file):
     assert "puts one" not in told(lambda: opened([file, file], "synthetic", engine="duckdb"))
     assert opened([file], "synthetic", engine="duckdb").n_rows == 4
+
+
+# ---------------------------------------------------------------- interrupts
+
+
+@pytest.mark.parametrize("error", [RuntimeError("Query interrupted"), duckdb.InterruptException("INTERRUPT Error")])
+def test_an_interrupted_question_is_an_interrupt_and_no_error_of_the_engine(error, file, monkeypatch):
+    def interrupted(*_):
+        raise error
+
+    table, relation = read(file, engine="duckdb"), opened(duckdb.sql("select 1 as a"), "real")
+    monkeypatch.setattr(table.counting._counting, "values", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool([table], "a")
+    monkeypatch.setattr(frames.nw.LazyFrame, "collect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool([relation], "a")
+
+
+def test_an_interrupt_is_heard_while_duckdb_counts(file):
+    base = read(file, engine="duckdb").counting._counting
+    told = []
+    base._base = SimpleNamespace(execute=lambda query: time.sleep(3), interrupt=lambda: told.append("stop"))
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        base.n_rows()
+    assert time.monotonic() - began < 1 and told == ["stop"]
+
+
+def test_what_an_engine_raises_in_another_thread_is_raised_here():
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 / 0, lambda: None)
+    answers = []
+    elsewhere = threading.Thread(target=lambda: answers.append(interruptible(threading.current_thread, lambda: None)))
+    elsewhere.start()
+    elsewhere.join()
+    assert answers == [elsewhere]
+
+
+def test_an_interrupt_removes_private_folders(tmp_path, monkeypatch, capsys):
+    folder = PrivateFolder("divulge-", tmp_path)
+    (folder.path / "duckdb").write_text("what did not fit into memory")
+    left = []
+    monkeypatch.setattr(os, "_exit", lambda status: left.append((status, list(tmp_path.iterdir()))))
+    command_line._leave(None)
+    assert left == [(130, [])]
+    assert "interrupted; nothing was written." in capsys.readouterr().err

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from divulge.case.cells import of_values
 from divulge.case.encoded import EncodedTables
 from divulge.core.errors import SettingError, SizeError, TableError
+from divulge.core.private_folders import PrivateFolder
 from divulge.tables.counting import narrowest
 
 __all__ = ["CodeFolder", "bytes_of_codes", "codes_in_files", "free_on_disk"]
@@ -47,11 +47,10 @@ class CodeFolder:
         if not self.parent.is_dir():
             raise SettingError("spill: no such folder. hint: name one that exists, with room for all codes.")
         try:
-            self.path = Path(tempfile.mkdtemp(prefix="divulge-codes-", dir=self.parent))
+            self._folder = PrivateFolder("divulge-codes-", self.parent)
         except OSError:
             raise SettingError("spill: nothing can be written into this folder. hint: name another one.") from None
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        """Removes the folder; what is mapped stays readable where the system allows that."""
+        self.path, self.remove = self._folder.path, self._folder.remove
 
     @property
     def free(self) -> int:

@@ -23,9 +23,11 @@ _UNLIKE = re.compile("SchemaError|ColumnNotFoundError|SchemaFieldNotFoundError|S
 _UNLIKE_FRAMES = re.compile("inputs should all have the same schema|'union'|'concat'")
 
 
-def engine_error(error: BaseException, role: str) -> DivulgeError:
-    """Return what to tell of an error of an engine; its own message may show a value and is left out."""
+def engine_error(error: BaseException, role: str) -> DivulgeError | KeyboardInterrupt:
+    """Return what to raise for an error of an engine; its own message may show a value and is left out."""
     kind = type(error).__name__
+    if kind == "InterruptException" or (kind == "RuntimeError" and str(error) == "Query interrupted"):
+        return KeyboardInterrupt()  # as DuckDB tells it
     if kind == "DuplicateError":
         return ColumnError(f"{role}: two columns have the same name. hint: rename one.")
     if isinstance(error, ModuleNotFoundError):
