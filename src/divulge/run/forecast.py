@@ -16,7 +16,7 @@ from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
 from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
-from divulge.run.asked_elsewhere import leave_out_searches, with_default_people
+from divulge.run.asked_elsewhere import check_rows_told, leave_out_searches, nobody_in_words, with_default_people
 from divulge.run.counted import check_counted, keep_counted
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
@@ -27,7 +27,7 @@ from divulge.run.plan import Plan, first_key_sets, plan_of
 from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
 from divulge.run.searched_bytes import bytes_to_search
-from divulge.tables.counting import COUNTING, narrowest
+from divulge.tables.counting import BY_ROWS, COUNTING, narrowest
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
@@ -46,6 +46,11 @@ class Sizes(NamedTuple):
     def tables(self) -> dict[str, TableSize]:
         """The tables that there are, by role."""
         return {role: size for role, size in self._asdict().items() if size is not None}
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether an engine tells the rows of all tables."""
+        return all(size.by_rows for size in self.tables.values())
 
     def limit(self, there: Room) -> int:
         """Return the bytes that a run on these tables may take."""
@@ -177,7 +182,9 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         The tables or the options cannot be used.
     """
     rows, columns = ([s.rows for s in (sizes.real, sizes.holdout) if s is not None], len(sizes.real.sample.columns))
-    options = with_default_people(options, rows, columns, None if there is None else there.free)
+    check_rows_told(options, by_rows=sizes.by_rows)
+    named, free = options, None if there is None else there.free
+    options = with_default_people(options, rows, columns, free, by_rows=sizes.by_rows)
     case, planned, whole = prepared(sizes, attacker, reading, options)
     limit = None if there is None else sizes.limit(there)
     of = case.n_people("real"), case.n_people("holdout")
@@ -211,7 +218,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=(*planned.notes, *_limited(planned.attacks, max(of))),
+        notes=(*planned.notes, *_nobody(named, options, sizes), *_limited(planned.attacks, max(of))),
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
         blocks=blocks,
@@ -259,6 +266,11 @@ def _needed_in_files(work: Work, options: RunOptions) -> int | None:
         return None
     needed = expected_bytes(replace(work, in_files=True))
     return needed if needed < expected_bytes(work) else None
+
+
+def _nobody(named: RunOptions, options: RunOptions, sizes: Sizes) -> list[str]:
+    """Return why a run by an engine will ask nobody."""
+    return nobody_in_words(named, options, by_rows=sizes.by_rows and options.engine in BY_ROWS)
 
 
 def _limited(attacks: Iterable[str], people: int) -> list[str]:

@@ -52,6 +52,8 @@ class TableSize:
     """Bytes of text that are read before the columns get their types; 0 for other kinds of tables."""
     held_bytes: int
     """Bytes of the table that the process holds already."""
+    by_rows: bool = True
+    """Whether an engine that counts the table tells its rows too; a relation of DuckDB tells counts alone."""
 
     @property
     def table_bytes(self) -> int:
@@ -90,7 +92,8 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
     if role == "synthetic" and isinstance(table, list | tuple) and table:
         return _together([size_of(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
     if not isinstance(table, str | PathLike):
-        return _of_frame(table_of(table, role))
+        here = table_of(table, role)
+        return replace(_of_frame(here), by_rows=here.lazy is None or not here.lazy.implementation.is_duckdb())
     if str(table) == "-":
         return None
     if in_database(table):
