@@ -169,7 +169,8 @@ def test_files_that_are_not_parquet_are_an_error(engine, tmp_path):
     assert "no Parquet file" in told(lambda: read("-", engine=engine))
     (tmp_path / "t.parquet").write_text("it's not")
     assert "damaged" in told(lambda: read(tmp_path / "t.parquet", engine=engine))
-    assert "no such file" in told(lambda: read(tmp_path / "missing.parquet", engine=engine)).lower()
+    for name in ("missing.parquet", "missing.csv", "missing"):
+        assert "no such file" in told(lambda n=name: read(tmp_path / n, engine=engine)).lower()
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
@@ -302,6 +303,16 @@ def test_a_value_that_was_not_told_is_no_missing_one():
             counting._base.execute("create or replace temp view divulge_rows as select 9::bigint as c0 from range(4)")
         with pytest.raises(TableError, match="changed while it was read"):
             table.counting.cells(["c0"], [codes])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_file_that_is_damaged_behind_its_header_is_told_as_such(engine, file):
+    pl.DataFrame({"a": range(4000)}).write_parquet(file, compression="uncompressed")
+    content = bytearray(file.read_bytes())
+    content[4:9000] = bytes(8996)
+    file.write_bytes(content)
+    table = read(file, engine=engine)
+    assert "a file may be damaged" in told(lambda: table.counting.values("c0"))
 
 
 def test_an_error_of_the_engine_shows_no_value():

@@ -17,13 +17,14 @@ from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect, table_of
-from divulge.tables.many_files import in_files, in_names, is_several
+from divulge.tables.many_files import in_files, in_names, is_several, with_rows
 from divulge.tables.readers import (
     ARROW,
     PARQUET,
     TEXT,
     Content,
     checked_file,
+    columns_in,
     content_of,
     is_table_file,
     opened,
@@ -206,7 +207,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _of_files(path: str | PathLike[str], files: Sequence[Path], role: str, missing: Sequence[str]) -> TableSize:
     """Return the size of one table in several files; the sample is that of the first."""
-    sizes = [_of_file(file, role, missing) for file in files]
+    files, sizes = with_rows(files, role, lambda file: _of_file(file, role, missing), columns_in)
     named = sizes[0].sample.named().with_columns(**in_names(files[0], path))
     return TableSize(
         sum(s.rows for s in sizes), all(s.exact for s in sizes), table_of(named, role),
