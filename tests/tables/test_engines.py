@@ -267,6 +267,17 @@ def test_an_engine_that_breaks_off_is_an_error_that_says_so(file, monkeypatch):
     assert "broke off while it read" in told(lambda: pool([table], "a"))
 
 
+def test_an_engine_without_memory_says_so(file, monkeypatch):
+    def failing(*_):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate it's 32 MB")
+
+    table = read(file, engine="duckdb")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    monkeypatch.setattr(duckdb, "connect", failing)
+    for call in (lambda: pool([table], "a"), lambda: read(file, engine="duckdb")):
+        assert told(call).startswith("real: DuckDB had not enough memory. hint: name fewer keys")
+
+
 def test_a_table_of_another_engine_is_an_error():
     lazy, relation = FRAME.lazy(), duckdb.sql("select 1 as a")
     assert "a table of polars, which duckdb does not count" in told(lambda: opened(lazy, "real", engine="duckdb"))
@@ -370,6 +381,11 @@ def test_what_an_engine_raises_in_another_thread_is_raised_here():
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 / 0, lambda: None)
     answers = []
+    with pytest.MonkeyPatch.context() as patch:  # as where a limit leaves no room for a thread
+        patch.setattr(
+            threading.Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("can't start new thread"))
+        )
+        assert interruptible(lambda: 3, lambda: None) == 3
     elsewhere = threading.Thread(target=lambda: answers.append(interruptible(threading.current_thread, lambda: None)))
     elsewhere.start()
     elsewhere.join()

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
+from divulge.core.errors import ColumnError, DivulgeError, FrameError, SizeError, TableError
 
 __all__ = ["answered", "changed", "engine_error"]
 
@@ -36,6 +36,11 @@ def engine_error(error: BaseException, role: str, *, in_files: bool = False) -> 
     kind = type(error).__name__
     if kind == "InterruptException" or (kind == "RuntimeError" and str(error) == "Query interrupted"):
         return KeyboardInterrupt()  # as DuckDB tells it
+    if kind == "OutOfMemoryException":
+        return SizeError(
+            f"{role}: DuckDB had not enough memory. hint: name fewer keys and targets, leave out columns (--ignore), "
+            "or give the process more memory; `divulge plan` tells how much there is."
+        )
     if kind == "DuplicateError":
         return ColumnError(f"{role}: two columns have the same name. hint: rename one.")
     if isinstance(error, ModuleNotFoundError):

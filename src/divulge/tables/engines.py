@@ -63,7 +63,7 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
     files = _files(path, role, engine, is_table)
     names = _columns(files, path, role)
     if engine == "duckdb":
-        base = engine_of(role).connect()
+        base = answered(role, engine_of(role).connect)
         return _table(role, names, lambda: DuckdbCounts(settled(base), _stacked(files, path), len(names)), files)
     return _table(role, names, lambda: PolarsCounts(_scanned(files, path)), files)
 

@@ -43,7 +43,10 @@ def interruptible(ask: Callable[[], _T], interrupt: Callable[[], object]) -> _T:
         finally:
             ended.set()
 
-    threading.Thread(target=answer, daemon=True).start()
+    try:
+        threading.Thread(target=answer, daemon=True).start()
+    except RuntimeError:  # a limit on memory or on threads leaves no room for one
+        return ask()
     try:
         while not ended.wait(_LOOK):
             pass
