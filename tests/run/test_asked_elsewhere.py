@@ -14,7 +14,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.spill import Spill
 from divulge.cli import cli
-from divulge.core.errors import SettingError, SizeError
+from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES
 from divulge.run import asked_elsewhere, runner, searched_bytes
 from divulge.run import counted as counted_module
@@ -277,6 +277,21 @@ def test_relations_tell_no_rows_and_the_plan_says_so(relations):
     for people in (120, "all"):
         with pytest.raises(SettingError, match="people: not with engine='spark'"):
             divulge.plan(*relations[:2], people=people, engine="spark")
+
+
+def test_the_plan_refuses_what_a_run_by_an_engine_refuses(tables, tmp_path):
+    tables[0].write_csv(tmp_path / "t.csv")
+    for i, frame in enumerate((tables[0], tables[0].drop("age"))):
+        frame.write_parquet(tmp_path / f"{i}.parquet")
+    for table, engine, why in (
+        (tmp_path / "t.csv", "polars", "no Parquet file"),
+        (tables[0].lazy(), "duckdb", "a table of polars, which duckdb does not count"),
+        (tables[0], "spark", "no Spark frame"),
+        (tmp_path / "?.parquet", "polars", "the files have different columns: 'age'"),
+    ):
+        for call in (divulge.plan, divulge.assess):
+            with pytest.raises(DivulgeError, match=why):
+                call(table, tables[1], engine=engine)
 
 
 @pytest.mark.slow

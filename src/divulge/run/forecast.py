@@ -28,6 +28,7 @@ from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
 from divulge.run.searched_bytes import bytes_to_search
 from divulge.tables.counting import BY_ROWS, COUNTING, narrowest
+from divulge.tables.readers import opened
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
@@ -142,6 +143,10 @@ def plan(
     options.check()
     check_counted(options)
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
+    if options.engine in COUNTING:
+        for role, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
+            if table is not None:
+                opened(table, role, reading.missing, options.engine)  # what `assess` refuses is refused here
     sizes = sizes_of((real, synthetic, holdout), reading.missing)
     if sizes is None:
         raise SettingError("-: standard input can be read once only. hint: name a file.")
