@@ -88,6 +88,21 @@ def test_a_line_every_thirty_seconds(monkeypatch, capsys):
     ]
 
 
+def test_what_is_no_attack_is_not_told_as_one(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 40.0, 41.0])
+    monkeypatch.setattr(show.time, "monotonic", lambda: next(clock))
+    lines = show._Lines(names=True)
+    lines("writing the codes of all rows", 0, 22_500)
+    lines("writing the codes of all rows", 5_000, 22_500)
+    lines("writing the codes of all rows", 11_250, 22_500)
+    lines("measuring column pairs", 0, 7)
+    assert capsys.readouterr().err.splitlines() == [
+        "divulge: writing the codes of all rows (22,500 rows)",
+        "divulge: 11,250 of 22,500 rows done, about 40 s left; now writing the codes of all rows",
+        "divulge: measuring fidelity (7 measures)",
+    ]
+
+
 def test_lines_of_an_external_run_name_no_column(monkeypatch, capsys):
     clock = iter([0.0, 31.0])
     monkeypatch.setattr(show.time, "monotonic", lambda: next(clock))

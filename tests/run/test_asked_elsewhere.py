@@ -1,5 +1,8 @@
 """People asked where an engine holds the tables: who is, by which attacks, what the report says, what is refused."""
 
+from itertools import product
+
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -11,11 +14,19 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.spill import Spill
 from divulge.cli import cli
-from divulge.core.errors import SettingError, SizeError
+from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES
 from divulge.run import asked_elsewhere, runner, searched_bytes
 from divulge.run import counted as counted_module
-from divulge.run.asked_elsewhere import DEFAULT, NO_DISK, NO_ROOM_TO_SEARCH, with_default_people
+from divulge.run.asked_elsewhere import (
+    DEFAULT,
+    NO_DISK,
+    NO_MEMORY,
+    NO_ROOM_TO_SEARCH,
+    NO_ROWS,
+    nobody_in_words,
+    with_default_people,
+)
 from divulge.run.checkpoints import Interrupted
 from divulge.run.counted import NEEDS_ROWS, NO_ROOM_TO_COUNT
 from divulge.run.memory import Room
@@ -251,3 +262,65 @@ def test_each_search_among_a_hundred_million_rows_fits_into_six_gigabytes(lazy):
     plan = plan_of(build_case(*lazy), Attacker(), RunOptions(search="off"))
     needed = bytes_to_search(plan.tasks, 10**8, 2 * 10**5, 15)
     assert max(needed.values()) < 6e9
+
+
+@pytest.fixture
+def relations(tables):
+    return [duckdb.from_arrow(t.to_arrow()) for t in tables]
+
+
+COUNTED = KEYS | {"engine": "duckdb", "fidelity": False, "search": "off"}
+
+
+def test_relations_tell_no_rows_and_the_plan_says_so(relations):
+    told = divulge.plan(*relations[:2], holdout=relations[2], **COUNTED)
+    assert NO_ROWS in told.notes and NO_ROWS in SENTENCES
+    assert "linkability" in dict(told.not_run) and told.disk == 0
+    for call, people in product((divulge.assess, divulge.plan), (120, "all")):
+        with pytest.raises(SettingError, match=r"people: a table is a relation of duckdb.*hint: write it as Parquet"):
+            call(*relations[:2], holdout=relations[2], people=people, **COUNTED)
+    for people in (120, "all"):
+        with pytest.raises(SettingError, match="people: not with engine='spark'"):
+            divulge.plan(*relations[:2], people=people, engine="spark")
+
+
+def test_the_plan_refuses_what_a_run_by_an_engine_refuses(tables, tmp_path):
+    tables[0].write_csv(tmp_path / "t.csv")
+    for i, frame in enumerate((tables[0], tables[0].drop("age"))):
+        frame.write_parquet(tmp_path / f"{i}.parquet")
+    for table, engine, why in (
+        (tmp_path / "t.csv", "polars", "no Parquet file"),
+        (tables[0].lazy(), "duckdb", "a table of polars, which duckdb does not count"),
+        (tables[0], "spark", "no Spark frame"),
+        (tmp_path / "?.parquet", "polars", "the files have different columns: 'age'"),
+    ):
+        for call in (divulge.plan, divulge.assess):
+            with pytest.raises(DivulgeError, match=why):
+                call(table, tables[1], engine=engine)
+
+
+@pytest.mark.slow
+def test_a_run_on_relations_makes_what_the_plan_says(relations):
+    told = divulge.plan(*relations[:2], holdout=relations[2], **COUNTED)
+    data = divulge.assess(*relations[:2], holdout=relations[2], **COUNTED).assessment
+    assert NO_ROWS in data.notes and {a for a, _ in told.not_run} == {o.attack for o in data.not_run}
+    alone = divulge.assess(*relations[:2], holdout=relations[2], people="none", **COUNTED).assessment
+    assert not any(n.startswith("nobody was asked") for n in alone.notes)
+
+
+def test_nobody_is_asked_where_memory_does_not_suffice_and_the_report_says_so():
+    engine = RunOptions(engine="polars")
+    asking = with_default_people(engine, [10**6, 10**6], 15, 10**6)
+    assert nobody_in_words(engine, asking, by_rows=True) == [NO_MEMORY] and NO_MEMORY in SENTENCES
+    assert nobody_in_words(engine, with_default_people(engine, [100, 100], 15, 10**9), by_rows=True) == []
+    spark, memory = RunOptions(engine="spark"), RunOptions()
+    assert nobody_in_words(spark, spark, by_rows=False) == [NO_ROWS]
+    assert nobody_in_words(memory, memory, by_rows=False) == []
+
+
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_a_folder_that_is_not_there_is_told_before_a_table_is_read(engine, tables, tmp_path):
+    (tmp_path / "file").touch()
+    for spill in (tmp_path / "away", tmp_path / "file"):
+        with pytest.raises(SettingError, match="spill: no such folder"):
+            divulge.assess("no such table.parquet", tables[1], engine=engine, spill=spill)

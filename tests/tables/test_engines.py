@@ -1,8 +1,12 @@
 """Tables that an engine counts where they are: which it can, and what it says where it cannot."""
 
 import os
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -10,10 +14,13 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge import cli as command_line
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.core.private_folders import PrivateFolder
 from divulge.tables import frames
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables.frames import collect, pool
+from divulge.tables.interruptible import interruptible
 from divulge.tables.readers import opened, read
 
 ENGINES = ("duckdb", "polars")
@@ -162,7 +169,8 @@ def test_files_that_are_not_parquet_are_an_error(engine, tmp_path):
     assert "no Parquet file" in told(lambda: read("-", engine=engine))
     (tmp_path / "t.parquet").write_text("it's not")
     assert "damaged" in told(lambda: read(tmp_path / "t.parquet", engine=engine))
-    assert "no such file" in told(lambda: read(tmp_path / "missing.parquet", engine=engine)).lower()
+    for name in ("missing.parquet", "missing.csv", "missing"):
+        assert "no such file" in told(lambda n=name: read(tmp_path / n, engine=engine)).lower()
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
@@ -259,6 +267,17 @@ def test_an_engine_that_breaks_off_is_an_error_that_says_so(file, monkeypatch):
     assert "broke off while it read" in told(lambda: pool([table], "a"))
 
 
+def test_an_engine_without_memory_says_so(file, monkeypatch):
+    def failing(*_):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate it's 32 MB")
+
+    table = read(file, engine="duckdb")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    monkeypatch.setattr(duckdb, "connect", failing)
+    for call in (lambda: pool([table], "a"), lambda: read(file, engine="duckdb")):
+        assert told(call).startswith("real: DuckDB had not enough memory. hint: name fewer keys")
+
+
 def test_a_table_of_another_engine_is_an_error():
     lazy, relation = FRAME.lazy(), duckdb.sql("select 1 as a")
     assert "a table of polars, which duckdb does not count" in told(lambda: opened(lazy, "real", engine="duckdb"))
@@ -297,6 +316,16 @@ def test_a_value_that_was_not_told_is_no_missing_one():
             table.counting.cells(["c0"], [codes])
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_file_that_is_damaged_behind_its_header_is_told_as_such(engine, file):
+    pl.DataFrame({"a": range(4000)}).write_parquet(file, compression="uncompressed")
+    content = bytearray(file.read_bytes())
+    content[4:9000] = bytes(8996)
+    file.write_bytes(content)
+    table = read(file, engine=engine)
+    assert "a file may be damaged" in told(lambda: table.counting.values("c0"))
+
+
 def test_an_error_of_the_engine_shows_no_value():
     table = opened(FRAME, "real", engine="duckdb")
     assert isinstance(table.counting._counting, DuckdbCounts)
@@ -318,3 +347,56 @@ def test_what_needs_rows_says_so_and_reads_nothing(engine, file):
 def test_several_synthetic_tables_stay_in_memory(file):
     assert "puts one" not in told(lambda: opened([file, file], "synthetic", engine="duckdb"))
     assert opened([file], "synthetic", engine="duckdb").n_rows == 4
+
+
+# ---------------------------------------------------------------- interrupts
+
+
+@pytest.mark.parametrize("error", [RuntimeError("Query interrupted"), duckdb.InterruptException("INTERRUPT Error")])
+def test_an_interrupted_question_is_an_interrupt_and_no_error_of_the_engine(error, file, monkeypatch):
+    def interrupted(*_):
+        raise error
+
+    table, relation = read(file, engine="duckdb"), opened(duckdb.sql("select 1 as a"), "real")
+    monkeypatch.setattr(table.counting._counting, "values", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool([table], "a")
+    monkeypatch.setattr(frames.nw.LazyFrame, "collect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool([relation], "a")
+
+
+def test_an_interrupt_is_heard_while_duckdb_counts(file):
+    base = read(file, engine="duckdb").counting._counting
+    told = []
+    base._base = SimpleNamespace(execute=lambda query: time.sleep(3), interrupt=lambda: told.append("stop"))
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        base.n_rows()
+    assert time.monotonic() - began < 1 and told == ["stop"]
+
+
+def test_what_an_engine_raises_in_another_thread_is_raised_here():
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 / 0, lambda: None)
+    answers = []
+    with pytest.MonkeyPatch.context() as patch:  # as where a limit leaves no room for a thread
+        patch.setattr(
+            threading.Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("can't start new thread"))
+        )
+        assert interruptible(lambda: 3, lambda: None) == 3
+    elsewhere = threading.Thread(target=lambda: answers.append(interruptible(threading.current_thread, lambda: None)))
+    elsewhere.start()
+    elsewhere.join()
+    assert answers == [elsewhere]
+
+
+def test_an_interrupt_removes_private_folders(tmp_path, monkeypatch, capsys):
+    folder = PrivateFolder("divulge-", tmp_path)
+    (folder.path / "duckdb").write_text("what did not fit into memory")
+    left = []
+    monkeypatch.setattr(os, "_exit", lambda status: left.append((status, list(tmp_path.iterdir()))))
+    command_line._leave(None)
+    assert left == [(130, [])]
+    assert "interrupted; nothing was written." in capsys.readouterr().err

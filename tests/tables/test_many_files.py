@@ -102,6 +102,25 @@ def test_a_broken_file_is_named(folder):
         read(folder)
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_file_without_rows_among_others_with_rows_changes_nothing(people, tmp_path, suffix):
+    def write(frame, name):
+        getattr(frame, f"write_{suffix}")(tmp_path / f"{name}.{suffix}")
+
+    write(people[:0], "part-0")
+    for call in (read, lambda path: divulge.plan(path, people)):
+        with pytest.raises(TableError, match="no rows"):
+            call(tmp_path)
+    write(people[:50], "part-1")
+    write(people[50:], "part-2")
+    found = read(tmp_path)
+    assert found.named().cast({"job": pl.String}).equals(people) and found.notes == (f"real: 2 {PARTS}",)
+    assert divulge.plan(tmp_path, people).tables[0].rows == 90
+    write(people[:0].drop("job"), "part-3")
+    with pytest.raises(TableError, match=r"'job' is in part-1\..* and not in part-3"):
+        read(tmp_path)
+
+
 @pytest.fixture
 def base(people, tmp_path):
     duckdb = pytest.importorskip("duckdb")

@@ -7,9 +7,9 @@ fits. The order of the rows is that in which the engine told them, and says noth
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from divulge.case.cells import of_values
 from divulge.case.encoded import EncodedTables
 from divulge.core.errors import SettingError, SizeError, TableError
+from divulge.core.private_folders import PrivateFolder
 from divulge.tables.counting import narrowest
 
-__all__ = ["CodeFolder", "bytes_of_codes", "codes_in_files", "free_on_disk"]
+__all__ = ["CodeFolder", "bytes_of_codes", "check_parent", "codes_in_files", "free_on_disk"]
 
 Codes = NDArray[Any]
+
+_UNWRITABLE = "spill: nothing can be written into this folder. hint: name another one."
 
 
 class CodeFolder:
@@ -43,20 +46,35 @@ class CodeFolder:
     """
 
     def __init__(self, parent: str | Path | None = None) -> None:
-        self.parent = Path(tempfile.gettempdir() if parent is None else parent)
-        if not self.parent.is_dir():
-            raise SettingError("spill: no such folder. hint: name one that exists, with room for all codes.")
+        self.parent = check_parent(parent)
         try:
-            self.path = Path(tempfile.mkdtemp(prefix="divulge-codes-", dir=self.parent))
+            self._folder = PrivateFolder("divulge-codes-", self.parent)
         except OSError:
-            raise SettingError("spill: nothing can be written into this folder. hint: name another one.") from None
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        """Removes the folder; what is mapped stays readable where the system allows that."""
+            raise SettingError(_UNWRITABLE) from None
+        self.path, self.remove = self._folder.path, self._folder.remove
 
     @property
     def free(self) -> int:
         """Bytes that are free on its disk."""
         return free_on_disk(self.parent)
+
+
+def check_parent(parent: str | Path | None) -> Path:
+    """Return the folder in which private folders are made; None is that for temporary files.
+
+    Raises
+    ------
+    SettingError
+        There is no such folder, or nothing can be written there.
+    """
+    if parent is None:
+        return Path(tempfile.gettempdir())
+    place = Path(parent)
+    if not place.is_dir():
+        raise SettingError("spill: no such folder. hint: name one that exists, with room for all codes.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise SettingError(_UNWRITABLE)
+    return place
 
 
 def free_on_disk(parent: str | Path | None) -> int:
@@ -67,10 +85,7 @@ def free_on_disk(parent: str | Path | None) -> int:
     SettingError
         There is no such folder.
     """
-    place = Path(tempfile.gettempdir() if parent is None else parent)
-    if not place.is_dir():
-        raise SettingError("spill: no such folder. hint: name one that exists, with room for all codes.")
-    return shutil.disk_usage(place).free
+    return shutil.disk_usage(check_parent(parent)).free
 
 
 def bytes_of_codes(encoded: EncodedTables, columns: Sequence[str]) -> int:
@@ -120,8 +135,7 @@ def codes_in_files(
         counts = [np.zeros(len(encoded.pooled(c).counts[which]), dtype=np.int64) for c in columns]
         if table.counting is None:
             raise SettingError(
-                f"people: the rows of {table.role} lie where they are told one by one to nobody. hint: write the table "
-                "as Parquet."
+                f"people: {table.role} is of an engine that tells counts and no rows. hint: write the table as Parquet."
             )
         coded = [of_values(encoded, c, which, binned=False) for c in columns]
         with ExitStack() as opened:

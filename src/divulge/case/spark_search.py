@@ -154,7 +154,7 @@ def _ask(queries: SparkRows, question: Callable[[], _T]) -> _T:
         raise _told(error, queries.table.role) from None
 
 
-def _told(error: Exception, role: str) -> DivulgeError:
+def _told(error: Exception, role: str) -> DivulgeError | KeyboardInterrupt:
     message = str(error)
     if f"{RAISED} changed" in message:
         return TableError(_CHANGED)

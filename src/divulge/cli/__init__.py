@@ -27,6 +27,7 @@ from divulge.cli import (
 )
 from divulge.cli.root import cli
 from divulge.core.errors import DivulgeError, shortened
+from divulge.core.private_folders import remove_private_folders
 
 __all__ = [
     "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership",
@@ -121,6 +122,7 @@ def _leave(cause: BaseException | None) -> NoReturn:
         what = getattr(cause, "what", "tests")
         message = f"interrupted; {kept} of {planned} {what} are kept; repeat the command with --resume to continue."
     click.echo(f"divulge: {message}", err=True)
+    remove_private_folders()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(130)

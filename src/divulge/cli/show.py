@@ -207,6 +207,10 @@ def _without_names(what: str, names: bool, total: int) -> str:
     return what if names or total <= 1 else what.split(" ")[0]
 
 
+_COUNTED = {"measuring": ("measuring fidelity", "measure"), "writing": ("writing the codes of all rows", "row")}
+"""By the first word of a step that is no attack: what is done, and what is counted."""
+
+
 class _Silence:
     """Progress of which nothing is shown."""
 
@@ -232,7 +236,8 @@ class _Lines:
         """Print a line where a stage begins, or 30 seconds after the last one."""
         now = time.monotonic()
         attacking = total > 1 and done < total
-        stage = f"{self._doing} ({total} {self._noun}s)" if attacking else what
+        doing, noun = _COUNTED.get(what.split(" ")[0], (self._doing, self._noun))
+        stage = f"{doing} ({total:,} {noun}s)" if attacking else what
         if stage != self._stage:
             click.echo(f"divulge: {stage}", err=True)
             self._stage, self._began, self._told = stage, now, now
@@ -241,7 +246,7 @@ class _Lines:
 
             left = _left_in_words(self._left, now - self._began, done, total)
             running = clean(_without_names(what, self._names, total))
-            click.echo(f"divulge: {done} of {total} {self._noun}s done{left and ', '}{left}; now {running}", err=True)
+            click.echo(f"divulge: {done:,} of {total:,} {noun}s done{left and ', '}{left}; now {running}", err=True)
             self._told = now
 
     def left(self, seconds: float) -> None:

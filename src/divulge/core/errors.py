@@ -2,7 +2,17 @@
 
 import re
 
-__all__ = ["MOST", "ColumnError", "DivulgeError", "FrameError", "SettingError", "SizeError", "TableError", "shortened"]
+__all__ = [
+    "MOST",
+    "ColumnError",
+    "DivulgeError",
+    "FrameError",
+    "NoRowsError",
+    "SettingError",
+    "SizeError",
+    "TableError",
+    "shortened",
+]
 
 MOST = 500
 """Characters of a message at most."""
@@ -88,6 +98,10 @@ class FrameError(DivulgeError, TypeError):
 
 class TableError(DivulgeError, ValueError):
     """A table that was read but cannot be used: empty, broken, wrong encoding."""
+
+
+class NoRowsError(TableError):
+    """A table, or a file of one, has columns and no rows."""
 
 
 class ColumnError(DivulgeError, ValueError):

@@ -16,22 +16,33 @@ from divulge.run.options import NOBODY, RunOptions
 from divulge.run.plan import Plan
 from divulge.run.searched_bytes import bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
+from divulge.tables.frames import Table
 
 __all__ = [
     "DEFAULT",
     "NO_DISK",
+    "NO_MEMORY",
     "NO_ROOM_TO_SEARCH",
+    "NO_ROWS",
     "SAMPLES",
     "Rows",
     "asks_elsewhere",
     "check_asked",
+    "check_opened",
+    "check_rows_told",
     "leave_out_searches",
+    "nobody_in_words",
     "people_of_engine",
     "with_default_people",
 ]
 
 NO_ROOM_TO_SEARCH = "the synthetic table does not fit into memory in the form in which it is searched"
 NO_DISK = "nobody was asked: the codes of all rows need more disk than there is (--spill names a folder)"
+NO_ROWS = (
+    "nobody was asked: the tables are of an engine that tells counts and no rows; as Parquet files, or as tables of a "
+    "DuckDB file, they would tell rows (--engine duckdb)"
+)
+NO_MEMORY = "nobody was asked: the values of the fewest people that are asked need more than half of the memory"
 DEFAULT = "an engine asks a sample of people (--people sets the number, all asks everybody, none counts alone)"
 SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
 """People asked where not all fit into memory: the first of these numbers that does."""
@@ -51,10 +62,24 @@ def check_asked(options: RunOptions) -> None:
         if options.spill is not None and options.people == NOBODY:
             raise SettingError("spill: counts alone need no folder. hint: ask people too (--people), or leave it out.")
         return
-    if options.sample is not None:
+    if options.people not in (None, NOBODY):
         raise SettingError(f"people: not with engine={options.engine!r}, which counts alone. hint: leave one out.")
     if options.spill is not None:
         raise SettingError("spill: counts alone need no folder. hint: leave it out.")
+
+
+def check_rows_told(options: RunOptions, *, by_rows: bool) -> None:
+    """Raise a `SettingError` where people are named and a table tells no rows, as a relation of DuckDB."""
+    if not by_rows and options.engine in COUNTING and options.people not in (None, NOBODY):
+        raise SettingError(
+            f"people: a table is a relation of {options.engine}, which tells counts and no rows. hint: write it as "
+            "Parquet, or name FILE.duckdb::TABLE; people='none' counts alone."
+        )
+
+
+def check_opened(options: RunOptions, tables: Sequence[Table | None]) -> None:
+    """Raise an error as `check_rows_told` for tables that are open, before anything is counted."""
+    check_rows_told(options, by_rows=all(t is None or t.counting is not None for t in tables))
 
 
 @dataclass
@@ -166,16 +191,31 @@ def with_default_people(
     return replace(options, people=next(fits, NOBODY) if by_rows else NOBODY)
 
 
+def nobody_in_words(named: RunOptions, asking: RunOptions, *, by_rows: bool) -> list[str]:
+    """Return why a run by an engine asks nobody; [] where it asks people, or where the user wants nobody asked.
+
+    Parameters
+    ----------
+    named, asking
+        The options of the user, and those of the run.
+    by_rows
+        Whether all tables lie where their rows are told.
+    """
+    if named.engine not in COUNTING or named.people is not None or asking.sample is not None:
+        return []
+    return [NO_MEMORY if by_rows else NO_ROWS]
+
+
 def people_of_engine(case: Case, options: RunOptions) -> tuple[RunOptions, list[str]]:
     """Return the options with the number of people that a run by an engine asks, and notes on it."""
     if options.engine not in BY_ROWS or options.people == NOBODY:
-        return options, []
+        return options, nobody_in_words(options, options, by_rows=options.engine in BY_ROWS)
     there, rows = room(), [case.n_rows("real"), case.n_rows("holdout")]
     by_rows = all(t.counting is not None for t in case.tables)
     free = None if there is None else there.free
     asking = with_default_people(options, rows, len(case.columns), free, by_rows=by_rows)
     if options.people is not None or asking.people == NOBODY:
-        return asking, []
+        return asking, nobody_in_words(options, asking, by_rows=by_rows)
     if bytes_of_codes(case.encoded, case.columns) > free_on_disk(options.spill):
         return replace(options, people=NOBODY), [NO_DISK]
     return asking, [DEFAULT] if asking.sample is not None and max(rows) > asking.sample else []

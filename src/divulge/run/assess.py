@@ -21,6 +21,7 @@ from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
+from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL, check_all
 from divulge.core import __version__
 from divulge.core.result import Result
@@ -33,7 +34,7 @@ from divulge.report.environment import fixed_moment, stated_moment, stated_secon
 from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
-from divulge.run.asked_elsewhere import Rows, people_of_engine
+from divulge.run.asked_elsewhere import Rows, check_opened, people_of_engine
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import CheckpointStore, Interrupted
 from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
@@ -56,7 +57,6 @@ from divulge.tables.kinds import kind_of
 from divulge.tables.readers import opened
 
 __all__ = ["assess", "assess_with"]
-
 
 _CONTROL = "positive control"
 
@@ -252,6 +252,7 @@ class _Assessing:
         started, clock = datetime.now(UTC), Clock.start(self.options.budget)
         self.options.check()
         check_counted(self.options)
+        check_parent(self.options.spill)
         fixed_moment()  # a mistake there is told before the run
         with memory_told(lambda: self.n_rows, lambda: self.options.keep is not None):
             tables = (real, synthetic, holdout)
@@ -328,6 +329,7 @@ class _Assessing:
         real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
         holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
+        check_opened(self.options, (real, synthetic, holdout))
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout
@@ -440,8 +442,7 @@ class _Assessing:
             run.left_out.append(told_left_out("minimal key sets", len(plan.described), len(plan.described)))
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
-        options = self.options
-        people = people_of_run(case, options.sample)
+        options, people = self.options, people_of_run(case, self.options.sample)
         whole = people.summarised(results)
         made = people.corrected(whole, options.acceptable, n_families(whole))
         return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
@@ -466,8 +467,7 @@ class _Assessing:
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed(next(runs))).results, failing
             )
             scope = self._scope(planted, plan, failing, (), None)
-            told = overall(found, case.has_holdout, self.options.level, self.options.acceptable, scope)
-            return found, told.verdict
+            return found, overall(found, case.has_holdout, self.options.level, self.options.acceptable, scope).verdict
 
         before = runner.clock.seconds
         control = controlled(case, share, again, results)

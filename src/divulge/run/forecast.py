@@ -16,7 +16,13 @@ from divulge.case.code_files import free_on_disk
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
-from divulge.run.asked_elsewhere import NO_DISK, leave_out_searches, with_default_people
+from divulge.run.asked_elsewhere import (
+    NO_DISK,
+    check_rows_told,
+    leave_out_searches,
+    nobody_in_words,
+    with_default_people,
+)
 from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
 from divulge.run.counted import check_counted, keep_counted
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
@@ -29,6 +35,7 @@ from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
 from divulge.run.searched_bytes import bytes_at_once, bytes_to_search
 from divulge.tables.counting import BY_ROWS, COUNTING, narrowest
+from divulge.tables.readers import opened
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
@@ -48,6 +55,11 @@ class Sizes(NamedTuple):
     def tables(self) -> dict[str, TableSize]:
         """The tables that there are, by role."""
         return {role: size for role, size in self._asdict().items() if size is not None}
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether an engine tells the rows of all tables."""
+        return all(size.by_rows for size in self.tables.values())
 
     def limit(self, there: Room) -> int:
         """Return the bytes that a run on these tables may take."""
@@ -140,6 +152,10 @@ def plan(
     options.check()
     check_counted(options)
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
+    if options.engine in COUNTING:
+        for role, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
+            if table is not None:
+                opened(table, role, reading.missing, options.engine)  # what `assess` refuses is refused here
     sizes = sizes_of((real, synthetic, holdout), reading.missing)
     if sizes is None:
         raise SettingError("-: standard input can be read once only. hint: name a file.")
@@ -180,15 +196,14 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         The tables or the options cannot be used.
     """
     rows, columns = ([s.rows for s in (sizes.real, sizes.holdout) if s is not None], len(sizes.real.sample.columns))
-    by_default = options.people is None
-    options = with_default_people(
-        options, rows, columns, None if there is None else there.free,
-        by_rows=all(s.by_rows for s in sizes.tables.values()),
-    )  # fmt: skip
+    check_rows_told(options, by_rows=sizes.by_rows)
+    named, free = options, None if there is None else there.free
+    options = with_default_people(options, rows, columns, free, by_rows=sizes.by_rows)
+    told = _nobody(named, options, sizes)
     case, planned, whole = prepared(sizes, attacker, reading, options)
-    disk_free, notes = _free_on_disk(options), []
-    if _codes_do_not_fit(case, options, by_default, disk_free):
-        options, notes = replace(options, people=NOBODY), [NO_DISK]
+    disk_free = _free_on_disk(options)
+    if _codes_do_not_fit(case, options, named.people is None, disk_free):
+        options, told = replace(options, people=NOBODY), [NO_DISK]
         case, planned, whole = prepared(sizes, attacker, reading, options)
     limit = None if there is None else sizes.limit(there)
     of = case.n_people("real"), case.n_people("holdout")
@@ -222,7 +237,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=(*planned.notes, *_limited(planned.attacks, max(of)), *notes),
+        notes=(*planned.notes, *told, *_limited(planned.attacks, max(of))),
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
         disk_free=disk_free if disk else None,
@@ -292,6 +307,11 @@ def _needed_in_files(work: Work, options: RunOptions) -> int | None:
         return None
     needed = expected_bytes(replace(work, in_files=True))
     return needed if needed < expected_bytes(work) else None
+
+
+def _nobody(named: RunOptions, options: RunOptions, sizes: Sizes) -> list[str]:
+    """Return why a run by an engine will ask nobody."""
+    return nobody_in_words(named, options, by_rows=sizes.by_rows and options.engine in BY_ROWS)
 
 
 def _limited(attacks: Iterable[str], people: int) -> list[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import polars as pl
 
+from divulge.core.private_folders import PrivateFolder
 from divulge.tables._sql_numbers import SqlNumbers, coded
 from divulge.tables.counting import PART, Codes, Edges, Ints, Numbers, narrowed
+from divulge.tables.interruptible import interruptible
 from divulge.tables.numeric_types import numeric_type
 
 __all__ = ["DuckdbCounts", "coded_in", "literal", "numbers_in", "settled"]
@@ -43,11 +44,11 @@ class DuckdbCounts:
 
     def n_rows(self) -> int:
         """Return the number of rows."""
-        return int(self._base.execute("select count(*) from divulge_rows").fetchall()[0][0])
+        return self._number("select count(*) from divulge_rows")
 
     def values(self, column: str) -> tuple[pl.Series, Ints]:
         """Return the distinct raw values of a column and how many rows have each."""
-        self._base.execute(
+        self._run(
             f"create or replace temp table divulge_values_{column} as select {column} as value, count(*) as n, "
             f"(row_number() over ())::integer as id from divulge_rows group by {column}"
         )
@@ -67,7 +68,7 @@ class DuckdbCounts:
 
     def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
-        return int(self._base.execute(f"select count(*) from ({self._cells(columns, codes)})").fetchall()[0][0])
+        return self._number(f"select count(*) from ({self._cells(columns, codes)})")
 
     def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
         """Yield the codes of each row, some rows at a time."""
@@ -96,7 +97,7 @@ class DuckdbCounts:
                 continue
             given = pl.DataFrame({"id": pl.int_range(1, len(own) + 1, dtype=pl.Int32, eager=True), "code": own})
             self._base.register("divulge_given", given.to_arrow())
-            self._base.execute(
+            self._run(
                 f"create or replace temp table divulge_codes_{i} as select value, code "
                 f"from divulge_values_{column} join divulge_given using (id)"
             )
@@ -106,8 +107,17 @@ class DuckdbCounts:
         return tables, keys
 
     def _frame(self, query: str) -> pl.DataFrame:
-        frame: pl.DataFrame = self._base.sql(query).pl()
+        frame: pl.DataFrame = self._heard(lambda: self._base.sql(query).pl())
         return frame
+
+    def _number(self, query: str) -> int:
+        return int(self._heard(lambda: self._base.execute(query).fetchall())[0][0])
+
+    def _run(self, query: str) -> None:
+        self._heard(lambda: self._base.execute(query))
+
+    def _heard(self, ask: Callable[[], Any]) -> Any:
+        return interruptible(ask, self._base.interrupt)
 
 
 def _named(keys: Sequence[str]) -> str:
@@ -161,12 +171,12 @@ def settled(base: Any) -> Any:
 
 
 @cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="divulge-")
+def _folder() -> PrivateFolder:
+    return PrivateFolder("divulge-")
 
 
 def _spill() -> str:
-    return os.path.join(_folder().name, "duckdb")
+    return os.path.join(_folder().path, "duckdb")
 
 
 def literal(text: str) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from divulge.core.errors import ColumnError, TableError
+from divulge.core.errors import ColumnError, NoRowsError, TableError
 from divulge.tables.canonical_values import may_be_numbers, numbers_of
 from divulge.tables.frames import plain, read_numbers, without_codes
 
@@ -124,7 +124,7 @@ def parse_csv(data: bytes, where: str, suffix: str) -> CsvText:
     separator = _separator(header, suffix)
     names = _names(header, separator, where)
     if not body:
-        raise TableError(f"{where}: a header and no rows below it. hint: pass a table with rows.")
+        raise NoRowsError(f"{where}: a header and no rows below it. hint: pass a table with rows.")
     frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
     if frame is None:
         frame = _parsed_slowly(body, separator, len(names), n_above + header.count("\n") + 1, where)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from divulge.core.errors import ColumnError, DivulgeError, FrameError, TableError
+from divulge.core.errors import ColumnError, DivulgeError, FrameError, SizeError, TableError
 
 __all__ = ["answered", "changed", "engine_error"]
 
@@ -22,10 +22,25 @@ _UNLIKE = re.compile("SchemaError|ColumnNotFoundError|SchemaFieldNotFoundError|S
 """Kinds of errors of polars where files or frames that make one table have other columns or types."""
 _UNLIKE_FRAMES = re.compile("inputs should all have the same schema|'union'|'concat'")
 
+_FILES = "a file may be damaged: write it again; engine='memory' says which; or cast columns of a rare type to text."
 
-def engine_error(error: BaseException, role: str) -> DivulgeError:
-    """Return what to tell of an error of an engine; its own message may show a value and is left out."""
+
+def engine_error(error: BaseException, role: str, *, in_files: bool = False) -> DivulgeError | KeyboardInterrupt:
+    """Return what to raise for an error of an engine; its own message may show a value and is left out.
+
+    Parameters
+    ----------
+    in_files
+        Whether the engine reads Parquet files whose paths the user named.
+    """
     kind = type(error).__name__
+    if kind == "InterruptException" or (kind == "RuntimeError" and str(error) == "Query interrupted"):
+        return KeyboardInterrupt()  # as DuckDB tells it
+    if kind == "OutOfMemoryException":
+        return SizeError(
+            f"{role}: DuckDB had not enough memory. hint: name fewer keys and targets, leave out columns (--ignore), "
+            "or give the process more memory; `divulge plan` tells how much there is."
+        )
     if kind == "DuplicateError":
         return ColumnError(f"{role}: two columns have the same name. hint: rename one.")
     if isinstance(error, ModuleNotFoundError):
@@ -48,20 +63,18 @@ def engine_error(error: BaseException, role: str) -> DivulgeError:
             f"{role}: the engine that holds the table broke off while it read, as polars does where a file is damaged "
             "or changes meanwhile. hint: run again on a copy that nothing writes to, or write the file again."
         )
-    return TableError(
-        f"{role}: the engine that holds the table failed with a {kind}. hint: collect the table first, or "
-        "cast columns of a rare type to text."
-    )
+    what = _FILES if in_files else "collect the table first, or cast columns of a rare type to text."
+    return TableError(f"{role}: the engine that holds the table failed with a {kind}. hint: {what}")
 
 
-def answered(role: str, ask: Callable[[], _T]) -> _T:
+def answered(role: str, ask: Callable[[], _T], *, in_files: bool = False) -> _T:
     """Return an answer of an engine; its own errors may show a value, so that only their type is told."""
     try:
         return ask()
     except DivulgeError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        raise engine_error(error, role) from None
+        raise engine_error(error, role, in_files=in_files) from None
 
 
 def changed(role: str, n_rows: int) -> TableError:

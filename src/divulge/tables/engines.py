@@ -63,7 +63,7 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
     files = _files(path, role, engine, is_table)
     names = _columns(files, path, role)
     if engine == "duckdb":
-        base = engine_of(role).connect()
+        base = answered(role, engine_of(role).connect)
         return _table(role, names, lambda: DuckdbCounts(settled(base), _stacked(files, path), len(names)), files)
     return _table(role, names, lambda: PolarsCounts(_scanned(files, path)), files)
 
@@ -159,7 +159,7 @@ class _Unchanged:
 
     def numbers(self, column: str, missing: Sequence[float]) -> Numbers | None:
         """Return the numbers of a column; None for types that are no numbers."""
-        found = answered(self._role, lambda: self._counting.numbers(column, missing))
+        found = self._answered(lambda: self._counting.numbers(column, missing))
         return None if found is None else CheckedNumbers(found, self._still)
 
     def cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> tuple[list[Codes], Ints]:
@@ -168,27 +168,30 @@ class _Unchanged:
 
     def n_cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> int:
         """Return how many cells there are."""
-        return answered(self._role, lambda: self._counting.n_cells(columns, codes))
+        return self._answered(lambda: self._counting.n_cells(columns, codes))
 
     def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
         """Yield the codes of each row; at the end it is an error if they were not those of as many rows as before."""
         n_rows = 0
-        parts = answered(self._role, lambda: self._counting.coded_rows(columns, codes))
+        parts = self._answered(lambda: self._counting.coded_rows(columns, codes))
         while (part := self._next(parts)) is not None:
             n_rows += len(part[0])
             yield part
         self._check(n_rows)
 
+    def _answered(self, ask: Callable[[], _T]) -> _T:
+        return answered(self._role, ask, in_files=bool(self._files))
+
     def _next(self, parts: Iterator[_T]) -> _T | None:
         try:
-            return answered(self._role, lambda: next(parts, None))
+            return self._answered(lambda: next(parts, None))
         except TableError:
             self._check(self._n_rows)  # an engine fails where a file changes below it
             raise
 
     def _checked(self, ask: Callable[[], tuple[_T, Ints]]) -> tuple[_T, Ints]:
         try:
-            found, count = answered(self._role, ask)
+            found, count = self._answered(ask)
         except TableError:
             self._check(self._n_rows)  # an engine fails where a file changes below it
             raise
@@ -198,7 +201,7 @@ class _Unchanged:
     def _still(self, ask: Callable[[], _T]) -> _T:
         """Return an answer that does not count all rows."""
         try:
-            return answered(self._role, ask)
+            return self._answered(ask)
         finally:
             self._check(self._n_rows)
 
@@ -215,6 +218,10 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
     files = in_files(path, role, is_table) if is_several(path) else [Path(path)]
     for file in files:
         if file.suffix.lower() not in PARQUET:
+            if str(path) != "-" and not file.exists():
+                raise TableError(
+                    f"{role}: {tidy(file.name)}: no such file in {str(file.parent)!r}. hint: check the path."
+                )
             raise SettingError(
                 f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. hint: "
                 f"{_MEMORY}"

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, TableError
+from divulge.core.errors import ColumnError, DivulgeError, FrameError, NoRowsError, SettingError, TableError
 from divulge.tables._elsewhere import coded_in
 from divulge.tables.canonical_values import (
     distinct,
@@ -261,7 +261,7 @@ def check_missing(missing: Sequence[str]) -> tuple[str, ...]:
 
 def _check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
     if n_rows == 0:
-        raise TableError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
+        raise NoRowsError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
 
 
 def _text_names(raw: Sequence[Any], role: str) -> list[str]:

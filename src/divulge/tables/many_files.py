@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote
 
 import polars as pl
 
-from divulge.core.errors import TableError
+from divulge.core.errors import NoRowsError, TableError
 from divulge.core.result import tidy
 from divulge.tables.frames import Table, table_of
 from divulge.tables.stacking import one_column
 
-__all__ = ["PARTS", "in_files", "in_names", "is_several", "joined"]
+__all__ = ["PARTS", "in_files", "in_names", "is_several", "joined", "with_rows"]
+
+_T = TypeVar("_T")
 
 PARTS = "files were read as one table"
 _PATTERN = "*?["
@@ -70,17 +73,59 @@ def joined(path: str | PathLike[str], files: Sequence[Path], tables: Sequence[Ta
     frames = [t.named().with_columns(**in_names(f, path)) for f, t in zip(files, tables, strict=True)]
     columns = frames[0].columns
     for file, frame in zip(files[1:], frames[1:], strict=True):
-        if odd := sorted(set(columns) ^ set(frame.columns)):
-            there, lacking = (files[0], file) if odd[0] in columns else (file, files[0])
-            raise TableError(
-                f"{role}: the files have different columns: {odd[0]!r} is in {tidy(there.name)} and not in "
-                f"{tidy(lacking.name)}. hint: write them alike, or name those of one table alone."
-            )
+        _check_alike(role, (files[0], file), (columns, frame.columns))
     whole = pl.DataFrame({c: one_column([f[c] for f in frames]) for c in columns})
     notes = [note for t in tables for note in t.notes]
     if len(files) > 1:
         notes.append(f"{role}: {len(files)} {PARTS}")
     return replace(table_of(whole, role), notes=tuple(dict.fromkeys(notes)), missing=tables[0].missing)
+
+
+def with_rows(
+    files: Sequence[Path],
+    role: str,
+    read: Callable[[Path], _T],
+    columns: Callable[[Path], Sequence[str] | None],
+) -> tuple[list[Path], list[_T]]:
+    """Return the files that have rows, and what is read of each; Spark, for one, also writes files without rows.
+
+    Parameters
+    ----------
+    read
+        Reads one file.
+    columns
+        Tells the columns of one file; None where only a reader knows them.
+
+    Raises
+    ------
+    TableError
+        None has rows, or one without rows has other columns; and as `read`.
+    """
+    found: dict[Path, _T] = {}
+    empty: dict[Path, NoRowsError] = {}
+    for file in files:
+        try:
+            found[file] = read(file)
+        except NoRowsError as error:
+            empty[file] = error
+    if not found:
+        raise next(iter(empty.values()))
+    first = next(iter(found))
+    for file in empty:
+        own, others = columns(file), columns(first)
+        if own is not None and others is not None:
+            _check_alike(role, (first, file), (others, own))
+    return list(found), list(found.values())
+
+
+def _check_alike(role: str, files: tuple[Path, Path], columns: tuple[Sequence[str], Sequence[str]]) -> None:
+    """Raise a `TableError` where two files have not the same columns, in whatever order."""
+    if odd := sorted(set(columns[0]) ^ set(columns[1])):
+        there, lacking = files if odd[0] in columns[0] else files[::-1]
+        raise TableError(
+            f"{role}: the files have different columns: {odd[0]!r} is in {tidy(there.name)} and not in "
+            f"{tidy(lacking.name)}. hint: write them alike, or name those of one table alone."
+        )
 
 
 def in_names(file: Path, path: str | PathLike[str]) -> dict[str, pl.Expr]:

@@ -28,7 +28,7 @@ from divulge.tables.csv_files import check_names, header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
 from divulge.tables.engines import check_engine, counted, counted_path
 from divulge.tables.frames import Table, check_missing, collect, plain, table_of, without_codes
-from divulge.tables.many_files import in_files, in_names, is_several, joined
+from divulge.tables.many_files import in_files, in_names, is_several, joined, with_rows
 from divulge.tables.parquet import PARQUET
 from divulge.tables.stacking import stacked
 
@@ -99,7 +99,8 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
         return replace(table_of(relation, role), holds=connection)
     if is_several(path):
         files = in_files(path, role, is_table_file)
-        return joined(path, files, [table_in(content_of(f, role), role, missing) for f in files], role)
+        read_in = with_rows(files, role, lambda f: table_in(content_of(f, role), role, missing), columns_in)
+        return joined(path, *read_in, role)
     return table_in(content_of(path, role), role, missing)
 
 

@@ -17,13 +17,14 @@ from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect, table_of
-from divulge.tables.many_files import in_files, in_names, is_several
+from divulge.tables.many_files import in_files, in_names, is_several, with_rows
 from divulge.tables.readers import (
     ARROW,
     PARQUET,
     TEXT,
     Content,
     checked_file,
+    columns_in,
     content_of,
     is_table_file,
     opened,
@@ -53,7 +54,7 @@ class TableSize:
     held_bytes: int
     """Bytes of the table that the process holds already."""
     by_rows: bool = True
-    """Whether its rows are told one by one; relations of DuckDB and Spark frames tell counts alone."""
+    """Whether an engine that counts the table tells its rows too; a relation of DuckDB tells counts alone."""
 
     @property
     def table_bytes(self) -> int:
@@ -92,8 +93,8 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
     if role == "synthetic" and isinstance(table, list | tuple) and table:
         return _together([size_of(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
     if not isinstance(table, str | PathLike):
-        given = table_of(table, role)
-        return replace(_of_frame(given), by_rows=given.frame is not None or isinstance(table, pl.LazyFrame))
+        here = table_of(table, role)
+        return replace(_of_frame(here), by_rows=here.lazy is None or not here.lazy.implementation.is_duckdb())
     if str(table) == "-":
         return None
     if in_database(table):
@@ -206,7 +207,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _of_files(path: str | PathLike[str], files: Sequence[Path], role: str, missing: Sequence[str]) -> TableSize:
     """Return the size of one table in several files; the sample is that of the first."""
-    sizes = [_of_file(file, role, missing) for file in files]
+    files, sizes = with_rows(files, role, lambda file: _of_file(file, role, missing), columns_in)
     named = sizes[0].sample.named().with_columns(**in_names(files[0], path))
     return TableSize(
         sum(s.rows for s in sizes), all(s.exact for s in sizes), table_of(named, role),

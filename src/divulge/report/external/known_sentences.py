@@ -197,6 +197,9 @@ _WHOLE = (
     "it is about all people, and the distinct rows of what it looks at do not fit into memory",
     "the synthetic table does not fit into memory in the form in which it is searched",
     "nobody was asked: the codes of all rows need more disk than there is (--spill names a folder)",
+    "nobody was asked: the tables are of an engine that tells counts and no rows; as Parquet files, or as tables of a "
+    "DuckDB file, they would tell rows (--engine duckdb)",
+    "nobody was asked: the values of the fewest people that are asked need more than half of the memory",
     "an engine asks a sample of people (--people sets the number, all asks everybody, none counts alone)",
     "only one column can be attacked, and a key set needs another: no key set was tested",
     "smallest share: share * smallest_detectable / (difference with the plant - difference without), since an excess "
