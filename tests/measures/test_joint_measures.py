@@ -18,6 +18,7 @@ from divulge.measures import energy_distance as energy_module
 from divulge.measures import holdout_likelihood as likelihood_module
 from divulge.measures import ml_efficacy as learning_module
 from divulge.measures import pmse as pmse_module
+from divulge.measures import regression_overlap as overlap_module
 from divulge.measures._permutation import permuted_p
 from divulge.measures._refits import fold_auc, folds_of, refitted
 from divulge.measures._rows import indicators, labelled, relabelled, table_rows
@@ -314,6 +315,40 @@ def test_overlap_by_hand():
     a, b = rng.normal(0, 1, 4000), rng.normal(0, 3, 4000)
     drawn = [interval_overlap((x - 1.96, x + 1.96), (y - 5.88, y + 5.88)) for x, y in zip(a, b, strict=True)]
     assert expected_overlap(1, 3) == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / math.sqrt(4000))
+
+
+def test_the_range_of_a_mean_overlap_is_that_of_coefficients_that_depend_on_each_other():
+    """Two coefficients with the errors of one: the more alike they move, the wider the range of their mean."""
+    rng, errors = np.random.default_rng(3), [np.array([1.0, 2.0]), np.array([1.5, 2.0])]
+    widths = []
+    for rho in (-0.9, 0.0, 0.9):
+        one, other = (np.outer(e, e) * np.array([[1, rho], [rho, 1]]) for e in errors)
+        found = overlap_module._fresh_range(one + other, errors, 0.95, np.random.default_rng(0))
+        estimates = [rng.multivariate_normal([0, 0], v, 2000) for v in (one, other)]
+        z = 1.959964
+
+        def overlap(x, y, z=z):
+            intervals = ((a - z * s, a + z * s, b - z * t, b + z * t) for a, b, s, t in zip(x, y, *errors, strict=True))
+            return np.mean([interval_overlap(i[:2], i[2:]) for i in intervals])
+
+        drawn = np.array([overlap(x, y) for x, y in zip(*estimates, strict=True)])
+        for limit, share in zip(found, (0.025, 0.975), strict=True):
+            # the errors of a share of 2,000 draws and of 10,000
+            assert abs(np.mean(drawn <= limit) - share) < 4 * math.sqrt(0.025 * 0.975 * (1 / 2000 + 1 / 10_000))
+        widths.append(found[1] - found[0])
+    assert widths[1] > 1.02 * widths[0] or widths[2] > 1.02 * widths[1]
+
+
+@pytest.mark.slow
+def test_a_fresh_sample_has_a_mean_overlap_in_the_range():
+    rng = np.random.default_rng(5)
+    inside = []
+    for _ in range(60):
+        x = rng.normal(size=(600, 4)) @ np.linalg.cholesky(0.8 + 0.2 * np.eye(4)).T  # coefficients that depend
+        rows = pl.DataFrame(x, schema=list("abcd")).with_columns(y=pl.Series(x.sum(axis=1) + rng.normal(size=600)))
+        found = overlap_module.regression_overlap(rows[:300], rows[300:], targets=["y"])[0]
+        inside.append(found.fresh_sample.low <= found.value <= found.fresh_sample.high)
+    assert abs(np.mean(inside) - 0.95) < 3 * math.sqrt(0.95 * 0.05 / 60)
 
 
 @pytest.mark.first(1)

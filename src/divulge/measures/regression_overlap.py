@@ -33,6 +33,7 @@ _PER_TERM = 15  # persons of each table for a coefficient; start value
 _APART = 3  # categories of a column with a coefficient of their own
 _RARE = 0.05  # share of rows below which an indicator has no coefficient: its estimate would not be normal
 _FEWEST = 100
+_DRAWS = 10_000  # fresh samples by whose overlaps the range is told
 _EACH = 10  # rows of each outcome with and without a category; start value
 _WITHOUT = "it needs statsmodels: pip install statsmodels"
 _SINGULAR = "a table has fewer than 100 persons with a value, or the regression has no stable solution in it"
@@ -173,10 +174,23 @@ def _overlaps(error: float, other: float, level: float, draws: int = 2_000) -> F
     """Return the overlap at evenly spread quantiles of the difference of both estimates."""
     from scipy.special import ndtri
 
-    z = normal_quantile(level)
     d = ndtri((np.arange(draws) + 0.5) / draws) * math.hypot(error, other)
+    return _overlaps_at(d, np.asarray(error), np.asarray(other), normal_quantile(level))
+
+
+def _overlaps_at(d: Floats, error: Floats, other: Floats, z: float) -> Floats:
+    """Return the overlap of the intervals of two estimates that are d apart."""
     common = np.minimum(z * error, d + z * other) - np.maximum(-z * error, d - z * other)
     return np.asarray((common / (2 * z * error) + common / (2 * z * other)) / 2)
+
+
+def _fresh_range(covariance: Floats, errors: Sequence[Floats], level: float, rng: np.random.Generator) -> list[float]:
+    """Return the range of the mean overlap of a fresh sample, whose coefficients depend on each other."""
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T  # symmetric: eigenvectors come with any sign
+    drawn = rng.standard_normal((_DRAWS, len(root))) @ root
+    means = _overlaps_at(drawn, errors[0], errors[1], normal_quantile(level)).mean(axis=1)
+    return [float(q) for q in np.quantile(means, [(1 - level) / 2, (1 + level) / 2])]
 
 
 def _overlap(case: Case, models: Any, lesson: Lesson, tables: Sequence[TableRows]) -> Overlap | None:
@@ -192,7 +206,7 @@ def _overlap(case: Case, models: Any, lesson: Lesson, tables: Sequence[TableRows
         if fit is None:
             return None
         fits.append(fit)
-    return _compared(fits, n_units, case.level)
+    return _compared(fits, n_units, case.level, case.rng(f"regression overlap {lesson.target}"))
 
 
 def _designs(lesson: Lesson, tables: Sequence[TableRows], most: int) -> list[Floats]:
@@ -261,29 +275,27 @@ def _fit(models: Any, lesson: Lesson, x: Floats, outcome: Floats, rows: TableRow
     return (slopes, covariance) if stable else None
 
 
-def _compared(fits: Sequence[tuple[Floats, Floats]], n_units: int, level: float) -> Overlap:
+def _compared(
+    fits: Sequence[tuple[Floats, Floats]], n_units: int, level: float, rng: np.random.Generator
+) -> Overlap:  # fmt: skip
     from scipy.stats import f
 
     (one, v_one), (other, v_other) = fits
     z = normal_quantile(level)
     errors = [np.sqrt(np.diag(v)) for v in (v_one, v_other)]
-    overlaps, means, variances = [], [], []
+    overlaps, means = [], []
     for a, b, s, t in zip(one, other, *errors, strict=True):
         overlaps.append(interval_overlap((a - z * s, a + z * s), (b - z * t, b + z * t)))
-        null = _overlaps(s, t, level)
-        means.append(float(null.mean()))
-        variances.append(float(null.var()))
+        means.append(expected_overlap(s, t, level))
     k = len(one)
-    mean = math.fsum(means) / k
-    # coefficients of one regression are dependent: the range is that of coefficients that move together
-    half = z * math.fsum(math.sqrt(v) for v in variances) / k
+    low, high = _fresh_range(v_one + v_other, errors, level, rng)
     difference = one - other
     wald = float(difference @ np.linalg.solve(v_one + v_other, difference))
     # Hotelling's correction: covariances are estimates, too
     wald *= (n_units - k) / (n_units - 1) / k
     significant = [np.abs(b) > z * s for b, s in zip((one, other), errors, strict=True)]
     return Overlap(
-        math.fsum(overlaps) / k, FreshSample(mean=mean, low=mean - half, high=min(1.0, mean + half)),
+        math.fsum(overlaps) / k, FreshSample(mean=math.fsum(means) / k, low=low, high=high),
         float(f.sf(wald, k, n_units - k)), float(f.cdf(wald, k, n_units - k)),
         int(np.count_nonzero((np.sign(one) != np.sign(other)) & (significant[0] | significant[1]))),
         int(np.count_nonzero(significant[0] != significant[1])), k,
