@@ -366,7 +366,15 @@ def test_an_interrupted_question_is_an_interrupt_and_no_error_of_the_engine(erro
         pool([relation], "a")
 
 
-def test_an_interrupt_is_heard_while_duckdb_counts(file):
+@pytest.fixture
+def heard():
+    """Interrupts are heard, also where the tests run in the background of a shell, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_is_heard_while_duckdb_counts(file, heard):
     base = read(file, engine="duckdb").counting._counting
     told = []
     base._base = SimpleNamespace(execute=lambda query: time.sleep(3), interrupt=lambda: told.append("stop"))
