@@ -14,7 +14,7 @@ __all__ = ["places"]
 
 _FROM = 256  # values below which numpy takes no longer
 
-_places = Kernel("places", "i8*", "i8", "i8!", "i8!", "i8!", "i4*")
+_places = Kernel("places", "i8*", "i8", "i8!", "i8!", "i8!")
 
 
 def places(values: NDArray[Any], limit: int | None = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -59,7 +59,7 @@ def _hashed(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | No
     """Return distinct values and places, or None where most values are different."""
     keys = np.ascontiguousarray(values, dtype=np.int64)
     place, found, n = np.empty(len(keys), dtype=np.int64), np.empty_like(keys), np.zeros(1, dtype=np.int64)
-    _places(keys, len(keys), place, found, n, None)
+    _places(keys, len(keys), place, found, n)
     if n[0] < 0:
         return None
     found = found[: n[0]]

@@ -33,15 +33,11 @@ INLINE int mostly_different(int64_t known, int64_t i, int64_t n) {
 /* values (n,); place (n,): the number of each one's value; distinct (n,): the values in the order of their numbers.
  * The number of values is -1 where they are given up, being mostly different. */
 EXPORT int KERNEL(places)(
-    const int64_t *values, int64_t n, int64_t *place, int64_t *distinct, int64_t *n_distinct, const int32_t *stop) {
+    const int64_t *values, int64_t n, int64_t *place, int64_t *distinct, int64_t *n_distinct) {
     int bits = 10;
     int64_t known = 0;
     slot_t *slots = table_of(distinct, 0, bits);
     for (int64_t i = 0; slots && i < n; i++) {
-        if (!(i & 0xFFFFF) && asked_to_stop(stop)) {
-            free(slots);
-            return STOPPED;
-        }
         int64_t key = values[i], last = (INT64_C(1) << bits) - 1, at = slot_of(key, bits);
         while (slots[at].number >= 0 && slots[at].key != key)
             at = (at + 1) & last;
