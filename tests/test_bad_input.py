@@ -111,6 +111,7 @@ def test_each_error_has_a_hint():
         "str(error)",
         "(_NONE)",
         "(_CHANGED)",
+        "(_UNWRITABLE)",
     )  # these repeat a message that has one
     assert [t for t in told if "hint: " not in t and not any(e in t for e in elsewhere)] == []
 

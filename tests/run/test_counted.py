@@ -165,4 +165,7 @@ def test_the_command_line_counts_files(divulge, tables, tmp_path, engine):
     status, out, _ = divulge("fidelity", files[0], tmp_path / "parts", "--engine", engine)
     assert status == 0 and "column pairs" in out and "models were not made" in out + _
     status, _, err = divulge("assess", tmp_path / "r.csv", files[1], "--engine", engine)
+    assert status == 2 and "no such file" in err
+    tables[0].write_csv(tmp_path / "r.csv")
+    status, _, err = divulge("assess", tmp_path / "r.csv", files[1], "--engine", engine)
     assert status == 2 and "no Parquet file" in err
