@@ -162,7 +162,8 @@ def test_an_answer_that_spark_does_not_hand_over_is_told_in_a_sentence(spark, th
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_an_interrupted_question_cancels_its_jobs(spark):
+@pytest.mark.parametrize("planned", [False, True], ids=["running", "still planned"])
+def test_an_interrupted_question_cancels_its_jobs(spark, planned):
     def slow(batches):
         for batch in batches:
             time.sleep(60)
@@ -171,7 +172,8 @@ def test_an_interrupted_question_cancels_its_jobs(spark):
     counts, tracker = SparkCounts(spark.range(4).mapInArrow(slow, "id long")), spark.sparkContext.statusTracker()
 
     def interrupt():
-        while not tracker.getActiveJobsIds():
+        time.sleep(0.1)
+        while not planned and not tracker.getActiveJobsIds():
             time.sleep(0.05)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
@@ -182,6 +184,7 @@ def test_an_interrupted_question_cancels_its_jobs(spark):
             counts.n_rows()
     finally:
         signal.signal(signal.SIGINT, before)
+    time.sleep(5 * planned)  # a job that is planned begins
     until = time.monotonic() + 20
     while tracker.getActiveJobsIds() and time.monotonic() < until:
         time.sleep(0.05)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -19,6 +21,7 @@ _T = TypeVar("_T")
 
 _ROWS = 2_000_000  # fetched at once at most
 _LARGEST = 2**30  # bytes of answers that Spark lets a driver fetch, where it does not say
+_LATER, _PAUSE = 20, 0.5  # how often jobs are cancelled after an interrupt, and the seconds between
 _BYTES = 16  # of an entry, with what Arrow and Spark add to it
 _numbers = itertools.count()
 
@@ -33,12 +36,27 @@ def asked(session: Any, ask: Callable[[], _T]) -> _T:
         return ask()
     except BaseException as error:
         if not isinstance(error, Exception):
-            with suppress(Exception):
-                cancel(tag)
+            _cancel(cancel, tag)
         raise
     finally:
         with suppress(Exception):
             remove(tag)
+
+
+def _cancel(cancel: Callable[[str], Any], tag: str) -> None:
+    """Cancel the jobs with a tag, and those that Spark still plans and begins within the next seconds."""
+
+    def once() -> None:
+        with suppress(Exception):
+            cancel(tag)
+
+    def later() -> None:
+        for _ in range(_LATER):
+            time.sleep(_PAUSE)
+            once()
+
+    once()
+    threading.Thread(target=later, daemon=True).start()
 
 
 def _tagging(session: Any) -> tuple[Callable[[str], Any], Callable[[str], Any], Callable[[str], Any]]:
