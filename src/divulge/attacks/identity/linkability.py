@@ -176,9 +176,12 @@ def _linked(
 
 def _kept(halves: Sequence[Distances]) -> Ints | None:
     """Return the synthetic rows that count, None for all; a table in which every row is repeated counts once."""
-    if not halves[0].by_parts:
-        kept = once([d.distinct("synthetic") for d in halves])
-        return None if len(kept) == halves[0].n_rows("synthetic") else kept
+    kept = _once_by_hash(halves) if halves[0].by_parts else once([d.distinct("synthetic") for d in halves])
+    return None if kept is None or len(kept) == halves[0].n_rows("synthetic") else kept
+
+
+def _once_by_hash(halves: Sequence[Distances]) -> Ints | None:
+    """Return the rows to keep of a table in files; None for all, without the hashes of all where a few tell it."""
 
     def hashed() -> Iterator[Hashes]:
         parts = zip(*(d.hashed_parts("synthetic") for d in halves), strict=True)
@@ -186,10 +189,9 @@ def _kept(halves: Sequence[Distances]) -> Ints | None:
 
     # in nearly all tables some rows tell that not all are repeated: then the hashes of no others are held
     some = np.concatenate([part[part % _TRIED == 0] for part in hashed()])
-    if not len(some) or np.gcd.reduce(np.unique(some, return_counts=True)[1]) > 1:
-        kept = kept_once(np.concatenate(list(hashed())))
-        return None if len(kept) == halves[0].n_rows("synthetic") else kept
-    return None
+    if len(some) and np.gcd.reduce(np.unique(some, return_counts=True)[1]) == 1:
+        return None
+    return kept_once(np.concatenate(list(hashed())))
 
 
 def _result(

@@ -116,13 +116,12 @@ def _of_cells(case: Case, ruled: MeasuredColumns, secret: TargetValues, k: int, 
 def _values(secret: TargetValues, reference: Codes, times: Ints | None = None) -> Values:
     """Return the values of the target in order, those of the reference rows given by their codes."""
     order, first, last = secret.window()
-    place = _places(secret)
+    place = _places(order)
     return Values(first[order], last[order], place[reference], place[secret.people], times)
 
 
-def _places(secret: TargetValues) -> Codes:
+def _places(order: Ints) -> Codes:
     """Return the place of each code in the order of the values."""
-    order = secret.window()[0]
     place = np.empty(len(order), dtype=np.int32)  # a value for each person and row, of all targets at once
     place[order] = np.arange(len(order))
     return place
@@ -201,7 +200,7 @@ def _searched(
 def _voting(case: Case, ruled: MeasuredColumns, names: Sequence[str], secrets: Sequence[TargetValues]) -> RowsToVote:
     """Return the synthetic rows, made when they are asked for."""
     codes = [case.codes(n, binned=False)[1] for n in names]
-    place = [_places(s) for s in secrets]
+    place = [_places(s.window()[0]) for s in secrets]
 
     def codes_of(rows: Ints) -> Codes:
         return np.column_stack([c[rows].astype(np.int32) for c in codes])
