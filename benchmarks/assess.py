@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -170,18 +171,16 @@ def of_peer(files: list[str], program: str, options: argparse.Namespace) -> Any:
 # ---------------------------------------------------------------- the parts
 
 
-def adult(options: argparse.Namespace, part: str) -> list[dict[str, Any]]:
-    """Return the jobs of one part on Adult, each measured once."""
+def adult(options: argparse.Namespace, part: str) -> Iterator[dict[str, Any]]:
+    """Yield the jobs of one part on Adult, each measured once."""
     files = [str(Path(options.adult).resolve() / f"{name}.parquet") for name in ("train", "ctgan", "control")]
-    rows = []
     for name, (whose, what, how) in JOBS.items():
         if whose == ("divulge" if part == "before" else part) and (part != "before" or name != "whole"):
             found = of_peer(files, how, options) if isinstance(how, str) else of_divulge(files, how, options, part)
             what = what.replace("2,000", f"{options.attacks:,}")
             what += f", at {commit(options.before)}" if part == "before" else ""
-            rows.append({"part": part, "job": name, "what": what, **found})
             print(f"{part}, {name}: {found['cpu']:.1f} CPU s, {found['wall']:.1f} s", file=sys.stderr)
-    return rows
+            yield {"part": part, "job": name, "what": what, **found}
 
 
 def commit(tree: str) -> str:
@@ -191,9 +190,8 @@ def commit(tree: str) -> str:
     return told.stdout.strip()
 
 
-def growth(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return the cost of an assessment of simulated tables of several sizes, without and with models."""
-    rows = []
+def growth(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the cost of an assessment of simulated tables of several sizes, without and with models."""
     for n in map(int, options.rows.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             files = [str(Path(folder) / f"{name}.parquet") for name in ("real", "synthetic", "holdout")]
@@ -203,10 +201,9 @@ def growth(options: argparse.Namespace) -> list[dict[str, Any]]:
                 found = of_divulge(files, JOBS[name][2], options)
                 line = "with models" if name == "models" else "without models"
                 told = {"part": "growth", "curve": "rows", "line": line, "x": n, "y": found["cpu"]}
-                if found["ended"]:
-                    rows.append(told | found)
                 print(f"{n:,} rows, {line}: {found['cpu']:.1f} CPU s, {found['mb']:,.0f} MB", file=sys.stderr)
-    return rows
+                if found["ended"]:
+                    yield told | found
 
 
 # ---------------------------------------------------------------- writing
@@ -278,12 +275,13 @@ def main() -> None:
     parts = [p for p in options.parts.split(",") if p]
     kept = json.loads(Path(options.json).read_text()) if Path(options.json).exists() else {"rows": []}
     rows = [r for r in kept["rows"] if r["part"] not in parts]
+    where = kept.get("environment", {}) | versions(options)
     for part in parts:
-        rows += growth(options) if part == "growth" else adult(options, part)
-    rows.sort(key=lambda r: PARTS.index(r["part"]))
-    report = kept | {"environment": kept.get("environment", {}) | versions(options), "rows": rows}
-    Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
-    table = markdown(report)
+        for row in growth(options) if part == "growth" else adult(options, part):
+            rows = sorted([*rows, row], key=lambda r: PARTS.index(r["part"]))
+            # written after each job, so that an interrupt loses none
+            Path(options.json).write_text(json.dumps(kept | {"environment": where, "rows": rows}, indent=1) + "\n")
+    table = markdown(kept | {"environment": where, "rows": rows})
     print(table)
     if options.docs:
         put_between_marks(Path(options.docs), table, "assess")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from divulge.core.distinct_values import distinct_values
 from divulge.kernels._native.library import Kernel, available
 
-__all__ = ["places"]
+__all__ = ["numbered", "places"]
 
 _FROM = 256  # values below which numpy takes no longer
 
@@ -55,14 +55,31 @@ def places(values: NDArray[Any], limit: int | None = None) -> tuple[NDArray[Any]
     return distinct, inverse.astype(np.int64, copy=False)
 
 
+def numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return the number of each value, and the distinct values in the order of their numbers: that of first occurrence.
+
+    None where most values are different, or there are no compiled loops; sorting then takes less time.
+
+    Examples
+    --------
+    >>> found = numbered(np.repeat([7, 3, 7], [30, 1, 9]))
+    >>> found is None or (found[0][28:33].tolist(), found[1].tolist()) == ([0, 0, 1, 0, 0], [7, 3])
+    True
+    """
+    if not available():
+        return None
+    values = np.ascontiguousarray(values)
+    place, found, n = np.empty_like(values), np.empty_like(values), np.zeros(1, dtype=np.int64)
+    _places(values, len(values), place, found, n)
+    return None if n[0] < 0 else (place, found[: n[0]])
+
+
 def _hashed(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
     """Return distinct values and places, or None where most values are different."""
-    keys = np.ascontiguousarray(values, dtype=np.int64)
-    place, found, n = np.empty(len(keys), dtype=np.int64), np.empty_like(keys), np.zeros(1, dtype=np.int64)
-    _places(keys, len(keys), place, found, n)
-    if n[0] < 0:
+    known = numbered(values.astype(np.int64, copy=False))
+    if known is None:
         return None
-    found = found[: n[0]]
+    place, found = known
     order = np.argsort(found)
     number = np.empty(len(found), dtype=np.int64)
     number[order] = np.arange(len(found))

@@ -23,6 +23,7 @@ from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.kernels.counts.contingency import combine
 from divulge.kernels.neighbours.gower import Rows
+from divulge.kernels.places import places
 
 __all__ = ["hitting_rate"]
 
@@ -31,6 +32,7 @@ Bools = NDArray[np.bool_]
 
 _PAIRS = 2_000_000  # pairs compared at once: a limit on the memory
 _PART = 2_000_000  # synthetic rows looked at at once: a limit on the memory
+_LOOKED_AT = 50_000  # rows at most by which the columns with most values are told
 
 
 # ---------------------------------------------------------------- hitting rate
@@ -126,24 +128,32 @@ def _hit(people: Rows, synthetic: Rows, width: Floats) -> Bools:
 
     Rows are grouped by codes and by cells of one number, each one width wide, and sorted by a second number within a
     group. Of the rows in the three cells around a person only those in the window of the second number are compared.
+    Synthetic rows whose codes nobody has are left out, and people are looked at in the order of their windows.
     """
     n = len(people)
-    rows = Rows.stack([people, synthetic])
-    numbers = np.where(np.isnan(rows.numbers), 0.0, rows.numbers)  # the marks in the codes tell missing from numbers
-    group = _groups(rows)
-    order = np.argsort([-len(distinct_values(x)) for x in numbers.T], kind="stable")
+    own_group, group = _groups(people, synthetic)
+    is_asked = np.zeros(int(max(own_group.max(initial=0), group.max(initial=0))) + 1, dtype=bool)
+    is_asked[own_group] = True
+    kept = np.flatnonzero(is_asked[group])
+    group, synthetic = group[kept], synthetic.take(kept)
+    # the marks in the codes tell missing from numbers
+    own, numbers = (np.where(np.isnan(rows.numbers), 0.0, rows.numbers) for rows in (people, synthetic))
+    some = numbers[:: 1 + len(numbers) // _LOOKED_AT]
+    order = np.argsort([-len(distinct_values(x)) for x in some.T], kind="stable")
     steps: tuple[int, ...] = (0,)
     if len(order) > 1:
-        cell, n_cells = _cells(numbers[:, order[1]], float(width[order[1]]))
-        group = group * (n_cells + 2) + cell + 1
+        own_cell, cell, n_cells = _cells(own[:, order[1]], numbers[:, order[1]], float(width[order[1]]))
+        own_group, group = (g * (n_cells + 2) + c + 1 for g, c in ((own_group, own_cell), (group, cell)))
         steps = (-1, 0, 1) if n_cells > 1 else (0,)
-    hit = np.zeros(n, dtype=bool)
-    rank, low, high, n_ranks = _windows(numbers, order, width, n)
-    key = group[n:] * n_ranks + rank[n:]
+    rank, low, high, n_ranks = _windows(own, numbers, order, width)
+    key = group * n_ranks + rank
     place = np.argsort(key, kind="stable")
-    key, candidates = key[place], numbers[n:][place]
+    key, candidates = key[place], numbers[place]
+    asked = np.argsort(own_group * n_ranks + low, kind="stable")
+    base_of, own = own_group[asked], own[asked]
+    low, high, hit = low[asked], high[asked], np.zeros(n, dtype=bool)
     for step in steps:
-        base = (group[:n] + step) * n_ranks
+        base = (base_of + step) * n_ranks
         first, last = np.searchsorted(key, base + low, side="left"), np.searchsorted(key, base + high, side="left")
         # the middle of the window first: most people who are hit are hit there
         middle_ = first + (last - first) // 2
@@ -152,46 +162,50 @@ def _hit(people: Rows, synthetic: Rows, width: Floats) -> Bools:
                 with np.errstate(invalid="ignore"):  # infinity less infinity: equal
                     near = np.ones(len(person), dtype=bool)
                     for j in order:
-                        near &= ~(np.abs(numbers[person, j] - candidates[row, j]) > width[j])
+                        near &= ~(np.abs(own[person, j] - candidates[row, j]) > width[j])
                 hit[person[near]] = True
-    return hit
+    out = np.empty(n, dtype=bool)
+    out[asked] = hit
+    return out
 
 
-def _groups(rows: Rows) -> Ints:
+def _groups(people: Rows, synthetic: Rows) -> tuple[Ints, Ints]:
     """Return the group number of each row; rows of equal codes share one, and numbers run from 0 without gaps."""
-    if not rows.codes.shape[1]:
-        return np.zeros(len(rows), dtype=np.int64)
-    columns = [np.ascontiguousarray(c) for c in rows.codes.T]
-    ids, _ = combine(columns, [int(c.max(initial=0)) + 1 for c in columns])
-    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+    n = len(people)
+    if not people.codes.shape[1]:
+        return np.zeros(n, dtype=np.int64), np.zeros(len(synthetic), dtype=np.int64)
+    columns = [np.concatenate([a, b]) for a, b in zip(people.codes.T, synthetic.codes.T, strict=True)]
+    ids, limit = combine(columns, [int(c.max(initial=0)) + 1 for c in columns])
+    group = places(ids, limit)[1]
+    return group[:n], group[n:]
 
 
-def _cells(values: Floats, width: float) -> tuple[Ints, int]:
-    """Return the cell of each number. Cells are one width wide, or wider if there were more than a million.
+def _cells(own: Floats, others: Floats, width: float) -> tuple[Ints, Ints, int]:
+    """Return the cells of the numbers of people and of synthetic rows, and how many cells there are.
 
-    Wider cells give more pairs to compare and the same result.
+    Cells are one width wide, or wider if there were more than a million. Wider cells give more pairs to compare and the
+    same result.
     """
-    finite_ = values[np.isfinite(values)]
-    if not len(finite_) or not width > 0:
-        return np.zeros(len(values), dtype=np.int64), 1
-    low = finite_.min()
-    wide = max(width, (finite_.max() / 1e6 - low / 1e6)) * (1 + 1e-9)
-    n_cells = int((finite_.max() - low) // wide) + 1
-    clipped = np.clip(values, low, finite_.max())
-    return ((clipped - low) // wide).astype(np.int64), n_cells
+    finite = [x[np.isfinite(x)] for x in (own, others)]
+    low, high = min(x.min(initial=np.inf) for x in finite), max(x.max(initial=-np.inf) for x in finite)
+    if low > high or not width > 0:
+        return np.zeros(len(own), dtype=np.int64), np.zeros(len(others), dtype=np.int64), 1
+    wide = max(width, (high / 1e6 - low / 1e6)) * (1 + 1e-9)
+    first, second = (((np.clip(x, low, high) - low) // wide).astype(np.int64) for x in (own, others))
+    return first, second, int((high - low) // wide) + 1
 
 
-def _windows(numbers: Floats, order: Ints, width: Floats, n: int) -> tuple[Ints, Ints, Ints, int]:
-    """Return the rank of each row by the number with most distinct values, and the range of ranks for each person."""
+def _windows(own: Floats, numbers: Floats, order: Ints, width: Floats) -> tuple[Ints, Ints, Ints, int]:
+    """Return the rank of each synthetic row by the number with most distinct values, and the ranks for each person."""
     if not len(order):
-        zero = np.zeros(len(numbers), dtype=np.int64)
-        return zero, zero[:n], zero[:n] + 1, 1
-    x = numbers[:, order[0]]
-    distinct, rank = np.unique(x, return_inverse=True)
+        zero = np.zeros(len(own), dtype=np.int64)
+        return np.zeros(len(numbers), dtype=np.int64), zero, zero + 1, 1
+    x, others = own[:, order[0]], numbers[:, order[0]]
+    distinct = distinct_values(others)
+    rank = np.searchsorted(distinct, others)
     w = width[order[0]] * (1 + 1e-9)  # slightly too wide: the exact comparison decides
-    low = np.searchsorted(distinct, x[:n] - w, side="left")
-    high = np.searchsorted(distinct, x[:n] + w, side="right")
-    return rank.astype(np.int64), low.astype(np.int64), high.astype(np.int64), len(distinct) + 1
+    low, high = np.searchsorted(distinct, x - w, side="left"), np.searchsorted(distinct, x + w, side="right")
+    return rank, low, high, len(distinct) + 1
 
 
 def _pairs(first: Ints, last: Ints) -> Iterator[tuple[Ints, Ints]]:

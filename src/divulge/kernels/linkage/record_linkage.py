@@ -225,9 +225,12 @@ def _cells(one: Distinct, other: Distinct, index: Index | BlockIndex) -> _Cells:
 
 def _cells_of(one: Ints, other: Ints, begin: int, end: int) -> _Cells:
     """Return the cells of the distinct rows from one to before another."""
-    _, first, count = np.unique(_keys(one, other), return_index=True, return_counts=True)
-    start = np.append(0, np.cumsum(np.bincount(one[first] - begin, minlength=end - begin)))
-    return _Cells(start, other[first], count)
+    width = int(other.max(initial=0)) + 1
+    keys = np.sort(one * width + other)
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    count, keys = np.diff(first, append=len(keys)), keys[first]
+    start = np.append(0, np.cumsum(np.bincount(keys // width - begin, minlength=end - begin)))
+    return _Cells(start, keys % width, count)
 
 
 def _runs(times: Ints, most: int) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from divulge.kernels.neighbours.distinct import Distinct, Progress
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, pairwise
 from divulge.kernels.runtime import IN_CACHE, side_by_side
 
-__all__ = ["CompiledIndex", "SharedQueries"]
+__all__ = ["CompiledIndex", "near_each_other"]
 
 Ints = NDArray[np.int64]
 
@@ -37,26 +36,17 @@ _ORDERED = 20_000  # queries from which their order is worth a tree of their own
 _SAMPLED = 20_000  # rows at most from which the medians come
 
 
-@dataclass(slots=True, eq=False)
-class SharedQueries:
-    """The last queries in the form of the tree, for the trees of several blocks of one reference."""
-
-    centre: Floats | None = None
-    """Shape (n_numbers,): the medians of the first block, at which all trees centre their numbers."""
-    rows: Rows | None = None
-    asked: _box_tree.BoxQueries | None = None
-    order: Ints | None = None
-
-
 class CompiledIndex:
     """Distinct reference rows, prepared for compiled search.
 
     Parameters
     ----------
-    shared
-        Where the reference is one block of several: what its tree shares with the others.
     tree
         That of these rows, if it is built.
+    centre
+        Shape (n_numbers,): where the tree centres its numbers; None takes the medians.
+    in_order
+        Whether queries come in an order in which adjacent ones take similar paths through the tree.
     """
 
     def __init__(
@@ -66,20 +56,18 @@ class CompiledIndex:
         engine: str,
         threads: int | None,
         progress: Progress,
-        shared: SharedQueries | None = None,
         tree: _box_tree.Tree | None = None,
+        centre: Floats | None = None,
+        in_order: bool = False,
     ) -> None:
         self._ruler, self._reference, self._engine = ruler, reference, engine
         self._threads, self._progress = threads or os.cpu_count() or 1, progress
         self._group, self._group_weight = _short_groups(ruler)
-        self._shared, self._tree, self._building = shared, tree, threading.Lock()
-        if shared is None or shared.centre is None:
+        self._tree, self._building, self._in_order = tree, threading.Lock(), in_order
+        if centre is None:
             numbers = reference.rows.numbers[:: 1 + len(reference.rows) // _SAMPLED]
-            self._centre = np.array([_median(column) for column in numbers.T])
-        else:
-            self._centre = shared.centre
-        if shared is not None:
-            shared.centre = self._centre
+            centre = np.array([_median(column) for column in numbers.T])
+        self.centre = centre
 
     def nearest(
         self, queries: Rows, k: int, own: Ints | None, limits: Floats | None = None
@@ -173,24 +161,10 @@ class CompiledIndex:
     # ------------------------------------------------------------ the tree
 
     def _scaled(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the numbers cut to the range, centred and scaled; no difference exceeds its part of the distance."""
-        ruler, out = self._ruler, np.empty(rows.numbers.shape, dtype=np.float32)
-
-        def part(a: int, b: int) -> None:
-            cut = np.clip(rows.numbers[a:b], ruler.low, ruler.low + ruler.span)
-            out[a:b] = (cut - self._centre) / ruler.span * ruler.number_weight
-
-        side_by_side(part, len(rows), self._threads, IN_CACHE)
-        return out
+        return _scaled(self._ruler, self.centre, rows, self._threads)
 
     def _asked(self, queries: Rows) -> _box_tree.BoxQueries:
-        shared = self._shared
-        if shared is not None and shared.rows is queries and shared.asked is not None:
-            return shared.asked
-        asked = _box_tree.BoxQueries(self._scaled(queries), _bytes(queries))
-        if shared is not None:
-            shared.rows, shared.asked, shared.order = queries, asked, None
-        return asked
+        return _box_tree.BoxQueries(self._scaled(queries), _bytes(queries))
 
     def built(self) -> _box_tree.Tree:
         """Return the tree, built on first use."""
@@ -253,18 +227,12 @@ class CompiledIndex:
 
     def _query_order(self, asked: _box_tree.BoxQueries) -> Ints:
         """Return an order in which queries that take similar paths through the tree are adjacent, where that pays."""
-        if len(asked.codes) < _ORDERED:
+        if self._in_order or len(asked.codes) < _ORDERED:
             return np.arange(len(asked.codes))
-        if self._shared is None:
-            return self._near_each_other(asked)
-        if self._shared.order is None:
-            self._shared.order = self._near_each_other(asked)
-        return self._shared.order
+        return self._near_each_other(asked)
 
     def _near_each_other(self, asked: _box_tree.BoxQueries) -> Ints:
-        order = np.arange(len(asked.codes))
-        binary_tree(*asked, self._ruler.code_weight.astype(np.float32), order, self._threads)
-        return order
+        return _order_of(self._ruler, asked, self._threads)
 
     # ------------------------------------------------------------ the scan
 
@@ -303,7 +271,7 @@ class CompiledIndex:
         scale = ruler.number_weight * unit / ruler.span
         # columns with gaps last; else those that tell rows apart best first, so that few columns are enough
         some = rows.numbers[:: 1 + len(rows) // _SAMPLED]
-        some = np.where(np.isnan(some), self._centre, np.clip(some, ruler.low, ruler.low + ruler.span))
+        some = np.where(np.isnan(some), self.centre, np.clip(some, ruler.low, ruler.low + ruler.span))
         columns = np.lexsort((-((some - ruler.low) * scale).std(axis=0), gaps))
 
         def in_units(numbers: Floats) -> NDArray[np.int16]:
@@ -322,6 +290,33 @@ class CompiledIndex:
             self._group, np.minimum(np.floor(self._group_weight * unit), NO_LIMIT).astype(np.int16),
             unit * ruler.total, ruler.span.size + 2, int((~gaps).sum()),
         )  # fmt: skip
+
+
+def near_each_other(ruler: Ruler, rows: Rows, threads: int | None) -> Ints:
+    """Return an order of queries in which adjacent ones take similar paths through trees; few stay as they are."""
+    if len(rows) < _ORDERED:
+        return np.arange(len(rows))
+    threads = threads or os.cpu_count() or 1
+    asked = _box_tree.BoxQueries(_scaled(ruler, ruler.low + ruler.span / 2, rows, threads), _bytes(rows))
+    return _order_of(ruler, asked, threads)
+
+
+def _order_of(ruler: Ruler, asked: _box_tree.BoxQueries, threads: int) -> Ints:
+    order = np.arange(len(asked.codes))
+    binary_tree(*asked, ruler.code_weight.astype(np.float32), order, threads)
+    return order
+
+
+def _scaled(ruler: Ruler, centre: Floats, rows: Rows, threads: int) -> NDArray[np.float32]:
+    """Return the numbers cut to the range, centred and scaled; no difference exceeds its part of the distance."""
+    out = np.empty(rows.numbers.shape, dtype=np.float32)
+
+    def part(a: int, b: int) -> None:
+        cut = np.clip(rows.numbers[a:b], ruler.low, ruler.low + ruler.span)
+        out[a:b] = (cut - centre) / ruler.span * ruler.number_weight
+
+    side_by_side(part, len(rows), threads, IN_CACHE)
+    return out
 
 
 class _Found(NamedTuple):

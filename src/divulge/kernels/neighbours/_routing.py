@@ -8,6 +8,7 @@ by to be on the other side of the splits above a block is a lower bound of its d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.kernels.neighbours.gower import Floats, Rows, Ruler
+from divulge.kernels.runtime import IN_CACHE, side_by_side
 
 __all__ = ["Routing", "fit_routing"]
 
@@ -50,6 +52,15 @@ class Routing(NamedTuple):
 
     def route(self, rows: Rows) -> NDArray[np.int32]:
         """Return the block of each row."""
+        out = np.zeros(len(rows), dtype=np.int32)
+
+        def part(a: int, b: int) -> None:
+            out[a:b] = self._routed(rows.part(a, b))
+
+        side_by_side(part, len(rows), os.cpu_count() or 1, IN_CACHE)
+        return out
+
+    def _routed(self, rows: Rows) -> NDArray[np.int32]:
         out = np.zeros(len(rows), dtype=np.int32)
         waiting = [(0, np.arange(len(rows)))] if self.splits else []
         while waiting:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
 from divulge.kernels._box_tree import Tree
-from divulge.kernels.neighbours._block_files import BlockFile, BlockFolder
-from divulge.kernels.neighbours._compiled import CompiledIndex, SharedQueries
+from divulge.kernels.neighbours._block_files import ArrayFile, BlockFile, BlockFolder
+from divulge.kernels.neighbours._compiled import CompiledIndex, near_each_other
+from divulge.kernels.neighbours._near_lists import merge, nothing
 from divulge.kernels.neighbours._reached import listed_up_to, reach_of
 from divulge.kernels.neighbours._routing import Routing, fit_routing
 from divulge.kernels.neighbours.distinct import Distinct, Progress, unheard
@@ -109,9 +110,9 @@ class BlockIndex:
         self._reference, self._block_rows, self._query_rows = reference, block_rows, query_rows or block_rows
         self._threads, self._engine, self._progress = threads, engine, progress
         self._folder = BlockFolder(folder)
-        self._files: dict[int, BlockFile] = {}
+        self._files: dict[int, tuple[BlockFile, ArrayFile] | None] = {}  # the block, and its rows
         self._routed: tuple[Routing, NDArray[Any]] | None = None
-        self._shared = SharedQueries()
+        self._centre: Floats | None = None
         self._asked: tuple[RowSource, Nearest] | None = None
         self._numbered: tuple[Ints, Distinct] | None = None
 
@@ -137,8 +138,10 @@ class BlockIndex:
         limits = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
         for first, last in _parts(len(queries), self._query_rows):
             rows = queries.part(first, last)
+            order = near_each_other(self.ruler, rows, self._threads)
+            rows = rows.take(order)
             for block in self._blocks():
-                out[first:last] += block.searched.count_within(rows, limits[first:last])
+                out[first + order] += block.searched.count_within(rows, limits[first + order])
         return out
 
     def attraction(
@@ -256,42 +259,37 @@ class BlockIndex:
 
     def _distinct_of_part(self, rows: Rows, k: int, begin: Ints, times: Ints) -> tuple[Floats, Ints, Ints]:
         """Return the k nearest distinct rows of some queries, and how many rows more are as far as the last of them."""
-        far, nearest = np.full((len(rows), k), np.inf), np.full((len(rows), k), -1, dtype=np.int64)
-        at_last = np.zeros(len(rows), dtype=np.int64)  # rows at the last distance, listed or not
-        for block, limits in self._in_turn(rows, far):
-            own_far, own, beyond = block.searched.nearest_distinct(rows, k, None, limits)
-            some = np.flatnonzero((own[:, 0] >= 0) & (own_far[:, 0] <= limits))
-            lists = (far[some], nearest[some]), (own_far[some], np.where(own >= 0, own + begin[block.number], -1)[some])
-            numbers, distances = np.hstack([lists[0][1], lists[1][1]]), np.hstack([lists[0][0], lists[1][0]])
-            order = np.lexsort((numbers, distances), axis=1)[:, :k]
-            kept = np.take_along_axis(distances, order, axis=1)
-            ties = []
-            for (own_distances, own_numbers), more in zip(lists, (at_last[some], beyond[some]), strict=True):
-                there = (own_distances == kept[:, -1:]) & (own_numbers >= 0)
-                listed = (there * times[own_numbers]).sum(axis=1)
-                ties.append((own_distances[:, -1] == kept[:, -1], listed, more))
-            (was, before, all_before), (is_last, here, more_here) = ties
-            at_last[some] = np.where(was, all_before, before) + here + np.where(is_last, more_here, 0)
-            far[some], nearest[some] = kept, np.take_along_axis(numbers, order, axis=1)
-        there = (far == far[:, -1:]) & (nearest >= 0)
-        return far, nearest, at_last - (there * times[nearest]).sum(axis=1)
+        order = near_each_other(self.ruler, rows, self._threads)
+        rows, found = rows.take(order), nothing(len(rows), k)
+        for block, which, limits in self._in_turn(rows, found.distances):
+            far, own, beyond = block.searched.nearest_distinct(rows.take(which), k, None, limits)
+            there = (far == far[:, -1:]) & (own >= 0)
+            at_last = (there * block.searched.distinct.times[own]).sum(axis=1) + beyond
+            more = Nearest(far, np.where(own >= 0, own + begin[block.number], -1), at_last)
+            merge(found, which, more, times, self._threads)
+        there = (found.distances == found.distances[:, -1:]) & (found.rows >= 0)
+        beyond = found.n_ties - (there * times[found.rows]).sum(axis=1)
+        back = np.argsort(order)
+        return found.distances[back], found.rows[back], beyond[back]
 
     def _pairs(self, rows: Rows, radius: Floats) -> tuple[Ints, Ints]:
         """Return the pairs (query, distinct row of all blocks) within each query's radius."""
         begin, found = self._distinct()[0], [(_NONE, _NONE)]
+        order = near_each_other(self.ruler, rows, self._threads)
+        rows, radius = rows.take(order), radius[order]
         near = dict(self._routing()[0].within(self.ruler, rows, radius))
         for block in self._blocks():
             asked = near.get(block.number, _NONE)
             if len(asked):
                 query, row = block.searched.pairs(rows.take(asked), radius[asked])
-                found.append((asked[query], row + begin[block.number]))
+                found.append((order[asked[query]], row + begin[block.number]))
         query, row = (np.concatenate(each) for each in zip(*found, strict=True))
         return query, row
 
     # ------------------------------------------------------------ one search
 
     def _nearest(self, queries: RowSource, k: int, own: Ints | None) -> Nearest:
-        out, done = _nothing(len(queries), k), 0
+        out, done = nothing(len(queries), k), 0
         for first, last in _parts(len(queries), self._query_rows):
             found = self._of_part(queries.part(first, last), k, None if own is None else own[first:last])
             out.distances[first:last], out.rows[first:last], out.n_ties[first:last] = (
@@ -305,17 +303,21 @@ class BlockIndex:
         """Return the nearest rows of one block of queries."""
         asked = None if own is not None else Distinct.of(rows)
         rows = rows if asked is None else asked.rows
-        found = _nothing(len(rows), k)
-        for block, limits in self._in_turn(rows, found.distances):
-            mine = None if own is None else self._among(block, own)
-            some, near = block.searched.nearest_up_to(rows, k, limits, mine)
-            _merge(found, some, near, block.rows)
-        return found if asked is None or asked.of_row is None else found.take(asked.of_row)
+        order = near_each_other(self.ruler, rows, self._threads)
+        rows, own = rows.take(order), None if own is None else own[order]
+        found = nothing(len(rows), k)
+        for block, which, limits in self._in_turn(rows, found.distances):
+            mine = None if own is None else self._among(block, own[which])
+            some, near = block.searched.nearest_up_to(rows.take(which), k, limits, mine)
+            numbers = np.where(near.rows >= 0, block.rows[near.rows], -1)
+            merge(found, which[some], Nearest(near.distances, numbers, near.n_ties), None, self._threads)
+        back = np.argsort(order)
+        return found.take(back if asked is None or asked.of_row is None else back[asked.of_row])
 
-    def _in_turn(self, rows: Rows, far: Floats) -> Iterator[tuple[_Block, Floats]]:
-        """Yield the blocks, and up to where each of some rows is searched there: -1 where it is not.
+    def _in_turn(self, rows: Rows, far: Floats) -> Iterator[tuple[_Block, Ints, Floats]]:
+        """Yield the blocks, which rows are searched there, ascending, and up to where each of these.
 
-        A row is searched in the block that it would belong to, then in all others.
+        A row is searched in the block that it would belong to, then in all others that may have a nearer one.
 
         Parameters
         ----------
@@ -326,13 +328,12 @@ class BlockIndex:
         home = routing.route(rows)
         for at_home in (True, False):
             which = {} if at_home else dict(routing.within(self.ruler, rows, far[:, -1]))
-            for block in self._blocks():
-                limits = np.full(len(rows), -1.0)
-                asked_here = home == block.number if at_home else which.get(block.number, _NONE)
-                limits[asked_here] = far[asked_here, -1]
-                if not at_home:
-                    limits[home == block.number] = -1.0
-                yield block, limits
+            for number in range(routing.n_blocks):
+                asked = np.flatnonzero(home == number) if at_home else which.get(number, _NONE)
+                asked = asked if at_home else asked[home[asked] != number]
+                block = self._block(number) if len(asked) else None
+                if block is not None:
+                    yield block, asked, far[asked, -1]
 
     def _among(self, block: _Block, rows: Ints) -> Ints:
         """Return the place of some rows of the reference in a block; -1 where they are in another one."""
@@ -359,17 +360,23 @@ class BlockIndex:
 
     def _blocks(self) -> Iterator[_Block]:
         """Yield the blocks of the reference; each is written when it is first needed."""
-        routing, block_of = self._routing()
-        for number in range(routing.n_blocks):
-            rows = np.flatnonzero(block_of == number)
-            if not len(rows):
-                continue
-            if number not in self._files:
-                self._files[number] = self._written(rows)
-            distinct, tree = self._files[number].opened()
-            compiled = self._compiled(distinct, tree)
-            index = Index(self.ruler, distinct, threads=self._threads, engine=self._engine, compiled=compiled)
-            yield _Block(number, rows, index)
+        for number in range(self._routing()[0].n_blocks):
+            block = self._block(number)
+            if block is not None:
+                yield block
+
+    def _block(self, number: int) -> _Block | None:
+        """Return a block; None where it has no rows."""
+        if number not in self._files:
+            rows = np.flatnonzero(self._routing()[1] == number)
+            self._files[number] = (self._written(rows), self._folder.put([rows])) if len(rows) else None
+        files = self._files[number]
+        if files is None:
+            return None
+        distinct, tree = files[0].opened()
+        compiled = self._compiled(distinct, tree)
+        index = Index(self.ruler, distinct, threads=self._threads, engine=self._engine, compiled=compiled)
+        return _Block(number, files[1].opened()[0], index)
 
     def _written(self, rows: Ints) -> BlockFile:
         distinct = Distinct.of(self._reference.take(rows))
@@ -377,33 +384,14 @@ class BlockIndex:
         return self._folder.written(distinct, self._compiled(distinct).built() if with_tree else None)
 
     def _compiled(self, distinct: Distinct, tree: Tree | None = None) -> CompiledIndex:
+        """Return the search of a block; all blocks centre their numbers alike."""
         engine = self._engine or "compiled"
-        return CompiledIndex(self.ruler, distinct, engine, self._threads, unheard, self._shared, tree)
+        made = CompiledIndex(self.ruler, distinct, engine, self._threads, unheard, tree, self._centre, in_order=True)
+        self._centre = made.centre
+        return made
 
 
 def _parts(n: int, size: int) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each block of n rows."""
     for first in range(0, n, size):
         yield first, min(first + size, n)
-
-
-def _nothing(n: int, k: int) -> Nearest:
-    """Return the result of a search in no rows."""
-    return Nearest(np.full((n, k), np.inf), np.full((n, k), -1, dtype=np.int64), np.zeros(n, dtype=np.int64))
-
-
-def _merge(found: Nearest, some: Ints, near: Nearest, rows: Ints) -> None:
-    """Put the nearest rows of a further block, which some queries have, among those of the blocks before it."""
-    if not len(some):
-        return
-    parts = found.take(some), near
-    numbers = np.hstack([parts[0].rows, np.where(near.rows >= 0, rows[near.rows], -1)])
-    distances = np.hstack([p.distances for p in parts])
-    order = np.lexsort((numbers, distances), axis=1)[:, : near.rows.shape[1]]
-    kept = np.take_along_axis(distances, order, axis=1)
-    last = kept[:, -1:]
-    # a list whose last distance is beyond that of the merged one names all its rows at the latter
-    ties = sum(np.where(p.distances[:, -1:] == last, p.n_ties[:, None], (p.distances == last).sum(1, keepdims=True))
-               for p in parts)  # fmt: skip
-    found.distances[some], found.rows[some] = kept, np.take_along_axis(numbers, order, axis=1)
-    found.n_ties[some] = np.where(np.isfinite(last), ties, 0)[:, 0]

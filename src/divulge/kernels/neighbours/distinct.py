@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from divulge.core.hashing import value_hashes
 from divulge.kernels.neighbours.gower import Rows
+from divulge.kernels.places import numbered
 from divulge.kernels.runtime import IN_CACHE, side_by_side
 
 __all__ = ["Distinct", "Progress", "hashes_of", "unheard"]
@@ -48,21 +49,14 @@ class Distinct:
             if rows.of_row is not None or not always:
                 return rows
             rows = rows.whole
-        n = len(rows)
-        hashes = hashes_of(rows)
-        if _n_distinct(hashes) > 0.95 * n and not always:
-            return Distinct._of_all(rows)
-        _, first, of_hash, times = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
+        known = _numbered(hashes_of(rows), always)
         # two different rows have one hash: 1 in 2**64
-        if len(first) == n > 0 or not _equal(rows, rows.take(first[of_hash])):
+        if known is None or not _equal(rows, rows.take(known[1][known[0]])):
             return Distinct._of_all(rows)
-        order = np.argsort(first)
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[order] = np.arange(len(first))
-        of_row = rank[of_hash]
-        times = times[order].astype(np.int64)
+        of_row, first = known
+        times = np.bincount(of_row, minlength=len(first))
         members = np.argsort(of_row, kind="stable")
-        return Distinct(rows, rows.take(first[order]), of_row, times, np.append(0, np.cumsum(times)), members)
+        return Distinct(rows, rows.take(first), of_row, times, np.append(0, np.cumsum(times)), members)
 
     @staticmethod
     def of_counts(rows: Rows, times: Ints) -> Distinct:
@@ -112,6 +106,26 @@ def hashes_of(rows: Rows) -> NDArray[np.uint64]:
 
     side_by_side(part, len(rows), os.cpu_count() or 1, IN_CACHE)
     return out
+
+
+def _numbered(hashes: NDArray[np.uint64], always: bool) -> tuple[Ints, Ints] | None:
+    """Return the number of each hash, in the order of first occurrence, and where each of these occurs first.
+
+    None where all are different; where few repeat, too, unless `always`.
+    """
+    found = numbered(hashes.view(np.int64))
+    if found is not None:
+        highest = np.maximum.accumulate(found[0])
+        return found[0], np.flatnonzero(np.append(True, highest[1:] != highest[:-1])[: len(hashes)])
+    if _n_distinct(hashes) > 0.95 * len(hashes) and not always:
+        return None
+    _, first, of_hash = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) == len(hashes) > 0:
+        return None
+    order = np.argsort(first)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[order] = np.arange(len(first))
+    return rank[of_hash], first[order]
 
 
 def _n_distinct(hashes: NDArray[np.uint64]) -> int:

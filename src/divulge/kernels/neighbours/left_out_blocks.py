@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from divulge.kernels._box_tree import BOX_QUERIES, TREE, BoxQueries, Tree
 from divulge.kernels._native.library import Filled, Kernel, Struct
 from divulge.kernels.neighbours._block_files import ArrayFile, BlockFolder
-from divulge.kernels.neighbours._compiled import CompiledIndex, SharedQueries
+from divulge.kernels.neighbours._compiled import CompiledIndex
 from divulge.kernels.neighbours._left_out import (
     ANSWERS,
     ASKING,
@@ -177,12 +177,12 @@ class _Work:
         self.folder = BlockFolder(blocks.folder)
         self._lanes = lanes([one.code for one in left_out], ruler.code_weight.size)
         self._searches = filled(left_out, ruler.span.size, np.empty((0, len(left_out)), dtype=np.int32))
-        self._shared = SharedQueries()
+        self._centre: NDArray[np.float64] | None = None
         self._blocks: dict[int, _Block] = {}
         routing, block_of = self._routed(blocks.block_rows)
         self._repeats = self._write(routing, block_of)
         self._k = min(k, len(reference.rows) // self._repeats)
-        asked = CompiledIndex(ruler, queries, "boxes", self._threads, unheard, self._shared)
+        asked = CompiledIndex(ruler, queries, "boxes", self._threads, unheard, centre=self._centre)
         self._asked, near = asked.in_boxes(queries.rows)
         home = routing.route(queries.rows)
         self._order = near[np.argsort(home[near], kind="stable")]  # those of one block together, near ones adjacent
@@ -219,8 +219,8 @@ class _Work:
         alone = self._reference.rows.take(kept)
         none = np.empty(0, dtype=np.int64)
         distinct = Distinct(alone, alone, None, same.times, none, none)
-        index = CompiledIndex(self._ruler, distinct, "boxes", self._threads, unheard, self._shared)
-        tree = index.built()
+        index = CompiledIndex(self._ruler, distinct, "boxes", self._threads, unheard, centre=self._centre)
+        tree, self._centre = index.built(), index.centre
         order = tree.order
         arrays = [getattr(tree, name) for name in Tree._fields if name not in ("order", "depth")]
         of_rows = [alone.numbers[order], in_lanes(alone.codes[order], self._lanes), same.times[order]]
