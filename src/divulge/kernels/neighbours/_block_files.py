@@ -58,10 +58,13 @@ class BlockFile(NamedTuple):
     def opened(self) -> tuple[Distinct, Tree | None]:
         """Return the distinct rows and their tree; both read the file where they are looked at."""
         arrays = ArrayFile(self.path, self.places).opened()
-        numbers, codes, of_row, times, start, members = arrays[:6]
-        # of the rows with their repeats only their number is asked for
-        whole = Rows(np.empty((self.n_rows, 0)), np.empty((self.n_rows, 0), dtype=np.int32))
-        distinct = Distinct(whole, Rows(numbers, codes), of_row if self.is_distinct else None, times, start, members)
+        numbers, codes, *repeats = arrays[:6]
+        rows = Rows(numbers, codes)
+        if not self.is_distinct:
+            distinct = Distinct.all_of(rows)
+        else:  # of the rows with their repeats only their number is asked for
+            whole = Rows(np.empty((self.n_rows, 0)), np.empty((self.n_rows, 0), dtype=np.int32))
+            distinct = Distinct(whole, rows, *repeats)
         return distinct, Tree._make([*arrays[6:], self.depth]) if self.depth else None
 
 
@@ -103,16 +106,11 @@ class BlockFolder:
         SizeError
             The disk is full.
         """
-        of_row = np.empty(0, dtype=np.int64) if distinct.of_row is None else distinct.of_row
-        rows = distinct.rows
-        arrays: list[NDArray[Any]] = [
-            rows.numbers,
-            rows.codes,
-            of_row,
-            distinct.times,
-            distinct.start,
-            distinct.members,
-        ]
+        rows, none = distinct.rows, np.empty(0, dtype=np.int64)
+        repeats = [none] * 4  # where no row is left out, they are known
+        if distinct.of_row is not None:
+            repeats = [distinct.of_row, distinct.times, distinct.start, distinct.members]
+        arrays: list[NDArray[Any]] = [rows.numbers, rows.codes, *repeats]
         if tree is not None:
             arrays += [getattr(tree, name) for name in tree._fields if name != "depth"]
         path, places = self.put(arrays)

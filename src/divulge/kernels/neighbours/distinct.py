@@ -52,7 +52,7 @@ class Distinct:
         known = _numbered(hashes_of(rows), always)
         # two different rows have one hash: 1 in 2**64
         if known is None or not _equal(rows, rows.take(known[1][known[0]])):
-            return Distinct._of_all(rows)
+            return Distinct.all_of(rows)
         of_row, first = known
         times = np.bincount(of_row, minlength=len(first))
         members = np.argsort(of_row, kind="stable")
@@ -69,7 +69,7 @@ class Distinct:
         return Distinct(rows, own.rows, own.of_each, summed, own.start, own.members)
 
     @staticmethod
-    def _of_all(rows: Rows) -> Distinct:
+    def all_of(rows: Rows) -> Distinct:
         """Return the rows as they are, each as a distinct one."""
         numbers = np.arange(len(rows) + 1)
         return Distinct(rows, rows, None, np.ones(len(rows), dtype=np.int64), numbers, numbers[:-1])
