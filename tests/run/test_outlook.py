@@ -17,7 +17,7 @@ from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import ColumnError, SettingError
 from divulge.run import asked_elsewhere, forecast
 from divulge.run.asked_elsewhere import NO_DISK, NO_ROOM_TO_SEARCH
-from divulge.run.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, work_of
+from divulge.run.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, levels_of, work_of
 from divulge.run.forecast import prepared, sizes_of
 from divulge.run.memory import Room
 from divulge.run.options import Attacker, Reading, RunOptions
@@ -69,6 +69,23 @@ def test_the_work_seen_in_a_sample_is_that_of_the_whole(tables, files):
     assert (seen.rows, seen.columns, seen.targets) == (known.rows, known.columns, known.targets)
     assert seen.levels == pytest.approx(known.levels, rel=0.5)
     assert seen.table_bytes == pytest.approx(known.table_bytes, rel=0.1)
+
+
+@pytest.mark.parametrize("n_values, told", [(3, 3), (20_000, 20_000), (10**9, 10**8)])
+def test_values_that_no_row_of_a_sample_has_are_told_by_the_rare_ones(n_values, told):
+    """Among ten thousand rows of a hundred million."""
+    values = np.random.default_rng(3).integers(0, n_values, 10_000)
+    case = build_case(pl.DataFrame({"x": values[:6000]}), pl.DataFrame({"x": values[6000:]}))
+    tables = [replace(t, n_rows=n) for t, n in zip(case.tables, (6 * 10**7, 4 * 10**7), strict=True)]
+    whole = replace(case, tables=tuple(tables))
+    assert levels_of(whole, "x") == pytest.approx(told, rel=0.1)
+    assert levels_of(case, "x") == len(np.unique(values))
+
+
+def test_by_an_engine_membership_is_counted_once():
+    """Its bytes are told with those of the searches; the plan then leaves out no more than the run does."""
+    work = Work(10, 10**8, 10, 10, 15, 1.0, 10, 0, 0, membership=True)
+    assert forecast._bytes_of(work, RunOptions(engine="duckdb")) < 2 * 10**9 < forecast._bytes_of(work, RunOptions())
 
 
 def test_rows_cells_and_people(files):

@@ -17,6 +17,7 @@ from divulge.run.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.options import RunOptions
 from divulge.run.plan import Task
 from divulge.tables.counting import COUNTING
+from divulge.tables.frames import Table
 
 __all__ = [
     "Work",
@@ -31,8 +32,6 @@ __all__ = [
     "work_of",
 ]
 
-_REPEATED = 0.3
-"""Distinct values a row of a sample from which a column is taken to have new values in further rows."""
 _SCORE, _CODED = 8, 2  # bytes of the score of a person, and of one that is coded
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _TAUGHT = 40_000  # rows at most that models are trained on
@@ -147,12 +146,27 @@ def _entropy(case: Case, column: str) -> float:
 
 
 def levels_of(case: Case, column: str) -> float:
-    """Return about how many values of a column differ, from the rows that are there."""
-    found = int(case.pooled(column).levels.len())
-    there = sum(0 if t.frame is None else int(t.frame.height) for t in case.tables)
-    if found <= _REPEATED * there or not there:
+    """Return about how many values of a column differ, from the rows that are there.
+
+    The values that no row has yet are told from those that one and two rows have; all rows that are not there have one
+    of their own at most.
+
+    References
+    ----------
+    Chao (1984), Nonparametric estimation of the number of classes in a population.
+    """
+    counts = np.sum(case.pooled(column).counts, axis=0)
+    found, there = int(case.pooled(column).levels.len()), int(counts.sum())
+    rows, read = (sum(each) for each in zip(*((t.n_rows, _read(t)) for t in case.tables), strict=True))
+    if rows <= read or not there:
         return found
-    return found * sum(t.n_rows for t in case.tables) / there
+    once, twice = int(np.count_nonzero(counts == 1)), int(np.count_nonzero(counts == 2))
+    most = (rows - read) * once / there
+    return found + (min(most, once**2 / (2 * twice)) if twice else most)
+
+
+def _read(table: Table) -> int:
+    return 0 if table.frame is None else int(table.frame.height)
 
 
 def _bytes(case: Case, which: int) -> int:

@@ -222,7 +222,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
     return Outlook(
         tables=tuple(Given(r, s.rows, len(s.sample.columns), s.exact) for r, s in sizes.tables.items()),
         cells=sum(s.rows * len(s.sample.columns) for s in sizes.tables.values()),
-        needed=expected_bytes(work),
+        needed=_bytes_of(work, options),
         there=limit,
         limit="" if there is None else there.why,
         seconds=runs * expected_seconds(timed, options.jobs),
@@ -259,8 +259,13 @@ def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float
         return bytes_to_search(planned.tasks, work.synthetic, asked, columns)
 
     if limit is not None and not options.beyond_memory:
-        leave_out_searches(planned, needed(), limit - expected_bytes(work))
+        leave_out_searches(planned, needed(), limit - _bytes_of(work, options))
     return replace(work, searched_bytes=bytes_at_once(needed()))
+
+
+def _bytes_of(work: Work, options: RunOptions) -> int:
+    """Return about how much memory a run takes; by an engine membership is one of the attacks that search."""
+    return expected_bytes(replace(work, membership=work.membership and options.engine not in COUNTING))
 
 
 def _in_files(case: Case, planned: Plan, options: RunOptions) -> tuple[int, int]:
