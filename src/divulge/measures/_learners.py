@@ -62,9 +62,13 @@ class Lesson:
         """Return the other columns."""
         return np.delete(rows.x, self.column, axis=1)
 
+    def has(self, rows: TableRows) -> NDArray[np.bool_]:
+        """Return which rows have a value of the target; to a category missing is a value."""
+        return np.asarray(rows.x[:, self.column] >= 0) if self.is_number else np.ones(len(rows), dtype=bool)
+
     def taught(self, rows: TableRows) -> TableRows:
         """Return the rows that have a value of the target."""
-        return rows.take(rows.x[:, self.column] >= 0) if self.is_number else rows
+        return rows.take(self.has(rows)) if self.is_number else rows
 
     def outcome(self, rows: TableRows) -> Floats:
         """Return the outcome of each row, shape (n, n_outputs): a number in units of its spread, or one of classes."""

@@ -22,6 +22,7 @@ __all__ = [
     "relabelled",
     "sampled",
     "table_rows",
+    "together",
     "tree_matrix",
     "unfit",
 ]
@@ -96,6 +97,14 @@ def table_rows(case: Case, columns: Sequence[str], role: str, most: int, step: s
     return TableRows(x[order], number, names, features.numeric, order, len(x))
 
 
+def together(one: TableRows, other: TableRows) -> TableRows:
+    """Return the rows of two tables as one; their units are different ones, those of the first table come first."""
+    return TableRows(
+        np.vstack([one.x, other.x]), np.concatenate([one.unit, other.unit + int(one.unit.max(initial=-1)) + 1]),
+        one.names, one.numeric, np.concatenate([one.row, other.row]), one.n_rows + other.n_rows,
+    )  # fmt: skip
+
+
 def unfit(case: Case, names: Sequence[str], roles: Sequence[str] = ("real", "synthetic"), fewest: int = FEWEST) -> str:
     """Return why models of these columns and tables cannot be fitted; "" where they can."""
     if not names:
@@ -153,9 +162,9 @@ class Labelled:
 
 def labelled(real: TableRows, synthetic: TableRows, rng: np.random.Generator) -> Labelled:
     """Return the rows of both tables as one, in an order that says nothing about the table."""
-    x = np.vstack([real.x, synthetic.x])
+    both = together(real, synthetic)
+    x, unit = both.x, both.unit
     is_real = np.arange(len(x)) < len(real)
-    unit = np.concatenate([real.unit, synthetic.unit + int(real.unit.max(initial=-1)) + 1])
     # the labels enter so that the order is the same in each run; a random draw then takes them out again
     first = np.lexsort((unit, is_real, *x.T[::-1]))
     content = np.cumsum(np.r_[False, (x[first][1:] != x[first][:-1]).any(axis=1)][: len(x)])
