@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import divulge
 from divulge.case.case import build_case
+from divulge.case.features import features_of
 from divulge.kernels.neighbours.gower import Rows, Ruler
 from divulge.measures import density_coverage as density_module
 from divulge.measures import detection as detection_module
@@ -24,7 +25,7 @@ from divulge.measures._permutation import permuted_p
 from divulge.measures._refits import fold_auc, folds_of, refitted
 from divulge.measures._rows import indicators, labelled, relabelled, table_rows
 from divulge.measures.density_coverage import coverage_null, nearest_of_all, neighbourhoods
-from divulge.measures.energy_distance import energy
+from divulge.measures.energy_distance import energy, row_distances
 from divulge.measures.pmse import propensity, table_pmse
 from divulge.measures.regression_overlap import expected_overlap, interval_overlap
 
@@ -252,13 +253,31 @@ def test_pmse_by_hand():
     assert found.p.p == 1.0
 
 
+@pytest.mark.parametrize("n", [30, 400])
+def test_regressions_of_permuted_labels_are_those_fitted_one_by_one(n):
+    """Of 30 rows the labels are told apart nearly, and each is fitted for itself."""
+    rng = np.random.default_rng(6)
+    x = (rng.random((n, 12)) < 0.3) * 1.0
+    labels = (rng.random((n, 4)) < 0.5) * 1.0
+    found = pmse_module._logistics(x, labels)
+    assert found == pytest.approx([pmse_module._logistic(x, labels[:, d]) for d in range(4)], rel=1e-3)
+
+
+def test_distances_of_rows_are_those_of_their_indicators():
+    case = build_case(people(1, 40), people(2, 40))
+    names = tuple(sorted(case.schema.usable()))
+    features = features_of(case, names)
+    points = features.indicators(features.people)
+    assert row_distances(*features.apart(features.people)) == pytest.approx(cdist(points, points), abs=1e-12)
+
+
 def test_energy_is_that_of_all_pairs():
     rng = np.random.default_rng(0)
     points, is_real = rng.normal(size=(30, 2)), np.arange(30) < 12
     labels = np.column_stack([is_real, rng.permutation(is_real)]) * 1.0
     d = cdist(points, points)
     expected = 2 * d[:12, 12:].mean() - d[:12, :12].mean() - d[12:, 12:].mean()
-    assert energy(points, labels).distance == pytest.approx(expected)
+    assert energy(d, labels).distance == pytest.approx(expected)
 
 
 def test_indicators_leave_out_the_commonest_level():
