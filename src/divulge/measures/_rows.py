@@ -98,12 +98,13 @@ def _ordered(case: Case, names: tuple[str, ...], role: str) -> tuple[Floats, Int
     features = features_of(case, names)
     n = case.n_rows("real")
     x = {"real": features.people[:n], "holdout": features.people[n:], "synthetic": features.synthetic}[role]
-    if case.units(role) is None:  # each row is a unit, numbered in this order
+    units = case.units(role)
+    if units is None:  # each row is a unit, numbered in this order
         order = np.lexsort(x.T[::-1])
         unit = np.empty(len(x), dtype=np.int64)
         unit[order] = np.arange(len(x))
         return x, unit, order, features.numeric
-    unit = _units(case, role, x)
+    unit = _numbered(units, x)
     return x, unit, np.lexsort((unit, *x.T[::-1])), features.numeric
 
 
@@ -133,10 +134,10 @@ def sampled(who: str, *tables: TableRows) -> tuple[str, ...]:
     return (f"{who} saw {seen} of {there} real and synthetic rows",)
 
 
-def _units(case: Case, role: str, x: Floats) -> Ints:
+def _numbered(units: Ints, x: Floats) -> Ints:
     """Return the number of the person or household of each row; these are numbered by their rows, not by name."""
     hashes = row_hashes(x)
-    _, number = np.unique(case.units(role), return_inverse=True)
+    _, number = np.unique(units, return_inverse=True)
     number = number.ravel()
     content = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.uint64)
     np.add.at(content, number, value_hashes(hashes, 17))
