@@ -15,6 +15,7 @@ from divulge.core.atomic_write import written
 from divulge.core.result import jsonable, tidy
 from divulge.measures.result import VERDICTS, FidelityResult, grouped, name_of, telling_of
 from divulge.report.notebook import framed
+from divulge.report.prose.learned import agreement_lines
 from divulge.tables.kinds import as_kind
 
 __all__ = ["Fidelity"]
@@ -77,6 +78,7 @@ class Fidelity:
             lines += [f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}{_ruler(r)}" for r in told]
             telling = telling_of(head) if head.verdict == "differs" else ()
             lines += [f"  tells: {tidy(', '.join(name for name, _ in telling))}"] if telling else []
+            lines += [f"  {told}" for told in agreement_lines([head, *others])]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -126,5 +128,6 @@ def _row(r: FidelityResult) -> dict[str, Any]:
         "p_low_tail_adjusted": r.p_low_tail_adjusted, "tolerance": r.tolerance,
         "smallest_detectable": r.smallest_detectable, "rows_needed": r.rows_needed,
         "holdout": holdout.value if holdout else None, "holdout_ruler": holdout.ruler if holdout else None,
+        **{key: r.context.get(key) for key in ("kept", "importance_agreement", "importance_agreement_real")},
         "n": r.n, "m": r.m, "notes": "; ".join(r.notes), "seconds": r.seconds,
     }  # fmt: skip

@@ -13,6 +13,8 @@ from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.documents.html_kept import SIGNS
+from divulge.report.formatting import name as shown
+from divulge.report.prose.learned import agreement_lines
 
 __all__ = ["page"]
 
@@ -52,10 +54,12 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
         "id": "-".join([head.measure, *head.table.split()]),
         "name": head.measure.replace("_", " ") + (f" of {head.table}" if head.table else ""),
         "head": head,
+        "of": _label(head) if head.target is not None else "",
         "sentence": sentence_of(head),
         "entry": entry,
         "unit": "" if head.quantity == "distance" else head.quantity,
         "telling": telling_of(head),
+        "agreement": agreement_lines(results),
         "mark": SIGNS[head.verdict],
         "rows": [{"result": r, "mark": SIGNS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
         "left_out": max(0, len(rows) - _MOST_ROWS),
@@ -63,6 +67,6 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
 
 
 def _label(result: FidelityResult) -> str:
-    of = [" + ".join(result.columns), result.group]
+    of = [" + ".join(result.columns), "" if result.target is None else f"target {shown(result.target)}", result.group]
     told = ", ".join(filter(None, of)) or result.table or "all columns"
     return told + (f" ({result.variant})" if result.variant else "")
