@@ -44,6 +44,23 @@ def test_every_document_says_which_columns_matter():
     assert frame.rows() == [(0.91, 0.95, 0.9), (0.8, 0.85, 0.9), (None, None, None)]
 
 
+def test_the_page_says_what_was_done_to_the_tables():
+    settings = {"n_real": 9, "n_synthetic": 9, "n_holdout": 0, "tolerance": 0.05, "level": 0.95, "seed": 0}
+    note = "real: columns that not all tables have are left out, 1 in all: '<b>'"
+    assert "1 in all: &#39;&lt;b&gt;&#39;" in Fidelity(learned(), settings, (note,)).to_html()
+
+
+@pytest.mark.slow
+def test_of_more_subgroups_than_are_listed_the_least_is_told():
+    rng = np.random.default_rng(0)
+    real, other = (
+        pl.DataFrame({"sex": rng.choice(["f", "m"], 400)} | {f"x{i}": rng.normal(size=400) + d for i in range(9)})
+        for d in (0, 3)
+    )
+    told = str(divulge.fidelity(real, other, measures=["subgroups"], groups=["sex"]))
+    assert "; at least 50 of 90 differ" in told
+
+
 def test_the_report_of_a_run_says_it_too():
     shown = page(report(more=learned()), [])
     assert LINE.capitalize() in shown

@@ -68,7 +68,7 @@ class Fidelity:
         """Return the results as one offline HTML page, and write it when a path is given."""
         from divulge.report.documents.fidelity_page import page
 
-        return written(page(self.results, self.settings, self.warnings), path)
+        return written(page(self.results, self.settings, self.warnings, self.notes), path)
 
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]
@@ -92,9 +92,11 @@ class Fidelity:
 def _counted(head: FidelityResult) -> str:
     """Return how many columns or pairs differ or are closer, and where to look for copied rows."""
     compared, kinds = head.context.get("compared"), (("differ", "differ"), ("closer", "are closer"))
+    least = "at least " if head.context.get("unlisted") else ""
     of = [
-        f"; {head.context[key]:,} of {compared:,} {word}" for key, word in kinds if compared and head.context.get(key)
-    ]
+        f"; {least}{head.context[key]:,} of {compared:,} {word}"
+        for key, word in kinds if compared and head.context.get(key)
+    ]  # fmt: skip
     copied = "; see `divulge assess` for copies" if head.verdict == "closer than a fresh sample" else ""
     return "".join(of) + copied
 

@@ -21,7 +21,9 @@ __all__ = ["page"]
 _MOST_ROWS = 400
 
 
-def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str]) -> str:
+def page(
+    results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str], notes: Sequence[str] = ()
+) -> str:
     """Return results as one HTML page; every name in it is untrusted text.
 
     Parameters
@@ -32,11 +34,14 @@ def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warning
         Rows of the tables, tolerance, level and seed.
     warnings
         Why the verdicts may not hold.
+    notes
+        What was done to the tables.
     """
     script, style = asset("report.js"), asset("report.css")
     context = {
         "settings": settings,
         "warnings": warnings,
+        "notes": notes,
         "sections": [_section(found) for found in grouped(results)],
         "script": Markup(script),  # our own files
         "style": Markup(style),
