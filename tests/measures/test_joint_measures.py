@@ -21,6 +21,7 @@ from divulge.measures import ml_efficacy as learning_module
 from divulge.measures import pmse as pmse_module
 from divulge.measures import regression_overlap as overlap_module
 from divulge.measures._exchanged import Moves, exchanged, moves_of
+from divulge.measures._learners import lesson_of
 from divulge.measures._permutation import permuted_p
 from divulge.measures._refits import fold_auc, folds_of, refitted
 from divulge.measures._rows import indicators, labelled, relabelled, table_rows
@@ -322,6 +323,17 @@ def test_the_mean_coverage_of_a_fresh_sample():
     null = neighbourhoods(lists, labels, 5).null
     assert null[1].mean() == pytest.approx(coverage_null(30, 30), abs=4 * null[1].std() / 20)
     assert null[0].mean() == pytest.approx(1, abs=4 * null[0].std() / 20 + 0.02)
+
+
+def test_an_infinite_target_counts_as_the_largest_number():
+    """Ranks count infinite numbers, so that the numbers of all other rows would be those of their neighbours."""
+    values = [-np.inf, 1.0, 2.0, 3.0, np.inf] * 8
+    case = build_case(*[pl.DataFrame({"y": values, "a": ["u", "v"] * 20})] * 2)
+    rows = table_rows(case, ("a", "y"), "real", 100, "x")
+    lesson = lesson_of(case, rows, "y")
+    low, one, two, three, high = lesson.of_place.tolist()
+    assert low == one < two < three == high
+    assert lesson.outcome(rows).shape == (40, 1)
 
 
 # ---------------------------------------------------------------- overlap
