@@ -50,6 +50,12 @@ def test_the_page_says_what_was_done_to_the_tables():
     assert "1 in all: &#39;&lt;b&gt;&#39;" in Fidelity(learned(), settings, (note,)).to_html()
 
 
+def test_columns_that_no_measure_compares_are_named():
+    tables = [pl.DataFrame({"id": [f"p{k}-{i}" for i in range(60)], "sex": ["f", "m"] * 30}) for k in range(2)]
+    found = divulge.fidelity(*tables, measures=["column_shapes"])
+    assert found.notes == ("columns that no measure compares, 1 in all: 'id' (an identifier)",)
+
+
 @pytest.mark.slow
 def test_of_more_subgroups_than_are_listed_the_least_is_told():
     rng = np.random.default_rng(0)
