@@ -10,7 +10,7 @@ from markupsafe import Markup
 from divulge.core import __version__
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
+from divulge.measures.result import FidelityResult, digits, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.documents.html_kept import SIGNS
 from divulge.report.formatting import name as shown
@@ -42,6 +42,7 @@ def page(
         "settings": settings,
         "warnings": warnings,
         "notes": notes,
+        "digits": digits,
         "sections": [_section(found) for found in grouped(results)],
         "script": Markup(script),  # our own files
         "style": Markup(style),
