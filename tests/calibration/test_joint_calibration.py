@@ -17,6 +17,7 @@ from divulge.measures import (
     holdout_likelihood,
     ml_efficacy,
     pmse,
+    regression_overlap,
     subgroups,
 )
 from divulge.measures.catalogue import all_measures
@@ -44,6 +45,7 @@ def _p_values_alone(monkeypatch):
         monkeypatch.setattr(detection, model, lambda rows, taught: lambda x: x[:, 0])
     monkeypatch.setattr(ml_efficacy, "MODELS", ("linear",))
     monkeypatch.setattr(ml_efficacy, "_agreement", lambda *given: (math.nan, math.nan))
+    monkeypatch.setattr(regression_overlap, "_DRAWS", 199)
     monkeypatch.setattr(pmse, "_REFITS", 1)
     monkeypatch.setattr(subgroups, "_FEWEST", 50)  # 150 rows have no group of 100
 
@@ -110,6 +112,43 @@ def test_fresh_samples_seldom_differ(world, n, runs):
     # with few runs the largest of eight measures is far above its chance; 99 permutations reach .04 below .05, not .05
     most = 0.05 + (2 if runs >= 400 else 4) * math.sqrt(0.05 * 0.95 / runs)
     assert {name: (t / runs).tolist() for name, t in times.items() if t.max() > most * runs} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize(
+    ("n", "runs"),
+    [pytest.param(n, k, id=f"{n}-full", marks=pytest.mark.full) for n, k in ((100, 1000), (600, 1000), (2000, 400))]
+    + [pytest.param(120, 20, id="quick")],
+)
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("name", ["energy_distance", "regression_overlap"])
+@pytest.mark.usefixtures("_p_values_alone")
+def test_fresh_samples_of_each_size_are_neither_far_nor_close(name, world, n, runs):
+    found = []
+    for i in range(runs):
+        rng = np.random.default_rng([i, n, 31])
+        real, other = (WORLDS[world](rng, n) for _ in range(2))
+        case = build_case(real, other, unit="person" if world == "units" else None, seed=i)
+        results = MEASURES[name].run(case, **SETTINGS.get(name, {}))
+        if any(r.value is not None for r in results):
+            found.append((wrong(results)[:2], [_inside(r) for r in results if r.value is not None]))
+    if not found:
+        assert (name, world) == ("regression_overlap", "units")  # persons too few for it
+        return
+    assert len(found) >= 0.9 * runs
+    inside = [one for _, own in found for one in own]
+    times = np.sum([w for w, _ in found], axis=0)
+    print(f"\n{name}, {world}, {n}: {len(found)} runs, differs, closer: {times.tolist()}; inside {np.mean(inside):.3f}")
+    most = 0.05 + (2 if runs >= 400 else 4) * math.sqrt(0.05 * 0.95 / len(found))
+    assert times.max() <= most * len(found)
+    # targets of one run depend on each other; a range of 99 permutations is .019 too narrow
+    least = 0.95 - 0.019 * (name == "energy_distance") - 3 * math.sqrt(0.95 * 0.05 / len(found))
+    assert np.mean(inside) >= least
+
+
+def _inside(result):
+    return result.fresh_sample.low <= result.value <= result.fresh_sample.high
 
 
 @pytest.mark.full

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import divulge
 from divulge.case.case import build_case
+from divulge.case.features import features_of
 from divulge.kernels.neighbours.gower import Rows, Ruler
 from divulge.measures import density_coverage as density_module
 from divulge.measures import detection as detection_module
@@ -19,11 +20,13 @@ from divulge.measures import holdout_likelihood as likelihood_module
 from divulge.measures import ml_efficacy as learning_module
 from divulge.measures import pmse as pmse_module
 from divulge.measures import regression_overlap as overlap_module
+from divulge.measures._exchanged import Moves, exchanged, moves_of
+from divulge.measures._learners import lesson_of
 from divulge.measures._permutation import permuted_p
 from divulge.measures._refits import fold_auc, folds_of, refitted
 from divulge.measures._rows import indicators, labelled, relabelled, table_rows
 from divulge.measures.density_coverage import coverage_null, nearest_of_all, neighbourhoods
-from divulge.measures.energy_distance import energy
+from divulge.measures.energy_distance import energy, row_distances
 from divulge.measures.pmse import propensity, table_pmse
 from divulge.measures.regression_overlap import expected_overlap, interval_overlap
 
@@ -34,7 +37,9 @@ LEARNING = ("ml_efficacy", "holdout_likelihood", "regression_overlap")
 @pytest.fixture(autouse=True)
 def _fewer_permutations(monkeypatch):
     """For the time: p-values end at 0.005."""
-    for module in (detection_module, density_module, energy_module, likelihood_module, learning_module, pmse_module):
+    for module in (
+        detection_module, density_module, energy_module, likelihood_module, learning_module, overlap_module, pmse_module,
+    ):  # fmt: skip
         monkeypatch.setattr(module, "_DRAWS", 199)
 
 
@@ -249,13 +254,31 @@ def test_pmse_by_hand():
     assert found.p.p == 1.0
 
 
+@pytest.mark.parametrize("n", [30, 400])
+def test_regressions_of_permuted_labels_are_those_fitted_one_by_one(n):
+    """Of 30 rows the labels are told apart nearly, and each is fitted for itself."""
+    rng = np.random.default_rng(6)
+    x = (rng.random((n, 12)) < 0.3) * 1.0
+    labels = (rng.random((n, 4)) < 0.5) * 1.0
+    found = pmse_module._logistics(x, labels)
+    assert found == pytest.approx([pmse_module._logistic(x, labels[:, d]) for d in range(4)], rel=1e-3)
+
+
+def test_distances_of_rows_are_those_of_their_indicators():
+    case = build_case(people(1, 40), people(2, 40))
+    names = tuple(sorted(case.schema.usable()))
+    features = features_of(case, names)
+    points = features.indicators(features.people)
+    assert row_distances(*features.apart(features.people)) == pytest.approx(cdist(points, points), abs=1e-12)
+
+
 def test_energy_is_that_of_all_pairs():
     rng = np.random.default_rng(0)
     points, is_real = rng.normal(size=(30, 2)), np.arange(30) < 12
     labels = np.column_stack([is_real, rng.permutation(is_real)]) * 1.0
     d = cdist(points, points)
     expected = 2 * d[:12, 12:].mean() - d[:12, :12].mean() - d[12:, 12:].mean()
-    assert energy(points, labels).distance == pytest.approx(expected)
+    assert energy(d, labels).distance == pytest.approx(expected)
 
 
 def test_indicators_leave_out_the_commonest_level():
@@ -302,6 +325,17 @@ def test_the_mean_coverage_of_a_fresh_sample():
     assert null[0].mean() == pytest.approx(1, abs=4 * null[0].std() / 20 + 0.02)
 
 
+def test_an_infinite_target_counts_as_the_largest_number():
+    """Ranks count infinite numbers, so that the numbers of all other rows would be those of their neighbours."""
+    values = [-np.inf, 1.0, 2.0, 3.0, np.inf] * 8
+    case = build_case(*[pl.DataFrame({"y": values, "a": ["u", "v"] * 20})] * 2)
+    rows = table_rows(case, ("a", "y"), "real", 100, "x")
+    lesson = lesson_of(case, rows, "y")
+    low, one, two, three, high = lesson.of_place.tolist()
+    assert low == one < two < three == high
+    assert lesson.outcome(rows).shape == (40, 1)
+
+
 # ---------------------------------------------------------------- overlap
 
 
@@ -337,6 +371,40 @@ def test_the_range_of_a_mean_overlap_is_that_of_coefficients_that_depend_on_each
             assert abs(np.mean(drawn <= limit) - share) < 4 * math.sqrt(0.025 * 0.975 * (1 / 2000 + 1 / 10_000))
         widths.append(found[1] - found[0])
     assert widths[1] > 1.02 * widths[0] or widths[2] > 1.02 * widths[1]
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_what_a_person_moves_is_how_a_coefficient_changes_with_the_weight_of_the_row(linear):
+    rng = np.random.default_rng(2)
+    x = np.column_stack([np.ones(40), rng.normal(size=40)])
+    y = x[:, 1] + rng.normal(size=40)
+    y = y if linear else (y > 0) * 1.0
+
+    def fitted(weights):
+        slopes = np.zeros(2)
+        for _ in range(30):  # Newton
+            p = x @ slopes if linear else 1 / (1 + np.exp(-x @ slopes))
+            bent = weights * (1 if linear else p * (1 - p))
+            slopes += np.linalg.solve((x.T * bent) @ x, x.T @ (weights * (y - p)))
+        return slopes
+
+    found = moves_of(x, y, fitted(np.ones(40)), np.arange(40), 40, linear=linear).of.ravel()
+    step = 1e-5 * np.eye(40)[:6]
+    changes = np.array([fitted(1 + s)[1] - fitted(1 - s)[1] for s in step])
+    assert changes / changes[0] == pytest.approx(found[:6] / found[0], rel=1e-4)
+    assert (found**2).sum() == pytest.approx(1)
+
+
+def test_exchanges_are_those_of_all_ways_to_choose_the_persons():
+    """Three and three persons of 1 and 2 rows: the p-values of 9,999 draws are those of the 20 ways."""
+    rng = np.random.default_rng(4)
+    of, rows = rng.normal(size=(6, 2)), np.array([1.0, 2, 1, 2, 1, 1])
+    of -= of.mean(axis=0)
+    ways = [np.isin(np.arange(6), chosen) for chosen in combinations(range(6), 3)]
+    far = np.array([(((of[w].sum(0) / rows[w].sum()) - of[~w].sum(0) / rows[~w].sum()) ** 2).sum() for w in ways])
+    [found] = exchanged([Moves(of, rows)], 3, 9999, np.random.default_rng(0))
+    assert found.p == pytest.approx(np.mean(far >= far[0] - 1e-9), abs=0.02)
+    assert found.p_low == pytest.approx(np.mean(far <= far[0] + 1e-9), abs=0.02)
 
 
 @pytest.mark.slow

@@ -13,9 +13,11 @@ import divulge
 from divulge.cli.compare import labelled
 from divulge.cli.root import cli
 from divulge.core.errors import SettingError, TableError
+from divulge.core.result import Individual
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.report import ComparisonReport, folder_names
 from divulge.report.comparison.schema import comparison_schema, comparison_schema_text
+from divulge.run.candidates import Assessed, _scores_of, mean_scores
 from divulge.stats.rank_intervals import Scores, rank
 
 EVIL = "<script>alert(1)</script>|`x` =cmd"
@@ -183,6 +185,16 @@ def test_a_generator_has_the_spread_of_its_tables_in_its_limits():
     assert loose > steady + 0.1
     tables = given.members[3:].mean(axis=1), given.strangers[3:].mean(axis=1)
     assert one.risk[0, 1] == pytest.approx((tables[0].mean() - tables[1].mean()) / (1 - tables[1].mean()))
+
+
+def test_scores_of_many_people_are_kept_in_little_memory():
+    hits = (np.arange(70_000) % 3 == 0) * 1.0
+    kept = [_scores_of("copies", Individual(real=hits, holdout=hits[:100])) for _ in range(2)]
+    assert kept[0][0].codes.dtype == np.uint8
+    key = ("copies", "exact", (), "")
+    assessed = [Assessed("a", None, {key: scores}, (), [], []) for scores in kept]
+    assert (mean_scores(assessed, [key], 0) == hits).all()
+    assert (mean_scores(assessed, [key], 1) == hits[:100]).all()
 
 
 @pytest.mark.parametrize(

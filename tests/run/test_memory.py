@@ -21,7 +21,7 @@ from divulge.run import compare as comparing
 from divulge.run import expected_cost, fitting, forecast
 from divulge.run.expected_cost import expected_bytes
 from divulge.run.fitting import work_of_membership
-from divulge.run.forecast import prepared, sizes_of
+from divulge.run.forecast import Sizes, prepared, sizes_of
 from divulge.run.memory import Room, room
 from divulge.run.options import Attacker, Reading, RunOptions
 
@@ -76,6 +76,30 @@ def test_comparisons_and_fidelity_are_refused_too(tables, files, tiny, monkeypat
         divulge.compare(real, {"a": synthetic, "b": tables[1]}, holdout=holdout)
     with pytest.raises(SizeError, match=SENTENCE):
         divulge.fidelity(real, synthetic, holdout=holdout)
+
+
+def test_candidates_that_do_not_fit_together_are_refused(tables, monkeypatch):
+    """Forty tables of a million rows fit one after the other, and not side by side: ranked, or coded together."""
+    real, synthetic, holdout = tables
+    monkeypatch.setattr(fitting, "sizes_of", lambda given, missing: Sizes(*(
+        None if size is None else replace(size, rows=10**6) for size in sizes_of(given, missing)
+    )))  # fmt: skip
+
+    def checked(gigabytes, n=40, strangers=holdout, fidelity=True):
+        monkeypatch.setattr(fitting, "room", lambda: Room(gigabytes * 10**9, 0, "its container has a limit"))
+        options = RunOptions(models=False, membership=False, fidelity=fidelity)
+        fitting.check_comparison(real, [synthetic] * n, strangers, Attacker(), Reading(), options)
+
+    with pytest.raises(SizeError, match=SENTENCE) as ranked:
+        checked(12)
+    assert "1,000,000 + 40,000,000 + 1,000,000 rows" in str(ranked.value)
+    assert "hint: compare fewer tables, leave columns out" in str(ranked.value)
+    checked(12, n=20)
+    with pytest.raises(SizeError, match=SENTENCE) as coded:
+        checked(6, strangers=None)
+    assert "hint: compare fewer tables, leave fidelity out (--no-fidelity), leave columns out" in str(coded.value)
+    checked(6, strangers=None, fidelity=False)
+    checked(6, strangers=None, n=15)
 
 
 def invoked(*arguments):

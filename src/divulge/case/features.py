@@ -59,6 +59,16 @@ class Features:
         out[order] = np.cumsum(np.r_[False, (ordered[1:] != ordered[:-1]).any(axis=1)][: len(order)])
         return out
 
+    def apart(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the numbers and the categories of some of these rows, in which distances can be taken.
+
+        Numbers lie between 0 and 1 by rank, missing below; rare categories are one.
+        """
+        numeric = np.array(self.numeric, dtype=bool)
+        most = np.maximum(self.people.max(axis=0, initial=1.0), self.synthetic.max(axis=0, initial=1.0))
+        numbers = np.where(rows < 0, _MISSING, rows / most)[:, numeric]
+        return numbers, np.minimum(rows, _COMMONEST)[:, ~numeric]
+
     def indicators(self, rows: Floats) -> Floats:
         """Return some of these rows as columns of comparable spread.
 

@@ -62,9 +62,13 @@ class Lesson:
         """Return the other columns."""
         return np.delete(rows.x, self.column, axis=1)
 
+    def has(self, rows: TableRows) -> NDArray[np.bool_]:
+        """Return which rows have a value of the target; to a category missing is a value."""
+        return np.asarray(rows.x[:, self.column] >= 0) if self.is_number else np.ones(len(rows), dtype=bool)
+
     def taught(self, rows: TableRows) -> TableRows:
         """Return the rows that have a value of the target."""
-        return rows.take(rows.x[:, self.column] >= 0) if self.is_number else rows
+        return rows.take(self.has(rows)) if self.is_number else rows
 
     def outcome(self, rows: TableRows) -> Floats:
         """Return the outcome of each row, shape (n, n_outputs): a number in units of its spread, or one of classes."""
@@ -88,11 +92,11 @@ def lesson_of(case: Case, rows: TableRows, target: str) -> Lesson:
     if not is_number:
         return Lesson(target, False, np.empty(0), column, others, int(min(_CLASSES, place.max(initial=0) + 2)))
     numbers = case.numbers(target)
-    # places are ranks of the finite numbers that occur in any table
-    finite = np.isfinite(numbers) & case.encoded.occurs(target)
-    levels = np.unique(numbers[finite])
+    # places are ranks of the numbers that occur in any table, infinite ones among them
+    levels = np.unique(numbers[~np.isnan(numbers) & case.encoded.occurs(target)])
     own = place[place >= 0].astype(np.int64)
-    low, high = np.quantile(levels[own], [0.005, 0.995]) if len(own) else (0.0, 1.0)
+    finite = levels[own][np.isfinite(levels[own])]
+    low, high = np.quantile(finite, [0.005, 0.995]) if len(finite) else (0.0, 1.0)
     # beyond these quantiles of the real rows a number counts as the quantile: squares of a few values would decide
     clipped = np.clip(levels, low, high)
     spread = float(np.std(clipped[own])) if len(own) else 0.0

@@ -22,6 +22,7 @@ __all__ = [
     "relabelled",
     "sampled",
     "table_rows",
+    "together",
     "tree_matrix",
     "unfit",
 ]
@@ -82,18 +83,37 @@ def table_rows(case: Case, columns: Sequence[str], role: str, most: int, step: s
         Name of the draw. Nothing is drawn where the table has no more rows.
     """
     names = tuple(sorted(columns))
-    features = features_of(case, names)
-    n = case.n_rows("real")
-    x = {"real": features.people[:n], "holdout": features.people[n:], "synthetic": features.synthetic}[role]
-    unit = _units(case, role, x)
-    order = np.lexsort((unit, *x.T[::-1]))
+    x, unit, order, numeric = case.cache.once(("ordered rows", names, role), lambda: _ordered(case, names, role))
     if len(x) > most:
         place = case.rng(step).permutation(int(unit.max()) + 1)
         sizes = np.bincount(unit)[np.argsort(place)]
         n_units = max(1, int(np.searchsorted(np.cumsum(sizes), most, side="right")))
         order = order[place[unit[order]] < n_units]
     number = np.unique(unit[order], return_inverse=True)[1].ravel()
-    return TableRows(x[order], number, names, features.numeric, order, len(x))
+    return TableRows(x[order], number, names, numeric, order, len(x))
+
+
+def _ordered(case: Case, names: tuple[str, ...], role: str) -> tuple[Floats, Ints, Ints, tuple[bool, ...]]:
+    """Return all rows of a table, their units, the order of their contents, and which columns are numbers."""
+    features = features_of(case, names)
+    n = case.n_rows("real")
+    x = {"real": features.people[:n], "holdout": features.people[n:], "synthetic": features.synthetic}[role]
+    units = case.units(role)
+    if units is None:  # each row is a unit, numbered in this order
+        order = np.lexsort(x.T[::-1])
+        unit = np.empty(len(x), dtype=np.int64)
+        unit[order] = np.arange(len(x))
+        return x, unit, order, features.numeric
+    unit = _numbered(units, x)
+    return x, unit, np.lexsort((unit, *x.T[::-1])), features.numeric
+
+
+def together(one: TableRows, other: TableRows) -> TableRows:
+    """Return the rows of two tables as one; their units are different ones, those of the first table come first."""
+    return TableRows(
+        np.vstack([one.x, other.x]), np.concatenate([one.unit, other.unit + int(one.unit.max(initial=-1)) + 1]),
+        one.names, one.numeric, np.concatenate([one.row, other.row]), one.n_rows + other.n_rows,
+    )  # fmt: skip
 
 
 def unfit(case: Case, names: Sequence[str], roles: Sequence[str] = ("real", "synthetic"), fewest: int = FEWEST) -> str:
@@ -114,15 +134,9 @@ def sampled(who: str, *tables: TableRows) -> tuple[str, ...]:
     return (f"{who} saw {seen} of {there} real and synthetic rows",)
 
 
-def _units(case: Case, role: str, x: Floats) -> Ints:
-    """Return the number of the unit of each row; units are numbered by their rows, not by name."""
+def _numbered(units: Ints, x: Floats) -> Ints:
+    """Return the number of the person or household of each row; these are numbered by their rows, not by name."""
     hashes = row_hashes(x)
-    units = case.units(role)
-    if units is None:
-        order = np.lexsort(x.T[::-1])
-        out = np.empty(len(x), dtype=np.int64)
-        out[order] = np.arange(len(x))
-        return out
     _, number = np.unique(units, return_inverse=True)
     number = number.ravel()
     content = np.zeros(int(number.max(initial=-1)) + 1, dtype=np.uint64)
@@ -153,9 +167,9 @@ class Labelled:
 
 def labelled(real: TableRows, synthetic: TableRows, rng: np.random.Generator) -> Labelled:
     """Return the rows of both tables as one, in an order that says nothing about the table."""
-    x = np.vstack([real.x, synthetic.x])
+    both = together(real, synthetic)
+    x, unit = both.x, both.unit
     is_real = np.arange(len(x)) < len(real)
-    unit = np.concatenate([real.unit, synthetic.unit + int(real.unit.max(initial=-1)) + 1])
     # the labels enter so that the order is the same in each run; a random draw then takes them out again
     first = np.lexsort((unit, is_real, *x.T[::-1]))
     content = np.cumsum(np.r_[False, (x[first][1:] != x[first][:-1]).any(axis=1)][: len(x)])

@@ -23,6 +23,7 @@ __all__ = [
     "Together",
     "coded",
     "column_counts",
+    "columns_left_out",
     "compared_columns",
     "dealt",
     "dealt_together",
@@ -37,6 +38,7 @@ Ints = NDArray[np.int64]
 FEWEST = 3
 """Fewest rows (or units) of each table that are compared."""
 _ALL = slice(None)
+_KINDS = {"identifier": "an identifier", "text": "free text"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +86,21 @@ def compared_columns(case: Case) -> tuple[str, ...]:
     roles = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
     constant = [c for c in case.schema.names("constant") if c not in roles and int(case.encoded.occurs(c).sum()) > 1]
     return tuple(sorted({*(c for c in case.columns if c in usable), *constant}))
+
+
+def columns_left_out(case: Case) -> tuple[tuple[str, str], ...]:
+    """Return the columns that no measure of fidelity compares, and why."""
+    compared = set(compared_columns(case))
+    return tuple((c, _why_not_compared(case, c)) for c in case.columns if c not in compared)
+
+
+def _why_not_compared(case: Case, name: str) -> str:
+    column = case.schema[name]
+    if "unit" in column.roles:
+        return "the unit"
+    if "ignore" in column.roles:
+        return "ignored"
+    return _KINDS.get(column.kind, "one value in all tables")
 
 
 def coded(case: Case, column: str, n_bins: int) -> Coded:

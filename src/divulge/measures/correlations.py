@@ -16,7 +16,7 @@ from divulge.measures.entry import MeasureWords
 from divulge.measures.noise_floor import Family
 from divulge.measures.registry import measure
 from divulge.measures.result import TOLERANCE, FidelityResult
-from divulge.measures.smooth import correlation_z, smooth_distances, standard_numbers
+from divulge.measures.smooth import correlation_z, smooth_distances, standard_levels
 
 __all__ = ["correlations"]
 
@@ -74,7 +74,10 @@ def _correlations(case: Case, rows: Dealt) -> Found | None:
     units = []
     codes = [rows.both(case.codes(name, binned=False)) for name in names]
     for kind in _KINDS:
-        sums = _sums_of_pairs(_standard_numbers(case, codes, names, kind), rows, pairs)
+        levels = [
+            standard_levels(own, case.numbers(n), ranks=kind == "Spearman") for n, own in zip(names, codes, strict=True)
+        ]
+        sums = _sums_of_pairs(levels, codes, rows, pairs)
         family.add_distances(*smooth_distances(sums, rows.labels, correlation_z))
         found = [np.tanh(correlation_z(own @ sums)) for own in (rows.labels.first[:1], 1 - rows.labels.first[:1])]
         for (a, b), real, other in zip(pairs, found[0][0], found[1][0], strict=True):
@@ -88,18 +91,25 @@ def _role(rows: Dealt) -> str:
     return "synthetic" if rows.which[1] == 1 else "holdout"
 
 
-def _standard_numbers(case: Case, codes: Sequence[NDArray[Any]], names: Sequence[str], kind: str) -> Floats:
-    """Return numbers or ranks on one scale, shape (n_names, n_rows); nan where there is none."""
-    ranks = kind == "Spearman"
-    return np.stack([standard_numbers(own, case.numbers(n), ranks=ranks) for own, n in zip(codes, names, strict=True)])
+def _sums_of_pairs(
+    levels: Sequence[Floats], codes: Sequence[NDArray[Any]], rows: Dealt, pairs: Sequence[tuple[int, int]]
+) -> Floats:
+    """Return the sums of `correlation_z` of each pair in each block, shape (n_blocks, 6 * n_pairs).
 
-
-def _sums_of_pairs(x: Floats, rows: Dealt, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """Return the sums of `correlation_z` of each pair in each block, shape (n_blocks, 6 * n_pairs)."""
+    Parameters
+    ----------
+    levels
+        Of each column the number of each code on one scale, nan where there is none.
+    codes
+        Of each column the code of each row.
+    rows, pairs
+        The rows that are compared, and which columns make a pair.
+    """
     ends = np.cumsum(rows.labels.sizes).astype(np.int64)
-    of_blocks = np.empty((len(ends), 4, len(x), len(x)))
+    of_blocks = np.empty((len(ends), 4, len(codes), len(codes)))
     for found, first, last in zip(of_blocks, np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
-        part = x[:, first:last]  # rows are in order of blocks
+        # rows are in order of blocks; one block at a time, as the numbers of all rows take twice their codes
+        part = np.stack([numbers[own[first:last]] for numbers, own in zip(levels, codes, strict=True)])
         there = ~np.isnan(part)
         own, mask = np.where(there, part, 0.0), there.astype(np.float64)
         for place, side in enumerate((mask, own, own**2)):

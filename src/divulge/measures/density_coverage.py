@@ -209,19 +209,16 @@ def neighbourhoods(lists: Ints, labels: Bools, k: int = NEAREST) -> Neighbourhoo
 
 
 def _measured(lists: Ints, labels: Bools, k: int) -> Iterator[_Values]:
+    lists = lists.astype(np.int32)
     for is_real in labels.T:
-        of_real, of_other = (_inside(lists[side], is_real[lists[side]] == side_is_real, k)
-                             for side, side_is_real in ((is_real, True), (~is_real, False)))  # fmt: skip
+        same = is_real[lists] == is_real[:, None]
+        inside = ~same & (np.cumsum(same, axis=1, dtype=np.int8) < k)  # of the other table, nearer than the k-th own
+        covers = inside.any(axis=1)
+        hit = np.zeros((2, len(is_real)), dtype=bool)
+        for found, side in zip(hit, (is_real, ~is_real), strict=True):
+            found[lists[side][inside[side]]] = True
         n_real, n_other = int(is_real.sum()), int((~is_real).sum())
-        hit = [np.zeros(len(is_real), dtype=bool) for _ in range(2)]
-        for found, balls, side in ((hit[0], of_real, is_real), (hit[1], of_other, ~is_real)):
-            found[lists[side][balls]] = True
         yield _Values(
-            int(of_real.sum()) / (k * max(1, n_other)), int(of_real.any(axis=1).sum()) / max(1, n_real),
+            int(inside[is_real].sum()) / (k * max(1, n_other)), int(covers[is_real].sum()) / max(1, n_real),
             int(hit[0].sum()) / max(1, n_other), int(hit[1].sum()) / max(1, n_real),
         )  # fmt: skip
-
-
-def _inside(lists: Ints, same: Bools, k: int) -> Bools:
-    """Return which neighbours are of the other table and nearer than the k-th of the own one."""
-    return np.asarray(~same & (np.cumsum(same, axis=1, dtype=np.int8) < k))

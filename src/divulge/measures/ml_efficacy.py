@@ -51,7 +51,9 @@ _WORDS = MeasureWords(
     "loss: squared error of a number, Brier score of a category\n"
     "guessing: the mean, or the shares of the values, of the real rows (for a number the skill is R squared)\n"
     "gap = mean skill of the models of both real parts - skill of the synthetic model\n"
-    "kept = skill of the synthetic model / mean skill of the real ones",
+    "kept = skill of the synthetic model / mean skill of the real ones\n"
+    "importance of a column = loss of test people where its values are exchanged between them, less the loss as it is\n"
+    "importance agreement = mean rank correlation of the synthetic importances with those of both real parts",
     reading="A gap of 0, or kept 1, is what a fresh sample has; kept 0 is no better than guessing. The difference "
     "between both real parts shows what chance does.",
     silent=(
@@ -78,8 +80,9 @@ class Taught:
     training_noise: float
     """Standard deviation of the gap of fresh samples that is due to their training rows, from the ridge regression."""
     agreement: tuple[float, float]
-    """Rank correlation of the importances of columns: synthetic against real, and between both real parts; boosting
-    only, else nan."""
+    """Rank correlation of the importances of columns: synthetic against real, and between both real parts; nan where
+    `no_agreement` says why."""
+    no_agreement: str = ""
 
 
 @measure(
@@ -155,6 +158,8 @@ def ml_efficacy(
 
 
 _CONSTANT = "the target has fewer than 20 values or a single one in a table"
+_FEW_COLUMNS = "importances of columns are not compared: fewer than three columns predict the target"
+_NO_COLUMN = "importances of columns are not compared: a model does not use any column"
 
 
 def _teachable(lesson: Lesson, tables: Sequence[TableRows]) -> bool:
@@ -169,7 +174,9 @@ def _result(
 ) -> FidelityResult:  # fmt: skip
     mean = (found.real[0] + found.real[1]) / 2
     reach = normal_quantile(case.level) * found.training_noise
-    agreement = {"importance_agreement": found.agreement[0], "importance_agreement_real": found.agreement[1]}
+    names = ("importance_agreement", "importance_agreement_real")
+    agreement = {} if found.no_agreement else dict(zip(names, found.agreement, strict=True))
+    notes = (*notes, *([found.no_agreement] if found.no_agreement else []))
     result = FidelityResult(
         measure="ml_efficacy", variant=found.model, target=found.target, quantity="skill", value=found.skill,
         fresh_sample=FreshSample(mean=mean, low=mean - reach, high=mean + reach), excess=found.skill - mean,
@@ -178,8 +185,7 @@ def _result(
         context={
             "gap": found.gap.value, "gap_low": found.gap.low, "gap_high": found.gap.high,
             "kept": None if math.isnan(found.kept) else found.kept, "skill_real": found.real[0],
-            "skill_other_real": found.real[1], "n_test": len(test),
-            **{name: value for name, value in agreement.items() if not math.isnan(value)},
+            "skill_other_real": found.real[1], "n_test": len(test), **agreement,
         },
     )  # fmt: skip
     return judged(result, case.level)
@@ -194,11 +200,12 @@ def _taught(
     guess = _guesses(lesson, parts[:2], asked)
     gap, skills = skill_gap(loss[:2], loss[2], guess, asked.unit, noise, case.level)
     mean = (skills[0] + skills[1]) / 2
-    agreement = (math.nan, math.nan)
-    if model == MODELS[0] and len(lesson.numeric) > 2:
+    agreement, why = (math.nan, math.nan), _FEW_COLUMNS
+    if len(lesson.numeric) > 2:
         agreement = _agreement(case, answers, lesson, asked)
+        why = _NO_COLUMN if math.isnan(agreement[0]) else ""
     kept = skills[2] / mean if mean > 0.01 else math.nan
-    return Taught(lesson.target, model, skills[2], skills[:2], gap, kept, noise, agreement)
+    return Taught(lesson.target, model, skills[2], skills[:2], gap, kept, noise, agreement, why)
 
 
 def _guesses(lesson: Lesson, real: Sequence[TableRows], test: TableRows) -> Floats:

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 _ROWS = 4_000  # rows of each table; a limit on the time
 _DRAWS = 999
 _REFITS = 20  # permutations that the logistic regression is fitted to
+_STRENGTH = 100.0  # the penalty of the logistic regression is its inverse
+_STEPS, _CLOSE = 40, 1e-9
 _FLAT = 1e-9
 
 _WORDS = MeasureWords(
@@ -129,7 +131,7 @@ def propensity(features: Floats, labels: Floats, level: float = 0.95) -> Propens
     """
     linear = _linear(features, labels)
     [tail] = permuted_p([float(linear[0])], linear[None, 1:])
-    refits = [_logistic(features, labels[:, d]) for d in range(1, min(labels.shape[1], 1 + _REFITS))]
+    refits = _logistics(features, labels[:, 1 : 1 + _REFITS])
     own = _logistic(features, labels[:, 0])
     # the linear pMSE of the same permutations tells how far their mean is from that of all of them
     few, mean = float(linear[1 : 1 + len(refits)].mean()), float(linear[1:].mean())
@@ -156,9 +158,43 @@ def _logistic(features: Floats, label: Floats) -> float:
         return 0.0
     with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
         # a small penalty: where a column tells all rows apart there is no solution without one
-        model = LogisticRegression(C=100.0, solver="newton-cholesky", max_iter=50).fit(features, label)
+        model = LogisticRegression(C=_STRENGTH, solver="newton-cholesky", max_iter=50).fit(features, label)
         chance = model.predict_proba(features)[:, 1]
     return math.fsum((chance - label.mean()) ** 2) / len(label)
+
+
+def _logistics(features: Floats, labels: Floats) -> list[float]:
+    """Return the pMSE of a logistic regression of each labelling, fitted to all of them at once.
+
+    Where chances are near the share of a label the curvature is nearly the same for all, so that one matrix serves each
+    step of each labelling. Where they are far from it, as in tables of few rows, a labelling is fitted for itself.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    n, k = features.shape
+    if k == 0 or not labels.shape[1]:
+        return [0.0] * labels.shape[1]
+    x = np.column_stack([features, np.ones(n)])
+    share = labels.mean(axis=0)
+    penalty = np.append(np.full(k, 1 / _STRENGTH), 0.0)
+    with threadpool_limits(1), np.errstate(over="ignore"):
+        weight = float(np.mean(share * (1 - share)))
+        factor = cho_factor(weight * (x.T @ x) + np.diag(penalty + _FLAT))
+        slopes = np.zeros((k + 1, labels.shape[1]))
+        slopes[-1] = np.log(share / (1 - share))
+        for _ in range(_STEPS):
+            chance = 1 / (1 + np.exp(-(x @ slopes)))
+            slope = x.T @ (chance - labels) + penalty[:, None] * slopes
+            step = cho_solve(factor, slope)
+            slopes -= step
+            if np.abs(step).max() < _CLOSE:
+                break
+        done = np.abs(step).max(axis=0) < _CLOSE
+        chance = 1 / (1 + np.exp(-(x @ slopes)))
+    return [
+        math.fsum((chance[:, d] - share[d]) ** 2) / n if done[d] else _logistic(features, labels[:, d])
+        for d in range(labels.shape[1])
+    ]
 
 
 def table_pmse(real: Sequence[int], synthetic: Sequence[int]) -> tuple[float, float, float]:

@@ -14,18 +14,20 @@ from threadpoolctl import threadpool_limits
 
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
+from divulge.measures._exchanged import Moves, exchanged, moves_of
 from divulge.measures._learners import Lesson, lesson_of, usual_targets
-from divulge.measures._rows import TableRows, sampled, table_rows, unfit
+from divulge.measures._permutation import with_tail
+from divulge.measures._rows import TableRows, sampled, table_rows, together, unfit
 from divulge.measures.entry import MeasureWords
 from divulge.measures.registry import measure
 from divulge.measures.result import FidelityResult, FreshSample
 from divulge.measures.verdicts import judged
-from divulge.stats.intervals import holm, normal_quantile
+from divulge.stats.intervals import normal_quantile
 
 __all__ = ["Overlap", "expected_overlap", "interval_overlap", "regression_overlap"]
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 _ROWS = 5_000  # rows of each table; a limit on the time
 _TERMS = 20  # coefficients of one regression beside the constant; start value
@@ -33,7 +35,8 @@ _PER_TERM = 15  # persons of each table for a coefficient; start value
 _APART = 3  # categories of a column with a coefficient of their own
 _RARE = 0.05  # share of rows below which an indicator has no coefficient: its estimate would not be normal
 _FEWEST = 100
-_DRAWS = 10_000  # fresh samples by whose overlaps the range is told
+_FRESH = 10_000  # fresh samples by whose overlaps the range is told
+_DRAWS = 999  # exchanges of persons between the tables
 _EACH = 10  # rows of each outcome with and without a category; start value
 _WITHOUT = "it needs statsmodels: pip install statsmodels"
 _SINGULAR = "a table has fewer than 100 persons with a value, or the regression has no stable solution in it"
@@ -49,7 +52,7 @@ _WORDS = MeasureWords(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Overlap:
     """The coefficients of one regression."""
 
@@ -57,10 +60,8 @@ class Overlap:
     """Mean over the coefficients."""
     fresh: FreshSample
     """Of the mean: what a fresh sample has, from the standard errors."""
-    p_value: float
-    """Wald test that all coefficients are those of one population."""
-    p_low: float
-    """Probability that the coefficients of a fresh sample are so near."""
+    moves: Moves
+    """What persons move the coefficients by, where both tables are one."""
     signs: int
     """Coefficients with another sign, significant in at least one table."""
     significances: int
@@ -75,7 +76,8 @@ class Overlap:
     reference="Karr, Kohnen, Oganian, Reiter and Sanil (2006), A framework for evaluating the utility of data altered "
     "to protect confidentiality; White (1980) for the errors.",
     better="near the reference",
-    null="the overlap of normal estimates with these standard errors and equal means",
+    null="p-values: the regressions of tables that exchanged persons, 999 times; the range: that of normal estimates "
+    "with these errors",
     words=_WORDS,
     models=True,
 )
@@ -111,23 +113,24 @@ def regression_overlap(case: Case, *, targets: Sequence[str] | None = None) -> t
         return (FidelityResult(measure="regression_overlap", quantity="overlap", notes=(why or _WITHOUT,)),)
     wanted = tuple(sorted(set(targets))) if targets else usual_targets(case, names)
     tables = [table_rows(case, names, role, _ROWS, f"regression {role}") for role in ("real", "synthetic")]
-    found = [_overlap(case, models, lesson_of(case, tables[0], t), tables) for t in wanted]
+    both = together(*tables)
+    found = [_overlap(case, models, lesson_of(case, both, t), tables) for t in wanted]
     notes = sampled("the regressions", *tables)
-    adjusted = iter(holm([f.p_value for f in found if f is not None]).tolist())
-    near = iter(holm([f.p_low for f in found if f is not None]).tolist())
+    moves = [f.moves for f in found if f is not None]
+    n_first = int(tables[0].unit.max()) + 1
+    tails = iter(exchanged(moves, n_first, _DRAWS, case.rng("regression exchanges")) if moves else ())
     out = []
     for target, one in zip(wanted, found, strict=True):
         result = FidelityResult(measure="regression_overlap", target=target, quantity="overlap", notes=(_SINGULAR,))
         if one is not None:
-            result = FidelityResult(
+            result = with_tail(FidelityResult(
                 measure="regression_overlap", target=target, quantity="overlap", value=one.overlap,
-                fresh_sample=one.fresh, excess=one.overlap - one.fresh.mean, p_value=one.p_value,
-                p_adjusted=next(adjusted), p_low_tail=one.p_low, p_low_tail_adjusted=next(near), n=len(tables[0]),
-                m=len(tables[1]), notes=notes,
+                fresh_sample=one.fresh, excess=one.overlap - one.fresh.mean, n=len(tables[0]), m=len(tables[1]),
+                notes=notes,
                 context={
                     "coefficients": one.n_terms, "sign_changes": one.signs, "significance_changes": one.significances,
                 },
-            )  # fmt: skip
+            ), next(tails))  # fmt: skip
         out.append(judged(result, case.level))
     return tuple(out)
 
@@ -188,7 +191,7 @@ def _fresh_range(covariance: Floats, errors: Sequence[Floats], level: float, rng
     """Return the range of the mean overlap of a fresh sample, whose coefficients depend on each other."""
     eigenvalues, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T  # symmetric: eigenvectors come with any sign
-    drawn = rng.standard_normal((_DRAWS, len(root))) @ root
+    drawn = rng.standard_normal((_FRESH, len(root))) @ root
     means = _overlaps_at(drawn, errors[0], errors[1], normal_quantile(level)).mean(axis=1)
     return [float(q) for q in np.quantile(means, [(1 - level) / 2, (1 + level) / 2])]
 
@@ -199,14 +202,26 @@ def _overlap(case: Case, models: Any, lesson: Lesson, tables: Sequence[TableRows
     if n_units < _FEWEST:
         return None
     design = _designs(lesson, taught, min(_TERMS, n_units // _PER_TERM))
-    fits = []
-    for x, rows in zip(design, taught, strict=True):
-        outcome = lesson.outcome(rows)[:, 0]
-        fit = _fit(models, lesson, x, outcome, rows)
-        if fit is None:
-            return None
-        fits.append(fit)
-    return _compared(fits, n_units, case.level, case.rng(f"regression overlap {lesson.target}"))
+    outcomes = [lesson.outcome(rows)[:, 0] for rows in taught]
+    units = [rows.unit for rows in taught]
+    fits = [_fit(models, lesson, *one) for one in zip(design, outcomes, units, strict=True)]
+    moves = _moves(models, lesson, tables, np.vstack(design), np.concatenate(outcomes))
+    if moves is None or any(fit is None for fit in fits):
+        return None
+    slopes, covariances = zip(*(fit for fit in fits if fit is not None), strict=True)
+    return _compared(slopes, covariances, moves, case.level, case.rng(f"regression overlap {lesson.target}"))
+
+
+def _moves(models: Any, lesson: Lesson, tables: Sequence[TableRows], x: Floats, outcome: Floats) -> Moves | None:
+    """Return how far the units of both tables move the coefficients of one regression of all their rows."""
+    fit = _regression(models, lesson, x, outcome)
+    both = together(*tables)
+    if fit is None:
+        return None
+    return moves_of(
+        x, outcome, np.asarray(fit.params), both.unit[lesson.has(both)], int(both.unit.max()) + 1,
+        linear=lesson.is_number,
+    )  # fmt: skip
 
 
 def _designs(lesson: Lesson, tables: Sequence[TableRows], most: int) -> list[Floats]:
@@ -255,48 +270,47 @@ def _parted(columns: Sequence[Floats], outcomes: Sequence[Floats]) -> bool:
     return bool(np.min(counts) < _EACH)
 
 
-def _fit(models: Any, lesson: Lesson, x: Floats, outcome: Floats, rows: TableRows) -> tuple[Floats, Floats] | None:
-    """Return coefficients and their covariance; None where there is no stable solution."""
-    alone = int(rows.unit.max()) + 1 == len(rows)
-    errors = {"cov_type": "HC3"} if alone else {"cov_type": "cluster", "cov_kwds": {"groups": rows.unit}}
+def _regression(models: Any, lesson: Lesson, x: Floats, outcome: Floats, **errors: Any) -> Any:
+    """Return a fitted regression; None where it does not converge."""
     with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
         try:
             if lesson.is_number:
-                fit = models.OLS(outcome, x).fit(**errors)
-            else:
-                fit = models.Logit(outcome, x).fit(disp=0, maxiter=50, **errors)
+                return models.OLS(outcome, x).fit(**errors)
+            fit = models.Logit(outcome, x).fit(disp=0, maxiter=50, **errors)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             return None
-    converged = lesson.is_number or fit.mle_retvals["converged"]
+    return fit if fit.mle_retvals["converged"] else None
+
+
+def _fit(models: Any, lesson: Lesson, x: Floats, outcome: Floats, unit: Ints) -> tuple[Floats, Floats] | None:
+    """Return coefficients and their covariance; None where there is no stable solution."""
+    alone = int(unit.max()) + 1 == len(unit)
+    errors = {"cov_type": "HC3"} if alone else {"cov_type": "cluster", "cov_kwds": {"groups": unit}}
+    fit = _regression(models, lesson, x, outcome, **errors)
+    if fit is None:
+        return None
     slopes, covariance = np.asarray(fit.params)[1:], np.asarray(fit.cov_params())[1:, 1:]
-    if not converged or not len(slopes) or not np.isfinite(covariance).all() or (np.diag(covariance) <= 0).any():
+    if not len(slopes) or not np.isfinite(covariance).all() or (np.diag(covariance) <= 0).any():
         return None
     stable = np.abs(slopes).max() < 15 and np.linalg.cond(covariance) < 1e8
     return (slopes, covariance) if stable else None
 
 
 def _compared(
-    fits: Sequence[tuple[Floats, Floats]], n_units: int, level: float, rng: np.random.Generator
-) -> Overlap:  # fmt: skip
-    from scipy.stats import f
-
-    (one, v_one), (other, v_other) = fits
+    slopes: Sequence[Floats], covariances: Sequence[Floats], moves: Moves, level: float, rng: np.random.Generator
+) -> Overlap:
+    one, other = slopes
     z = normal_quantile(level)
-    errors = [np.sqrt(np.diag(v)) for v in (v_one, v_other)]
+    errors = [np.sqrt(np.diag(v)) for v in covariances]
     overlaps, means = [], []
     for a, b, s, t in zip(one, other, *errors, strict=True):
         overlaps.append(interval_overlap((a - z * s, a + z * s), (b - z * t, b + z * t)))
         means.append(expected_overlap(s, t, level))
     k = len(one)
-    low, high = _fresh_range(v_one + v_other, errors, level, rng)
-    difference = one - other
-    wald = float(difference @ np.linalg.solve(v_one + v_other, difference))
-    # Hotelling's correction: covariances are estimates, too
-    wald *= (n_units - k) / (n_units - 1) / k
-    significant = [np.abs(b) > z * s for b, s in zip((one, other), errors, strict=True)]
+    low, high = _fresh_range(covariances[0] + covariances[1], errors, level, rng)
+    significant = [np.abs(b) > z * s for b, s in zip(slopes, errors, strict=True)]
     return Overlap(
-        math.fsum(overlaps) / k, FreshSample(mean=math.fsum(means) / k, low=low, high=high),
-        float(f.sf(wald, k, n_units - k)), float(f.cdf(wald, k, n_units - k)),
+        math.fsum(overlaps) / k, FreshSample(mean=math.fsum(means) / k, low=low, high=high), moves,
         int(np.count_nonzero((np.sign(one) != np.sign(other)) & (significant[0] | significant[1]))),
         int(np.count_nonzero(significant[0] != significant[1])), k,
     )  # fmt: skip

@@ -16,6 +16,7 @@ __all__ = [
     "FidelityVerdict",
     "FreshSample",
     "HoldoutValue",
+    "digits",
     "grouped",
     "name_of",
     "sentence_of",
@@ -148,15 +149,15 @@ def sentence_of(result: FidelityResult) -> str:
     """
     if result.value is None:
         return "; ".join((result.verdict, *result.notes[:1]))
-    parts = [f"{result.quantity} {_digits(result.value)}"]
+    parts = [f"{result.quantity} {digits(result.value)}"]
     if result.fresh_sample is not None:
-        low, high = (_digits(v) for v in (result.fresh_sample.low, result.fresh_sample.high))
+        low, high = (digits(v) for v in (result.fresh_sample.low, result.fresh_sample.high))
         parts.append(f"a fresh sample shows {low} to {high}")
     said = _more(result)
     return f"{result.verdict}{said} ({'; '.join(parts)})"
 
 
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
     """Return a number with three decimals, and one digit where these would be zeros."""
     return f"{value:.1g}" if 0 < abs(value) < 5e-4 else f"{value:.3f}"
 
@@ -165,7 +166,7 @@ def _more(result: FidelityResult) -> str:
     """Return what the verdict says of the size of the difference."""
     if result.verdict == "differs" and result.low:
         more = f", more than {result.tolerance:g}" if result.low > result.tolerance else ""
-        return f" by at least {_digits(result.low)}{more}"
+        return f" by at least {digits(result.low)}{more}"
     if result.verdict == "cannot tell" and result.rows_needed is not None:
         return f" (about {result.rows_needed:,} rows would do)"
     return ""

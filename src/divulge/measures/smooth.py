@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.measures.noise_floor import Labels, on_grid
 
-__all__ = ["agreement_z", "correlation_z", "moments", "smooth_distances", "standard_numbers"]
+__all__ = ["agreement_z", "correlation_z", "moments", "smooth_distances", "standard_levels", "standard_numbers"]
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +21,17 @@ _MOMENTS = 6
 
 
 def standard_numbers(codes: NDArray[Any], numbers: Floats, *, ranks: bool = False) -> Floats:
+    """Return the number of each row as `standard_levels` has it, shape (n_rows,).
+
+    Examples
+    --------
+    >>> standard_numbers(np.array([0, 1, 1, 2]), np.array([np.nan, 5.0, 7.0]), ranks=True).round(3).tolist()
+    [nan, -0.707, -0.707, 1.414]
+    """
+    return np.asarray(standard_levels(codes, numbers, ranks=ranks)[codes])
+
+
+def standard_levels(codes: NDArray[Any], numbers: Floats, *, ranks: bool = False) -> Floats:
     """Return numbers, or their ranks, less their mean over all rows, in standard deviations; nan where there is none.
 
     They are rounded so that sums of their products are exact in any order.
@@ -34,10 +45,10 @@ def standard_numbers(codes: NDArray[Any], numbers: Floats, *, ranks: bool = Fals
     ranks
         Whether to take middle ranks among all rows.
 
-    Examples
-    --------
-    >>> standard_numbers(np.array([0, 1, 1, 2]), np.array([np.nan, 5.0, 7.0]), ranks=True).round(3).tolist()
-    [nan, -0.707, -0.707, 1.414]
+    Returns
+    -------
+    ndarray
+        Of each code, shape (n_codes,).
     """
     bits = math.floor((52 - math.log2(max(2, len(codes)))) / 2)
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
@@ -52,7 +63,7 @@ def standard_numbers(codes: NDArray[Any], numbers: Floats, *, ranks: bool = Fals
             numbers = numbers - np.average(numbers[there], weights=counts[there])
             spread = math.sqrt(float(np.average(numbers[there] ** 2, weights=counts[there])))
         numbers = numbers / spread if spread > 1e-12 else numbers * 0
-    return np.asarray((np.rint(numbers * 2.0**bits) / 2.0**bits)[codes])
+    return np.asarray(np.rint(numbers * 2.0**bits) / 2.0**bits)
 
 
 def _ranks(numbers: Floats, counts: Floats) -> Floats:

@@ -92,8 +92,10 @@ def subgroups(
         f"no group has {_FEWEST} rows in each table, or there is no column that makes groups",
     )  # fmt: skip
     told = [f for f in found[1:] if f.verdict in ("differs", "closer than a fresh sample")]
-    told = sorted(told, key=lambda f: (f.p_adjusted or 0.0, -(f.ruler or 0.0), f.variant, f.columns))[:_TOLD]
-    return tuple(replace(f, group=f.variant, variant="") for f in (*found[:1], *told))
+    told = sorted(told, key=lambda f: (f.p_adjusted or 0.0, -(f.ruler or 0.0), f.variant, f.columns))
+    context = found[0].context if len(told) <= _TOLD else {**found[0].context, "unlisted": len(told) - _TOLD}
+    head = replace(found[0], context=context)
+    return tuple(replace(f, group=f.variant, variant="") for f in (head, *told[:_TOLD]))
 
 
 def usual_groups(case: Case, names: Sequence[str]) -> tuple[str, ...]:

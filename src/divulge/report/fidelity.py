@@ -15,6 +15,7 @@ from divulge.core.atomic_write import written
 from divulge.core.result import jsonable, tidy
 from divulge.measures.result import VERDICTS, FidelityResult, grouped, name_of, telling_of
 from divulge.report.notebook import framed
+from divulge.report.prose.learned import agreement_lines
 from divulge.tables.kinds import as_kind
 
 __all__ = ["Fidelity"]
@@ -67,7 +68,7 @@ class Fidelity:
         """Return the results as one offline HTML page, and write it when a path is given."""
         from divulge.report.documents.fidelity_page import page
 
-        return written(page(self.results, self.settings, self.warnings), path)
+        return written(page(self.results, self.settings, self.warnings, self.notes), path)
 
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]
@@ -77,6 +78,7 @@ class Fidelity:
             lines += [f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}{_ruler(r)}" for r in told]
             telling = telling_of(head) if head.verdict == "differs" else ()
             lines += [f"  tells: {tidy(', '.join(name for name, _ in telling))}"] if telling else []
+            lines += [f"  {told}" for told in agreement_lines([head, *others])]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -90,9 +92,11 @@ class Fidelity:
 def _counted(head: FidelityResult) -> str:
     """Return how many columns or pairs differ or are closer, and where to look for copied rows."""
     compared, kinds = head.context.get("compared"), (("differ", "differ"), ("closer", "are closer"))
+    least = "at least " if head.context.get("unlisted") else ""
     of = [
-        f"; {head.context[key]:,} of {compared:,} {word}" for key, word in kinds if compared and head.context.get(key)
-    ]
+        f"; {least}{head.context[key]:,} of {compared:,} {word}"
+        for key, word in kinds if compared and head.context.get(key)
+    ]  # fmt: skip
     copied = "; see `divulge assess` for copies" if head.verdict == "closer than a fresh sample" else ""
     return "".join(of) + copied
 
@@ -126,5 +130,6 @@ def _row(r: FidelityResult) -> dict[str, Any]:
         "p_low_tail_adjusted": r.p_low_tail_adjusted, "tolerance": r.tolerance,
         "smallest_detectable": r.smallest_detectable, "rows_needed": r.rows_needed,
         "holdout": holdout.value if holdout else None, "holdout_ruler": holdout.ruler if holdout else None,
+        **{key: r.context.get(key) for key in ("kept", "importance_agreement", "importance_agreement_real")},
         "n": r.n, "m": r.m, "notes": "; ".join(r.notes), "seconds": r.seconds,
     }  # fmt: skip

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.preconditions import INVALIDATING
+from divulge.core.coded_scores import Scores, decoded
 from divulge.core.result import FOUND, Individual, Result, label
 from divulge.measures.single_table import utility as utility_of
 from divulge.report.comparison.prose import findings, findings_in_words
@@ -26,7 +27,8 @@ from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.options import Attacker, Reading, RunOptions
 from divulge.run.primaries import is_named
-from divulge.stats.rank_intervals import Ranking, Scores, rank
+from divulge.stats.rank_intervals import Ranking, rank
+from divulge.stats.rank_intervals import Scores as Sides
 
 Floats = NDArray[np.float64]
 
@@ -55,8 +57,8 @@ class Assessed:
 
     label: str
     report: Report
-    scores: dict[Key, tuple[Floats, Floats | None]]
-    """Scores of members and strangers in each comparison that may be ranked."""
+    scores: dict[Key, tuple[Scores, Scores | None]]
+    """Scores of members and strangers in each comparison that may be ranked, coded where people are many."""
     found: tuple[Result, ...]
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
@@ -122,11 +124,11 @@ def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[st
     return Assessed(name, light, scores, findings(light.results, report.verdict), bands, kept)
 
 
-def _scores_of(attack: str, individual: Individual) -> tuple[Floats, Floats | None]:
+def _scores_of(attack: str, individual: Individual) -> tuple[Scores, Scores | None]:
     """Return the scores of members and strangers, in [0, 1]; of an attack whose scores are no rates, their places."""
     members, strangers = individual.real, individual.holdout
     if strangers is None or not CATALOGUE[attack].placed:
-        return members, strangers
+        return individual.coded().kept
     ordered = np.sort(strangers)
     both = [np.searchsorted(ordered, s) + np.searchsorted(ordered, s, side="right") for s in (members, strangers)]
     of_members, of_strangers = (places / (2 * len(ordered)) for places in both)
@@ -189,7 +191,7 @@ def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Seque
     tables = [[i for i, a in enumerate(assessed) if a.label == name] for name in labels]
     behind = [any(assessed[i].behind for i in own) for own in tables]
     made = _made(assessed)
-    scores: list[Scores] = []
+    scores: list[Sides] = []
     attacks, rates, left_out = [], [], []
     for attack, entry in CATALOGUE.items():
         if entry.primary is None:
@@ -202,7 +204,7 @@ def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Seque
             named = "only keys and targets that the user names rank candidates, and not both were named"
             left_out.append((attack, named if lacking else "no comparison of it was made for every table"))
             continue
-        found = Scores(*(mean_scores(assessed, made[attack], side) for side in (0, 1)))
+        found = Sides(*(mean_scores(assessed, made[attack], side) for side in (0, 1)))
         means = [[mean_of(s[own].mean(axis=0)) for s in (found.members, found.strangers)] for own in tables]
         if max(q for _, q in means) >= 1 - 1e-12:
             left_out.append((attack, "strangers are always hit, so that the risk of a table is undefined"))
@@ -246,7 +248,7 @@ def mean_scores(assessed: Sequence[Assessed], made: Sequence[Key], side: int) ->
     rows = []
     for table in assessed:
         each = [table.scores[key][side] for key in made]
-        rows.append(np.mean([e for e in each if e is not None], axis=0))
+        rows.append(np.mean([decoded(e) for e in each if e is not None], axis=0))
     return np.stack(rows)
 
 

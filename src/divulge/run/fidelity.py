@@ -10,6 +10,7 @@ from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema, check_columns, column_names
+from divulge.measures.blocks import columns_left_out
 from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import Measure
 from divulge.measures.registry import checked_tolerance, run_measure
@@ -26,6 +27,7 @@ from divulge.tables.kinds import kind_of
 
 __all__ = ["fidelity", "fidelity_of", "warnings_of"]
 
+_ASKED = ("the unit", "ignored")  # the user said so
 _NOT_FRESH = 0.01  # p-value of the holdout below which it is no fresh sample; start value
 Progress = Callable[[str, int, int], None]
 
@@ -190,7 +192,9 @@ def fidelity_of(
         "n_real": case.n_rows("real"), "n_synthetic": case.n_rows("synthetic"), "n_holdout": case.n_rows("holdout"),
         "tolerance": tolerance, "level": case.level, "seed": case.seed, "unit": case.unit,
     }  # fmt: skip
-    return Fidelity(results, told, case.notes, warnings_of(results))
+    silent = [f"{c!r} ({why})" for c, why in columns_left_out(case) if why not in _ASKED]
+    notes = [f"columns that no measure compares, {len(silent)} in all: {', '.join(silent[:10])}"] if silent else []
+    return Fidelity(results, told, (*case.notes, *notes), warnings_of(results))
 
 
 def warnings_of(results: Sequence[FidelityResult]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from divulge.case.case import Case
 from divulge.core.errors import DivulgeError
-from divulge.measures.blocks import compared_columns
+from divulge.measures.blocks import columns_left_out
 from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import Measure
 from divulge.measures.marginals import marginals
@@ -35,7 +35,6 @@ from divulge.run.fidelity import warnings_of
 __all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
-_KINDS = {"identifier": "an identifier", "text": "free text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,25 +176,10 @@ def _scope(
             for m in known
             if m.name in why or m.name in silent
         ),
-        not_compared=_left_out(case),
+        not_compared=tuple(ColumnLeftOut(column=c, why=why) for c, why in columns_left_out(case)),
         warnings=warnings_of(results),
         marginals=tuple(_drawn(case)),
     )
-
-
-def _left_out(case: Case) -> tuple[ColumnLeftOut, ...]:
-    """Return the columns that no measure compares, and why."""
-    compared = set(compared_columns(case))
-    return tuple(ColumnLeftOut(column=c, why=_why_column(case, c)) for c in case.columns if c not in compared)
-
-
-def _why_column(case: Case, name: str) -> str:
-    column = case.schema[name]
-    if "unit" in column.roles:
-        return "the unit"
-    if "ignore" in column.roles:
-        return "ignored"
-    return _KINDS.get(column.kind, "one value in all tables")
 
 
 def _drawn(case: Case) -> list[Marginal]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import DivulgeError, SizeError
-from divulge.run.expected_cost import Work, expected_bytes, work_of
+from divulge.run.expected_cost import Work, expected_bytes, process_bytes, work_of
 from divulge.run.forecast import Sizes, announced, limit_of, outlook_of, sizes_of
 from divulge.run.memory import Room, in_bytes, room
 from divulge.run.options import Attacker, Reading, RunOptions
@@ -34,6 +35,9 @@ __all__ = [
 
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
 _FEWER_COLUMNS = "leave columns out (--ignore), "
+_BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
+_OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
+_BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
 _TESTS, _TESTS_A_COLUMN = 4000, 20  # more than any run has: a bound, for tables that fit whatever they hold
 
 
@@ -182,7 +186,8 @@ def check_comparison(
 ) -> None:
     """Raise an error where candidates cannot be compared in the memory that there is.
 
-    The tables of all candidates are held while they are attacked one after the other.
+    The tables of all candidates and the scores that rank them are held while they are attacked one after the other.
+    Then they are ranked together, and coded together to tell their distances from the real table apart.
 
     Raises
     ------
@@ -203,10 +208,48 @@ def check_comparison(
         return
     largest = max(found, key=lambda sizes: sizes.synthetic.table_bytes)
     others = sum(sizes.synthetic.table_bytes for sizes in found) - largest.synthetic.table_bytes
-    less = there._replace(free=there.free - others)
+    kept, ranked = (n * len(found) for n in _bytes_of_scores(largest, attacker, membership=options.membership))
+    less = there._replace(free=there.free - others - kept)
     if not _fits_surely(largest, less):
         told = outlook_of(largest, attacker, reading, replace(options, people="all"), less)
-        refuse_beyond(told, others)
+        refuse_beyond(told, others + kept)
+    if len(found) > 1:
+        coded = _bytes_of_codes(found, reading) if options.fidelity else 0
+        advice = "leave fidelity out (--no-fidelity), " if coded > ranked else ""
+        _check_together(found, kept + max(ranked, coded), there, advice)
+
+
+def _bytes_of_scores(sizes: Sizes, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
+    """Return about how many bytes the scores that rank one candidate take, as they are kept and while they rank.
+
+    Without a holdout nothing is ranked.
+    """
+    columns = len(sizes.real.sample.columns)
+    named = attacker.keys is not None and attacker.targets is not None
+    targets = columns if attacker.targets is None else len(attacker.targets)
+    sides = [sizes.real.rows, 0 if sizes.holdout is None else sizes.holdout.rows]
+    each = sum(n * (2 if n >= CODED_FROM else 8) for n in sides)
+    ranked = sum(sides) * (_RANKED + named + membership) if sizes.holdout is not None else 0
+    return each * ((1 + named) * targets + _OF_TABLES), _BYTES_OF_RANKED * ranked
+
+
+def _bytes_of_codes(found: Sequence[Sizes], reading: Reading) -> int:
+    """Return about how many bytes the codes of all candidates and of the real table take together."""
+    real, synthetic = found[0].real, [sizes.synthetic for sizes in found]
+    columns = {c for s in synthetic for c in s.sample.columns} & set(real.sample.columns) - set(reading.ignore)
+    rows = real.rows + sum(s.rows for s in synthetic)
+    return rows * (_BYTES_OF_STACKED + _BYTES_OF_STACKED_CELL * len(columns))
+
+
+def _check_together(found: Sequence[Sizes], more: int, there: Room, advice: str) -> None:
+    """Raise an error where what is made of all candidates together does not fit into memory beside their tables."""
+    synthetic = [sizes.synthetic for sizes in found]
+    people = [s for s in (found[0].real, found[0].holdout) if s is not None]
+    needed = process_bytes() + sum(s.table_bytes for s in (*people, *synthetic)) + more
+    limit = limit_of((*people, *synthetic), there)
+    if needed > limit:
+        rows = [people[0].rows, sum(s.rows for s in synthetic), *(s.rows for s in people[1:])]
+        raise _too_large(needed, limit, there.why, rows, f"compare fewer tables, {advice}{_FEWER_COLUMNS}")
 
 
 def refuse_beyond(told: Outlook, more: int = 0) -> None:

@@ -10,16 +10,20 @@ from markupsafe import Markup
 from divulge.core import __version__
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
+from divulge.measures.result import FidelityResult, digits, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.documents.html_kept import SIGNS
+from divulge.report.formatting import name as shown
+from divulge.report.prose.learned import agreement_lines
 
 __all__ = ["page"]
 
 _MOST_ROWS = 400
 
 
-def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str]) -> str:
+def page(
+    results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str], notes: Sequence[str] = ()
+) -> str:
     """Return results as one HTML page; every name in it is untrusted text.
 
     Parameters
@@ -30,11 +34,15 @@ def page(results: Sequence[FidelityResult], settings: Mapping[str, Any], warning
         Rows of the tables, tolerance, level and seed.
     warnings
         Why the verdicts may not hold.
+    notes
+        What was done to the tables.
     """
     script, style = asset("report.js"), asset("report.css")
     context = {
         "settings": settings,
         "warnings": warnings,
+        "notes": notes,
+        "digits": digits,
         "sections": [_section(found) for found in grouped(results)],
         "script": Markup(script),  # our own files
         "style": Markup(style),
@@ -52,10 +60,12 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
         "id": "-".join([head.measure, *head.table.split()]),
         "name": head.measure.replace("_", " ") + (f" of {head.table}" if head.table else ""),
         "head": head,
+        "of": _label(head) if head.target is not None else "",
         "sentence": sentence_of(head),
         "entry": entry,
         "unit": "" if head.quantity == "distance" else head.quantity,
         "telling": telling_of(head),
+        "agreement": agreement_lines(results),
         "mark": SIGNS[head.verdict],
         "rows": [{"result": r, "mark": SIGNS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
         "left_out": max(0, len(rows) - _MOST_ROWS),
@@ -63,6 +73,6 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
 
 
 def _label(result: FidelityResult) -> str:
-    of = [" + ".join(result.columns), result.group]
+    of = [" + ".join(result.columns), "" if result.target is None else f"target {shown(result.target)}", result.group]
     told = ", ".join(filter(None, of)) or result.table or "all columns"
     return told + (f" ({result.variant})" if result.variant else "")

@@ -16,6 +16,7 @@ from divulge.report.fidelity_model import Marginal
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.compared import Bar
+from divulge.report.prose.learned import agreement_lines
 from divulge.report.prose.tiles import representative_risk
 
 __all__ = ["SIGNS", "kept"]
@@ -72,11 +73,13 @@ def _line(r: FidelityResult) -> _Line:
 
 def _measure(data: Assessment, head: FidelityResult) -> dict[str, Any]:
     """Return the results of one measure for the annex, the largest ruler first."""
-    rows = [r for r in data.fidelity if r.measure == head.measure and r is not head]
-    rows.sort(key=lambda r: (-(r.ruler if r.ruler is not None else -1.0), r.columns, r.variant))
+    own = [r for r in data.fidelity if r.measure == head.measure]
+    rows = [r for r in own if r is not head]
+    rows.sort(key=lambda r: (-(r.ruler if r.ruler is not None else -1.0), r.columns, r.target or "", r.variant))
     return {
         "name": use.measure_name(head), "sentence": formatting.capitalized(sentence_of(head)), "notes": head.notes,
         "rows": rows[:_ROWS], "n": len(rows), "left_out": max(0, len(rows) - _ROWS),
+        "agreement": agreement_lines(own),
     }  # fmt: skip
 
 
