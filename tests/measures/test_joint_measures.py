@@ -435,3 +435,15 @@ def test_a_holdout_of_other_people_is_seen_by_joint_measures(name):
     assert found.holdout.p_adjusted <= 0.005
     told = divulge.fidelity(real, fresh, holdout=others, measures=[name])
     assert told.warnings[0].startswith(f"the holdout is no fresh sample of the real table ({name.replace('_', ' ')})")
+
+
+def test_people_who_are_in_real_and_holdout_are_told():
+    rng = np.random.default_rng(4)
+    real, fresh, others = (pl.DataFrame(rng.normal(size=(60, 2)), schema=["x", "y"]) for _ in range(3))
+    some = pl.concat([others.head(50), real.head(10)])
+    told = [divulge.fidelity(real, fresh, holdout=h, measures=["column_shapes"]).warnings for h in (others, some)]
+    assert told[0] == ()
+    assert told[1] == (
+        "10 of 60 holdout rows equal a real row: more than a random split of these people gives; remove people who are "
+        "in both",
+    )

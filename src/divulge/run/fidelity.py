@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from divulge.case.case import Case, build_case
+from divulge.case.comparable.overlap import overlap
 from divulge.core.errors import SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema, check_columns, column_names
@@ -68,7 +69,7 @@ def fidelity(
         relations and sequences; a family (a row of a root table and all below it) is then dealt whole.
     holdout
         People of the same population that the synthesizer never saw. Each result then has its value for the holdout,
-        and a warning says if the holdout is no fresh sample of the real table.
+        and a warning says if the holdout is no fresh sample of the real table, or has people of it.
     groups
         Columns whose values define subgroups of people.
     targets
@@ -159,7 +160,9 @@ def fidelity(
         case = codes_for_fidelity(case, named["groups"] or (), beyond_memory=beyond_memory)
     case = case if elsewhere else case.collected("measures of fidelity need every row")
     found = fidelity_of(case, wanted, tolerance=tolerance, progress=progress, **named)
-    return replace(found, kind=kind, notes=(*found.notes, *notes))
+    both = overlap(case)
+    warned = found.warnings if both is None or both.ok else (*found.warnings, both.detail)
+    return replace(found, kind=kind, notes=(*found.notes, *notes), warnings=warned)
 
 
 def fidelity_of(
