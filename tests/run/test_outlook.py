@@ -71,7 +71,7 @@ def test_the_work_seen_in_a_sample_is_that_of_the_whole(tables, files):
     assert seen.table_bytes == pytest.approx(known.table_bytes, rel=0.1)
 
 
-@pytest.mark.parametrize("n_values, told", [(3, 3), (20_000, 20_000), (10**9, 10**8)])
+@pytest.mark.parametrize(("n_values", "told"), [(3, 3), (20_000, 20_000), (10**9, 10**8)])
 def test_values_that_no_row_of_a_sample_has_are_told_by_the_rare_ones(n_values, told):
     """Among ten thousand rows of a hundred million."""
     values = np.random.default_rng(3).integers(0, n_values, 10_000)
