@@ -36,6 +36,7 @@ Ints = NDArray[np.int64]
 _LEAST_CELLS, _MOST_CELLS = 20_000, 3_000_000  # cells of a task of a thread: about 0.5 ms and 0.1 s
 _PEOPLE = 2**18  # linked at a time, about 1.5 kB each
 _AT_ONCE = 2_000_000  # rows of an index in files whose cells are counted at once
+_RUNS = 16  # at most so many times are all rows looked through for these
 _SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
@@ -214,7 +215,7 @@ def _cells(one: Distinct, other: Distinct, index: Index | BlockIndex) -> _Cells:
     if isinstance(index, Index):
         return _cells_of(mine, theirs, 0, n_distinct)
     start, listed, n_rows, n = index.array(n_distinct + 1), index.array(len(mine)), index.array(len(mine)), 0
-    for first, last in _runs(one.times, _AT_ONCE):
+    for first, last in _runs(one.times, max(_AT_ONCE, len(mine) // _RUNS)):
         rows = np.flatnonzero((mine >= first) & (mine < last))
         found = _cells_of(mine[rows], theirs[rows], first, last)
         start[first : last + 1] = n + found.start
