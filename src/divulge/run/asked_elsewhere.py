@@ -14,6 +14,7 @@ from divulge.core.errors import SettingError
 from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
 from divulge.run.plan import Plan
+from divulge.run.resumed import as_before
 from divulge.run.searched_bytes import bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
 from divulge.tables.frames import Table
@@ -213,7 +214,9 @@ def people_of_engine(case: Case, options: RunOptions) -> tuple[RunOptions, list[
     there, rows = room(), [case.n_rows("real"), case.n_rows("holdout")]
     by_rows = all(t.counting is not None for t in case.tables)
     free = None if there is None else there.free
+    before = as_before(options)
     asking = with_default_people(options, rows, len(case.columns), free, by_rows=by_rows)
+    asking = asking if before is options or not by_rows else before
     if options.people is not None or asking.people == NOBODY:
         return asking, nobody_in_words(options, asking, by_rows=by_rows)
     if bytes_of_codes(case.encoded, case.columns) > free_on_disk(options.spill):
