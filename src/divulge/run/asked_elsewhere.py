@@ -11,6 +11,7 @@ from divulge.case.case import Case
 from divulge.case.code_files import CodeFolder, bytes_of_codes, free_on_disk
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
+from divulge.run.disk import check_disk, on_disk, on_disk_at_most
 from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
 from divulge.run.plan import Plan
@@ -96,8 +97,11 @@ class Rows:
         ------
         SettingError
             There is no such folder, or nothing can be written there.
+        SizeError
+            Its disk has no room for them.
         """
         if options.spill is not None and case.in_memory:
+            check_disk(on_disk(case, (), options, 0), options)
             self.folder = CodeFolder(options.spill)
             case.encoded.spill = Spill(self.folder.path)
 
@@ -117,15 +121,20 @@ class Rows:
         Raises
         ------
         SettingError, SizeError, TableError
-            As `codes_in_files`.
+            As `check_disk` and `codes_in_files`.
         """
         if not asks_elsewhere(options) or options.sample is None:
             return options
         if not any(CATALOGUE[t.attack].sampled for t in plan.tasks):
             return replace(options, people=NOBODY)
+        codes = bytes_of_codes(case.encoded, case.columns)
+        told = on_disk(case, plan.attacks, options, codes)
+        free = check_disk(told, options)
+        before(
+            f"the codes of all rows are written to a private folder, {in_bytes(codes)}, and removed at the end; with "
+            f"what is searched about {in_bytes(told.needed)} are needed there, and {in_bytes(free)} are free"
+        )
         self.folder = CodeFolder(options.spill)
-        needed = bytes_of_codes(case.encoded, case.columns)
-        before(f"the codes of all rows are written to a private folder, {in_bytes(needed)}, and removed at the end")
         what = "writing the codes of all rows"
         case.encoded.spill = Spill(self.folder.path)
         asked = ask_where_they_are(case, options.sample, self.folder, lambda done, total: progress(what, done, total))
@@ -219,6 +228,6 @@ def people_of_engine(case: Case, options: RunOptions) -> tuple[RunOptions, list[
     asking = asking if before is options or not by_rows else before
     if options.people is not None or asking.people == NOBODY:
         return asking, nobody_in_words(options, asking, by_rows=by_rows)
-    if bytes_of_codes(case.encoded, case.columns) > free_on_disk(options.spill):
+    if on_disk_at_most(case, asking, bytes_of_codes(case.encoded, case.columns)) > free_on_disk(options.spill):
         return replace(options, people=NOBODY), [NO_DISK]
     return asking, [DEFAULT] if asking.sample is not None and max(rows) > asking.sample else []
