@@ -18,6 +18,7 @@ from divulge.run.plan import Plan
 from divulge.run.resumed import as_before
 from divulge.run.searched_bytes import bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
+from divulge.tables.engines import spill_into
 from divulge.tables.frames import Table
 
 __all__ = [
@@ -89,6 +90,14 @@ class Rows:
     """What of the rows of a run lies in files, until it ends."""
 
     folder: CodeFolder | None = None
+    engine: CodeFolder | None = None
+    """Where engines write what does not fit into memory."""
+
+    def spill_engines(self, tables: Sequence[Table | None], options: RunOptions) -> None:
+        """Have DuckDB write what does not fit into memory to the folder that is named for this."""
+        if options.spill is not None and options.engine == "duckdb":
+            self.engine = CodeFolder(options.spill)
+            spill_into(tables, self.engine.path)
 
     def search_by_blocks(self, case: Case, options: RunOptions) -> None:
         """Have the indices of a case written to a private folder and searched block by block, if one is named.
@@ -144,8 +153,8 @@ class Rows:
 
     def remove(self) -> None:
         """Remove the files."""
-        if self.folder is not None:
-            self.folder.remove()
+        for folder in filter(None, (self.folder, self.engine)):
+            folder.remove()
 
 
 def _leave_out_beyond(asked: Case, plan: Plan) -> None:

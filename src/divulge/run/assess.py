@@ -329,6 +329,7 @@ class _Assessing:
         holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         check_opened(self.options, (real, synthetic, holdout))
+        self.rows.spill_engines((real, synthetic, holdout), self.options)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout
