@@ -58,7 +58,11 @@ def table_in_base(path: str | PathLike[str], role: str) -> tuple[Any, str]:
     file, table = Path(named["file"]), named["table"]
     where = f"{role}: {tidy(file.name)}"
     duckdb = engine_of(where)
-    if not file.is_file():
+    try:
+        is_there = file.is_file()
+    except OSError as error:
+        raise TableError(f"{where}: cannot be read: {error.strerror}. hint: check the path.") from None
+    if not is_there:
         raise TableError(f"{where}: no such file in {str(file.parent)!r}. hint: check the path.")
     connect = partial(duckdb.connect, str(file), read_only=True)
     try:
