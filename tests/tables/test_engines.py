@@ -277,6 +277,16 @@ def test_a_database_that_another_program_writes_is_an_error(tmp_path):
         assert "no other program holds open" in told(lambda: read(f"{tmp_path}/w.duckdb::people", engine="duckdb"))
 
 
+def test_spark_that_lost_its_executors_says_so(file, monkeypatch):
+    def failing(*_):
+        message = "Job aborted due to stage failure: it's ExecutorLostFailure (executor 0 exited caused by one of the"
+        raise type("Py4JJavaError", (Exception,), {})(message)
+
+    table = read(file, engine="duckdb")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    assert told(lambda: pool([table], "a")).startswith("real: Spark lost its executors as often as it tries a task")
+
+
 def test_spark_without_what_hands_over_its_answers_says_which_extra(file, monkeypatch):
     def failing(*_):
         raise ImportError("[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not found.")
