@@ -114,7 +114,7 @@ def _remove_left(folder: Path) -> None:
             return
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            # refused while its process lives
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its process lives
             shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(lock)
