@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +20,8 @@ from divulge.case.case import build_case
 from divulge.case.distances import Neighbours
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, SizeError, TableError
 from divulge.run import assess as assess_module
+from divulge.run import runner
+from divulge.run.checkpoints import Interrupted
 from divulge.tables import outlines, spark_session
 from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.frames import pool
@@ -94,6 +97,32 @@ def test_an_assessment_has_the_same_results_in_spark(tables, there, monkeypatch)
     found = assessed(there, "spark", None, **ASKED)
     monkeypatch.setattr(assess_module, "plan_of", counted_plan)
     assert found == assessed(tables, "memory", None, **ASKED)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_interrupted_assessment_goes_on_in_spark(tables, there, tmp_path, monkeypatch):  # noqa: F811
+    from pyspark.sql import functions as f
+
+    asked = {"keys": ["job", "rooms"], "targets": ["illness"], "fidelity": False}
+    few = [frame.select("job", "rooms", "illness") for frame in there]
+    expected = assessed([t.select("job", "rooms", "illness").lazy() for t in tables], "polars", None, **asked)
+    usual, made = runner._attacked, []
+
+    def attacked(case, task):
+        made.append(task)
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        return usual(case, task)
+
+    monkeypatch.setattr(runner, "_attacked", attacked)
+    with pytest.raises(Interrupted):
+        assessed(few, "spark", None, keep=tmp_path / "kept", **asked)
+    shuffled = [frame.repartition(3) for frame in few]
+    found = assessed(shuffled, "spark", None, keep=tmp_path / "kept", resume=True, **asked)
+    assert found == expected and len({str(task) for task in made}) == len(made) - 1 > 5
+    changed = [few[0].withColumn("rooms", f.col("rooms") % 5 + 1), *few[1:]]
+    with pytest.raises(TableError, match="resume: the real table is not as it was"):
+        assessed(changed, "spark", None, keep=tmp_path / "kept", resume=True, **asked)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -403,3 +432,17 @@ def test_an_id_that_tells_no_rows_apart_is_refused(spark, queries, tmp_path):
             divulge.nearest(given, REFERENCE, **settings)
     with pytest.raises(SettingError, match="the reference is a Spark frame"):
         divulge.nearest(frame, frame, id="person")
+
+
+@pytest.mark.parametrize("way", ["folder", "blocks", "counts"])
+def test_a_lost_executor_changes_no_answer(way, tmp_path):
+    """A Spark of two executors in processes of their own, of which one is killed."""
+    program = Path(__file__).parent / "spark_lost_executor.py"
+    environment = os.environ | {"PYTHONPATH": str(Path(divulge.__file__).parents[1])}
+    ran = subprocess.run(
+        [sys.executable, str(program), str(tmp_path), way], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    lines = ran.stdout.strip().splitlines()
+    found, expected = lines if way == "counts" else lines[-1].split()
+    assert found == expected

@@ -59,6 +59,18 @@ def test_gathered_columns_keep_the_order_of_the_rows_in_files(tables, tmp_path):
     assert said(case) == said(build_case(*tables, unit="household"))
 
 
+def test_people_in_an_order_of_their_own_keep_their_units_and_scores(tables, tmp_path):
+    shuffled = [t.sample(fraction=1.0, shuffle=True, seed=3) for t in tables]
+    one, other = (in_files(given, CodeFolder(tmp_path), unit="household") for given in (tables, shuffled))
+    scores = []
+    for case in (one, other):
+        case.gather(["job", "income"], ordered=True)
+        table = matched_rows(case, case.whole_record).table
+        scores.append((table.cells[0], case.contingency(["job"], "income").cells[0]))
+        assert said(case) == said(build_case(*tables, unit="household"))
+    assert all(np.array_equal(mine, others) for mine, others in zip(*scores, strict=True))
+
+
 def test_no_row_is_asked_of_the_engine_and_none_is_held(tables, tmp_path, monkeypatch):
     case = in_files(tables, CodeFolder(tmp_path))
     monkeypatch.setattr(type(case.tables[0].counting), "cells", None)

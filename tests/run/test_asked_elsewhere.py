@@ -1,5 +1,6 @@
 """People asked where an engine holds the tables: who is, by which attacks, what the report says, what is refused."""
 
+from dataclasses import replace
 from itertools import product
 
 import duckdb
@@ -12,11 +13,12 @@ from click.testing import CliRunner
 import divulge
 from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
+from divulge.case.code_files import bytes_of_codes
 from divulge.case.spill import Spill
 from divulge.cli import cli
 from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES
-from divulge.run import asked_elsewhere, runner, searched_bytes
+from divulge.run import asked_elsewhere, disk, runner, searched_bytes
 from divulge.run import counted as counted_module
 from divulge.run.asked_elsewhere import (
     DEFAULT,
@@ -213,10 +215,32 @@ def test_what_an_engine_has_no_use_for_is_refused(lazy, tmp_path, monkeypatch):
         divulge.assess(*lazy[:2], holdout=lazy[2], people="none")
     with pytest.raises(SettingError, match="spill: no such folder"):
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path / "nowhere", **ASK)
-    monkeypatch.setattr(asked_elsewhere.CodeFolder, "free", property(lambda self: 0))
-    with pytest.raises(SizeError, match="spill: the codes of all rows need"):
+    monkeypatch.setattr(disk, "free_on_disk", lambda folder: 10**6)
+    monkeypatch.setattr(disk, "_BYTES_OF_INDEX", 10**5)
+    with pytest.raises(SizeError, match=r"^spill: the codes of all rows and what is searched need about \d+ MB of disk, "
+                       r"and 1 MB are free in '.+'\. hint: name a folder with more room \(--spill\), count alone"):  # fmt: skip
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_indices_that_the_disk_does_not_hold_are_refused(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "free_on_disk", lambda folder: 1000)
+    with pytest.raises(SizeError, match=r"^spill: the indices of all rows need about 1 MB of disk, and 1 MB are free"):
+        divulge.assess(*tables[:2], holdout=tables[2], spill=tmp_path, fidelity=False, **KEYS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_run_and_plan_ask_for_the_same_disk(lazy):
+    case, options = build_case(*lazy, engine="polars"), RunOptions(engine="polars", people=120)
+    codes, every = bytes_of_codes(case.encoded, case.columns), ("cap", "linkability", "inference", "membership")
+    one = disk.on_disk(case, every, options, codes)
+    assert (
+        one.needed == disk.on_disk_at_most(case, options, codes) > disk.on_disk(case, ("cap",), options, codes).needed
+    )
+    assert disk.on_disk(case, ("cap",), options, codes) == (codes, 0) and disk.on_disk(
+        case, ("dcr",), options, codes
+    ) == (0, 0)
+    assert disk.check_disk(disk.OnDisk(2**60, 1), replace(options, beyond_memory=True)) < 2**60
 
 
 @pytest.mark.slow

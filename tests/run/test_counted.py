@@ -135,18 +135,11 @@ def test_key_sets_are_searched_where_scores_of_the_tests_fit(tables, monkeypatch
     assert any(n.startswith("no key set was searched for: too many people") and n in SENTENCES for n in notes)
 
 
-@pytest.mark.parametrize(
-    "option", [{"positive_control": 0.1}, {"resume": True, "keep": "x"}, {"fidelity_models": True}]
-)
+@pytest.mark.parametrize("option", [{"positive_control": 0.1}, {"fidelity_models": True}])
 def test_options_that_need_rows_are_refused(tables, option):
     name = next(iter(option))
     with pytest.raises(SettingError, match=f"{name}: not with engine='polars'"):
         divulge.assess(*tables[:2], holdout=tables[2], engine="polars", **option)
-
-
-def test_kept_tests_are_those_of_rows_in_memory(tables, tmp_path):
-    divulge.assess(*tables[:2], holdout=tables[2], engine="polars", keep=tmp_path / "kept", **KEYS)
-    assert not (tmp_path / "kept").exists()
 
 
 @pytest.mark.slow

@@ -206,6 +206,8 @@ def test_the_plan_says_whether_the_disk_has_room(files, monkeypatch):
     told = divulge.plan(*files[:2], people=500, **asked)
     assert told.disk > told.disk_free == 1000 and not told.fits_on_disk and "too little" in str(told)
     assert json.loads(told.to_json())["fits_on_disk"] is False
+    given = ["plan", *files[:2], "--keys", "age", "--targets", "secret job", "--engine", "polars", "--people", "500"]
+    assert CliRunner().invoke(cli, given).exit_code == 2
     told = divulge.plan(*files[:2], **asked)  # nobody named a number: a run would ask nobody
     assert told.disk == 0 and NO_DISK in told.notes and "linkability" in dict(told.not_run)
 

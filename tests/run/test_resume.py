@@ -412,11 +412,12 @@ FOREIGN = [
     [(FINE | {"attack": 1}, None)],
     [(FINE | {"verdict": "all is well"}, None)],
     [(FINE | {"real": {"hits": "1", "n": 1, "rate": 1.0}}, None)],
-    [(FINE | {"individual": {"real": [1.0, 2.0]}}, None)],
-    [(FINE | {"individual": {"real": ("<f8", (3,), b"\0" * 16)}}, None)],
-    [(FINE | {"individual": {"real": ("<f8", (-2,), b"\0" * 16)}}, None)],
-    [(FINE | {"individual": {"real": ("|O8", (2,), b"\0" * 16)}}, None)],
-    [(FINE | {"individual": {"real": ("<f8", (2**62, 4), b"")}}, None)],
+    [(FINE | {"individual": {"real": ARRAY}}, None)],
+    [(FINE | {"individual": {"real": {"values": [1.0, 2.0]}}}, None)],
+    [(FINE | {"individual": {"real": {"values": ("<f8", (3,), b"\0" * 16)}}}, None)],
+    [(FINE | {"individual": {"real": {"values": ("<f8", (-2,), b"\0" * 16)}}}, None)],
+    [(FINE | {"individual": {"real": {"values": ("|O8", (2,), b"\0" * 16)}}}, None)],
+    [(FINE | {"individual": {"real": {"values": ("<f8", (2**62, 4), b"")}}}, None)],
     [(FINE | {"table": ARRAY}, None)],
     [(FINE | {"comparison": 1}, None)],
     [(FINE, {"type": "Popen", "args": "ls"})],
@@ -435,7 +436,7 @@ def test_content_of_another_type_is_refused(entries):
 
 
 def test_content_of_the_right_type_is_read():
-    scores = FINE | {"individual": {"real": ARRAY}}
+    scores = FINE | {"individual": {"real": {"values": ARRAY}}}
     found = layout.from_bytes(as_file("k", [(scores, None)], ["a"]), "k")
     np.testing.assert_array_equal(found.results[0].individual.real, np.zeros(2))
     assert found.coded == ("a",)

@@ -16,9 +16,11 @@ import pytest
 import divulge
 from divulge import cli as command_line
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.core.memory import Room
 from divulge.core.private_folders import PrivateFolder
-from divulge.tables import frames
+from divulge.tables import _duckdb_counts, frames
 from divulge.tables._duckdb_counts import DuckdbCounts
+from divulge.tables.engines import spill_into
 from divulge.tables.frames import collect, pool
 from divulge.tables.interruptible import interruptible
 from divulge.tables.readers import opened, read
@@ -126,6 +128,70 @@ def test_what_does_not_fit_into_memory_goes_to_a_private_folder(file):
     assert folder.stat().st_mode & 0o77 == 0
 
 
+def setting(base, name):
+    return base.execute(f"select current_setting('{name}')").fetchone()[0]
+
+
+def test_duckdb_takes_half_of_the_memory_that_is_free(file, monkeypatch):
+    for free, limit, threads in ((2**32, "2.0 GiB", 16), (2**29, "256.0 MiB", 2), (0, "256.0 MiB", 2)):
+        monkeypatch.setattr(_duckdb_counts, "room_left", lambda free=free: Room(free, 0, "a test says so"))
+        base = read(file, engine="duckdb").counting._counting._base
+        assert setting(base, "memory_limit") == limit and setting(base, "threads") <= threads
+    monkeypatch.setattr(_duckdb_counts, "room_left", lambda: None)
+    usual = setting(duckdb.connect(), "memory_limit")
+    assert setting(read(file, engine="duckdb").counting._counting._base, "memory_limit") == usual
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "auto"])
+def test_settings_of_a_base_that_the_user_has_open_stay(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(_duckdb_counts, "room_left", lambda: Room(2**32, 0, "a test says so"))
+    path, names = tmp_path / "w.duckdb", ("memory_limit", "temp_directory", "preserve_insertion_order", "threads")
+    with duckdb.connect(path) as base:
+        base.execute("create table people as select range % 3 as a from range(9)")
+    with duckdb.connect(path, read_only=True) as user:
+        user.execute("set memory_limit='1GB'")
+        before = [setting(user, name) for name in names]
+        table = read(f"{path}::people", engine=engine)
+        assert table.n_rows == 9 and [setting(user, name) for name in names] == before
+        del table
+    first, second = (read(f"{path}::people", engine="duckdb") for _ in range(2))
+    for table in (first, second):
+        assert setting(table.counting._counting._base, "memory_limit") == "2.0 GiB"
+        assert counts(table) == {(0,): 3, (1,): 3, (2,): 3}
+
+
+def test_the_folder_for_what_does_not_fit_can_be_named(file, tmp_path):
+    tables = [read(file, engine="duckdb"), None, read(file, engine="duckdb"), read(file, engine="polars")]
+    spill_into(tables, tmp_path)
+    folders = [setting(t.counting._counting._base, "temp_directory") for t in (tables[0], tables[2])]
+    assert folders == [str(tmp_path / "0"), str(tmp_path / "2")]
+
+
+@pytest.mark.slow
+def test_a_group_by_beyond_the_memory_spills_and_does_not_die(tmp_path, monkeypatch):
+    monkeypatch.setattr(_duckdb_counts, "_LEAST", 48 * 2**20)
+    monkeypatch.setattr(_duckdb_counts, "room_left", lambda: Room(0, 0, "a test says so"))
+    n = 1_500_000
+    pl.DataFrame({"a": np.arange(n), "b": np.arange(n)[::-1] % 1000}).write_parquet(tmp_path / "t.parquet")
+    (tmp_path / "spill").mkdir()
+    table = read(tmp_path / "t.parquet", engine="duckdb")
+    spill_into([table], tmp_path / "spill")
+    most = []
+
+    def watch():
+        while not ended.wait(0.002):
+            files = [p for p in (tmp_path / "spill").rglob("*") if p.is_file()]
+            most.append(sum(p.stat().st_size for p in files if p.exists()))
+
+    ended = threading.Event()
+    thread = threading.Thread(target=watch)
+    thread.start()
+    values, count = table.counting.values("c0")
+    ended.set()
+    thread.join()
+    assert len(values) == n and count.sum() == n and max(most) > 0
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("make", [lambda f: f, lambda f: f.to_arrow()])
 def test_frames_in_memory_are_counted_too(engine, make):
@@ -209,6 +275,16 @@ def test_a_database_that_another_program_writes_is_an_error(tmp_path):
     with duckdb.connect(tmp_path / "w.duckdb") as base:
         base.execute("create table people as select 1 as a")
         assert "no other program holds open" in told(lambda: read(f"{tmp_path}/w.duckdb::people", engine="duckdb"))
+
+
+def test_spark_that_lost_its_executors_says_so(file, monkeypatch):
+    def failing(*_):
+        message = "Job aborted due to stage failure: it's ExecutorLostFailure (executor 0 exited caused by one of the"
+        raise type("Py4JJavaError", (Exception,), {})(message)
+
+    table = read(file, engine="duckdb")
+    monkeypatch.setattr(table.counting._counting, "values", failing)
+    assert told(lambda: pool([table], "a")).startswith("real: Spark lost its executors as often as it tries a task")
 
 
 def test_spark_without_what_hands_over_its_answers_says_which_extra(file, monkeypatch):

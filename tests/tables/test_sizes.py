@@ -51,6 +51,41 @@ def test_rows_of_a_compressed_file_are_estimated(folder):
     assert found.file_bytes == pytest.approx((folder / "a.csv").stat().st_size, rel=0.05)
 
 
+@pytest.mark.parametrize("how", ["folder", "file", "csv"])
+def test_sorted_files_are_sampled_over_all_of_them(how, tmp_path):
+    n_states, each = 40, 500
+    rows = pl.DataFrame({"state": np.repeat(np.arange(n_states), each), "day": np.arange(n_states * each)})
+    if how == "file":
+        rows.write_parquet(tmp_path / "a.parquet", row_group_size=each)
+    for i in range(n_states if how != "file" else 0):
+        part = rows[i * each : (i + 1) * each]
+        part.write_csv(tmp_path / f"{i:02}.csv") if how == "csv" else part.write_parquet(tmp_path / f"{i:02}.parquet")
+    found = size_of(tmp_path if how != "file" else tmp_path / "a.parquet", "real")
+    assert (found.rows, found.exact) == (n_states * each, True)
+    assert 3900 <= found.sample.n_rows <= 4000
+    state, day = found.sample.series("state"), found.sample.series("day")
+    assert state.n_unique() >= 16 and (state.min(), state.max()) == (0, n_states - 1)
+    assert how == "csv" or (day.diff().drop_nulls() == 1).mean() > 0.99  # rows of one household stay together
+
+
+def test_few_of_many_files_are_read(tmp_path, monkeypatch):
+    for i in range(60):
+        pl.DataFrame({"state": [i] * 100}).write_parquet(tmp_path / f"{i:02}.parquet")
+    read, usual = [], sizes._rows_of
+    monkeypatch.setattr(sizes, "_rows_of", lambda lazy, rows: read.append(len(rows)) or usual(lazy, rows))
+    found = size_of(tmp_path, "real")
+    assert found.rows == 6000 and sum(read) == found.sample.n_rows == 4000
+    monkeypatch.setattr(sizes, "_ROWS", 160)
+    read.clear()
+    assert 16 <= size_of(tmp_path, "real").sample.series("state").n_unique() == len(read) <= 32  # of 60
+
+
+def test_files_of_other_types_are_sampled_as_they_are_read(tmp_path):
+    pl.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "0.parquet")
+    pl.DataFrame({"a": ["x"]}).write_parquet(tmp_path / "1.parquet")
+    assert size_of(tmp_path, "real").sample.series("a").to_list() == readers.read(tmp_path).series("a").to_list()
+
+
 def test_a_frame_is_sampled_at_several_places(table):
     found = size_of(table.with_columns(row=pl.int_range(N)), "real")
     rows = found.sample.series("row")

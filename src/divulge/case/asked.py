@@ -12,6 +12,7 @@ from divulge.case.case import IN_FILES, Case
 from divulge.case.code_files import CodeFolder, codes_in_files
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
+from divulge.case.rows_without_order import in_order
 from divulge.kernels.neighbours.distinct import Progress, unheard
 from divulge.tables.frames import Table
 
@@ -25,7 +26,8 @@ class Asked(NamedTuple):
 
     case: Case
     real: Ints
-    """Row numbers of the members asked, ascending, shape (n_real_asked,)."""
+    """Row numbers of the members asked, shape (n_real_asked,): ascending; or, as an engine tells rows in another order
+    each time, in one that follows from what they say."""
     holdout: Ints | None
     """Those of the strangers; None without a holdout."""
 
@@ -79,7 +81,7 @@ def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Pr
     """
     codes = codes_in_files(case.encoded, case.columns, folder, progress)
     whole = case.derived(case.encoded.with_rows(codes))
-    asked = case.cache[_key(people)] = _asked(whole, people)
+    asked = case.cache[_key(people)] = _asked(whole, people, ordered=True)
     case.cache[IN_FILES] = whole
     return asked
 
@@ -94,8 +96,11 @@ def _all(case: Case, people: int) -> bool:
     return all(case.n_people(ROLES[i]) <= people for i in case.encoded.people)
 
 
-def _asked(case: Case, people: int) -> Asked:
+def _asked(case: Case, people: int, *, ordered: bool = False) -> Asked:
     rows = {i: drawn_people(case, i, people) for i in case.encoded.people}
+    if ordered:
+        rows = {i: own[in_order([case.codes(c, binned=False)[i][own] for c in sorted(case.columns)])]
+                for i, own in rows.items()}  # fmt: skip
     tables = tuple(_rows_at(t, rows[i]) if i in rows else t for i, t in enumerate(case.tables))
     encoded = case.encoded.with_people(rows, tables)
     return Asked(case.derived(encoded, tables), rows[0], rows.get(2))

@@ -106,7 +106,7 @@ class Case:
         found: Case | None = self.cache.get(IN_FILES)
         return found
 
-    def gather(self, counted: Sequence[str], compared: Sequence[str] = ()) -> None:
+    def gather(self, counted: Sequence[str], compared: Sequence[str] = (), *, ordered: bool = False) -> None:
         """Get the distinct rows of some columns, with the unit, from the engines that hold the tables.
 
         Counts of these columns are then made from them, and people keep their scores: comparisons of several key sets
@@ -118,10 +118,17 @@ class Case:
             Columns that are counted by their bins.
         compared
             Columns of which every value is compared.
+        ordered
+            Whether these rows, and the scores of people, come in an order that is the same in each run.
         """
         coded = None if self.unit is None else self.in_files  # the rows of people, one by one, in the order of files
         encoded = self.encoded if coded is None else coded.encoded
-        self.cache[_GATHERED] = gathered_of(encoded, counted, compared, self.unit)
+        self.cache[_GATHERED] = gathered_of(encoded, counted, compared, self.unit, ordered=ordered)
+
+    def order_of_people(self, which: int) -> NDArray[np.int64] | None:
+        """Return the rows of a table in files in the order of `units`; None where that is the order of the files."""
+        gathered: Gathered | None = self.cache.get(_GATHERED)
+        return None if gathered is None else gathered.orders[which]
 
     def with_codes(self, columns: Sequence[str]) -> Case:
         """Return the case with the codes of each row of some columns and of the unit, and with no other values of rows.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.encoded import EncodedTables
+from divulge.case.rows_without_order import in_order
 from divulge.case.spill import room_for
 from divulge.core.hashing import code_hashes
 from divulge.kernels.counts.contingency import combine
@@ -55,6 +56,8 @@ class Gathered(NamedTuple):
     """Per table, shape (n_distinct,); None where each row is kept."""
     units: list[Codes | None]
     """Per table of people the unit of each row; None where each row is its own."""
+    orders: list[Ints | None]
+    """Per table the rows of files in the order of these; None where the rows are in no file, or in its order."""
 
     def has(self, columns: Iterable[str], *, binned: bool) -> bool:
         """Return whether these columns were gathered."""
@@ -65,7 +68,9 @@ class Gathered(NamedTuple):
         return Cells([self.codes[binned][which][c] for c in columns], self.times[binned][which])
 
 
-def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequence[str], unit: str | None) -> Gathered:
+def gathered_of(
+    encoded: EncodedTables, counted: Sequence[str], compared: Sequence[str], unit: str | None, *, ordered: bool = False
+) -> Gathered:
     """Return the distinct rows of some columns of each table.
 
     Parameters
@@ -77,22 +82,28 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
     unit
         The column of the person or household. Rows of real and holdout are then kept one by one, the same for both
         kinds of codes, and in the order of their codes where these are known.
+    ordered
+        Whether they come in an order that follows from what they say; an engine tells them in another each time.
     """
     tables, wanted = range(len(encoded.tables)), {True: list(counted), False: list(compared)}
     if unit is None:
         found = {
-            b: [cells_of(encoded, i, columns, [b] * len(columns)) for i in tables] for b, columns in wanted.items()
+            b: [_cells_in_order(encoded, i, columns, [b] * len(columns), ordered=ordered) for i in tables]
+            for b, columns in wanted.items()
         }
         named = {b: [dict(zip(wanted[b], cells.codes, strict=True)) for cells in own] for b, own in found.items()}
-        return Gathered(named, {b: [cells.times for cells in own] for b, own in found.items()}, [None for _ in tables])
+        return Gathered(named, {b: [cells.times for cells in own] for b, own in found.items()},
+                        [None for _ in tables], [None for _ in tables])  # fmt: skip
     every = list(dict.fromkeys([*counted, *compared]))
     # the engine codes a column of many numbers by its edges, unless every value is compared
     binned = [c not in compared and encoded.edges(c, 0) is not None for c in every]
     names = [*every, unit]
+    in_files = [encoded.by_codes and i in encoded.people for i in tables]
+    orders = [in_order(_of_rows(encoded, i, encoded.columns)) if ordered and in_files[i] else None for i in tables]
     rows = [
-        Cells([encoded.codes_in(c, i, binned=False) for c in names], None)
-        if encoded.by_codes and i in encoded.people
-        else cells_of(encoded, i, names, [*binned, False])
+        Cells(_of_rows(encoded, i, names, orders[i]), None)
+        if in_files[i]
+        else _cells_in_order(encoded, i, names, [*binned, False], ordered=ordered)
         for i in tables
     ]
     for i in encoded.people:
@@ -102,7 +113,25 @@ def gathered_of(encoded: EncodedTables, counted: Sequence[str], compared: Sequen
     coded = [{c: own[c] if (m := maps[c]) is None else m[own[c]] for c in wanted[True]} for own in plain]
     uncoded = [{c: own[c] for c in wanted[False]} for own in plain]
     times = [cells.times for cells in rows]
-    return Gathered({True: coded, False: uncoded}, {True: times, False: times}, [cells.codes[-1] for cells in rows])
+    units: list[Codes | None] = [cells.codes[-1] for cells in rows]
+    return Gathered({True: coded, False: uncoded}, {True: times, False: times}, units, orders)
+
+
+def _cells_in_order(
+    encoded: EncodedTables, which: int, columns: Sequence[str], binned: Sequence[bool], *, ordered: bool
+) -> Cells:
+    """Return the cells of a table, in an order that follows from them where that is wanted."""
+    cells = cells_of(encoded, which, columns, binned)
+    if not ordered or not cells.codes:
+        return cells
+    order = in_order(cells.codes, cells.times)
+    return Cells([c[order] for c in cells.codes], None if cells.times is None else cells.times[order])
+
+
+def _of_rows(encoded: EncodedTables, which: int, columns: Sequence[str], order: Ints | None = None) -> list[Codes]:
+    """Return the codes of each row of a table, every value apart."""
+    codes = [encoded.codes_in(c, which, binned=False) for c in columns]
+    return codes if order is None else [c[order] for c in codes]
 
 
 def cells_of(encoded: EncodedTables, which: int, columns: Sequence[str], binned: Sequence[bool]) -> Cells:

@@ -58,7 +58,7 @@ def matched_rows(case: Case, columns: Sequence[str]) -> Matched:
     if coded is None:
         table = case.contingency(columns, (), binned=False)
         return _matched(table, [_told(table)])
-    return _in_parts(coded, sorted(columns))
+    return _in_parts(coded, sorted(columns), [case.order_of_people(i) for i in range(len(case.tables))])
 
 
 def bytes_to_match(case: Case, columns: Sequence[str]) -> int:
@@ -92,8 +92,8 @@ def _matched(table: ContingencyTable, told: Sequence[_Told]) -> Matched:
 # ---------------------------------------------------------------- part by part
 
 
-def _in_parts(case: Case, columns: Sequence[str]) -> Matched:
-    """Return the same from the codes of rows in files."""
+def _in_parts(case: Case, columns: Sequence[str], orders: Sequence[Ints | None]) -> Matched:
+    """Return the same from the codes of rows in files; `orders` says in which order people have their units."""
     n_parts = _n_parts(sum(t.n_rows for t in case.tables))
     parts = [_part_of_each(case.encoded, i, columns, n_parts) for i in range(len(case.tables))]
     flags = [np.zeros(t.n_rows, dtype=np.int8) for t in case.tables] if case.unit is not None else []
@@ -106,6 +106,7 @@ def _in_parts(case: Case, columns: Sequence[str]) -> Matched:
         told.append(_told(table))
         for flag, own, cells in zip(flags, rows, table.cells, strict=False):
             flag[own] = equalled[cells]
+    flags = [flag if order is None else flag[order] for flag, order in zip(flags, orders, strict=False)]
     return _matched(_by_match(n_rows, flags, case.has_holdout), told)
 
 

@@ -26,6 +26,7 @@ from divulge.cli import (
     tables,
 )
 from divulge.cli.root import cli
+from divulge.cli.termination import STATUS, terminable, was_terminated
 from divulge.core.errors import DivulgeError, shortened
 from divulge.core.private_folders import remove_private_folders
 
@@ -37,11 +38,18 @@ __all__ = [
 
 def main() -> None:
     """Run the command line; a mistake in the input ends with one message and exit status 2."""
+    with terminable():
+        _run()
+
+
+def _run() -> NoReturn:
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort as abort:
         _leave(abort.__cause__)
+    except KeyboardInterrupt:  # before or after the command itself
+        _leave(None)
     except click.ClickException as error:
         _show(error)
         sys.exit(2)
@@ -117,12 +125,13 @@ def _own_words() -> set[str]:
 def _leave(cause: BaseException | None) -> NoReturn:
     """Print what is kept of an interrupted run, and exit without waiting for running threads."""
     kept, planned = getattr(cause, "kept", 0), getattr(cause, "planned", 0)
-    message = "interrupted; nothing was written."
+    by, status = ("ended by SIGTERM", STATUS) if was_terminated() else ("interrupted", 130)
+    message = f"{by}; nothing was written."
     if kept:
         what = getattr(cause, "what", "tests")
-        message = f"interrupted; {kept} of {planned} {what} are kept; repeat the command with --resume to continue."
+        message = f"{by}; {kept} of {planned} {what} are kept; repeat the command with --resume to continue."
     click.echo(f"divulge: {message}", err=True)
     remove_private_folders()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(130)
+    os._exit(status)

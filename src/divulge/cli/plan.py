@@ -41,7 +41,7 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
     Rows, columns, memory, time, the tests of each attack, who is asked, and the smallest excess that these numbers of
     people show. Of the files only headers, counts of lines and some thousand rows are read.
 
-    Exit status: 0 the run fits into memory, 2 it does not, or unusable input.
+    Exit status: 0 the run fits into memory and onto the disk, 2 it does not, or unusable input.
     """
     from divulge.report.documents.terminal import clean
     from divulge.run.forecast import plan as planned
@@ -66,5 +66,5 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
         except (OSError, UnicodeError) as error:
             raise cannot_write("--json", error, "file") from None
     click.echo("\n".join(clean(line) for line in str(told).splitlines()))
-    if not told.fits:
+    if not (told.fits and told.fits_on_disk):
         sys.exit(2)

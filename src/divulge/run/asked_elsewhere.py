@@ -11,11 +11,14 @@ from divulge.case.case import Case
 from divulge.case.code_files import CodeFolder, bytes_of_codes, free_on_disk
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
+from divulge.run.disk import check_disk, on_disk, on_disk_at_most
 from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
 from divulge.run.plan import Plan
+from divulge.run.resumed import as_before
 from divulge.run.searched_bytes import bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
+from divulge.tables.engines import spill_into
 from divulge.tables.frames import Table
 
 __all__ = [
@@ -87,6 +90,14 @@ class Rows:
     """What of the rows of a run lies in files, until it ends."""
 
     folder: CodeFolder | None = None
+    engine: CodeFolder | None = None
+    """Where engines write what does not fit into memory."""
+
+    def spill_engines(self, tables: Sequence[Table | None], options: RunOptions) -> None:
+        """Have DuckDB write what does not fit into memory to the folder that is named for this."""
+        if options.spill is not None and options.engine == "duckdb":
+            self.engine = CodeFolder(options.spill)
+            spill_into(tables, self.engine.path)
 
     def search_by_blocks(self, case: Case, options: RunOptions) -> None:
         """Have the indices of a case written to a private folder and searched block by block, if one is named.
@@ -95,8 +106,11 @@ class Rows:
         ------
         SettingError
             There is no such folder, or nothing can be written there.
+        SizeError
+            Its disk has no room for them.
         """
         if options.spill is not None and case.in_memory:
+            check_disk(on_disk(case, (), options, 0), options)
             self.folder = CodeFolder(options.spill)
             case.encoded.spill = Spill(self.folder.path)
 
@@ -116,15 +130,20 @@ class Rows:
         Raises
         ------
         SettingError, SizeError, TableError
-            As `codes_in_files`.
+            As `check_disk` and `codes_in_files`.
         """
         if not asks_elsewhere(options) or options.sample is None:
             return options
         if not any(CATALOGUE[t.attack].sampled for t in plan.tasks):
             return replace(options, people=NOBODY)
+        codes = bytes_of_codes(case.encoded, case.columns)
+        told = on_disk(case, plan.attacks, options, codes)
+        free = check_disk(told, options)
+        before(
+            f"the codes of all rows are written to a private folder, {in_bytes(codes)}, and removed at the end; with "
+            f"what is searched about {in_bytes(told.needed)} are needed there, and {in_bytes(free)} are free"
+        )
         self.folder = CodeFolder(options.spill)
-        needed = bytes_of_codes(case.encoded, case.columns)
-        before(f"the codes of all rows are written to a private folder, {in_bytes(needed)}, and removed at the end")
         what = "writing the codes of all rows"
         case.encoded.spill = Spill(self.folder.path)
         asked = ask_where_they_are(case, options.sample, self.folder, lambda done, total: progress(what, done, total))
@@ -134,8 +153,8 @@ class Rows:
 
     def remove(self) -> None:
         """Remove the files."""
-        if self.folder is not None:
-            self.folder.remove()
+        for folder in filter(None, (self.folder, self.engine)):
+            folder.remove()
 
 
 def _leave_out_beyond(asked: Case, plan: Plan) -> None:
@@ -213,9 +232,11 @@ def people_of_engine(case: Case, options: RunOptions) -> tuple[RunOptions, list[
     there, rows = room(), [case.n_rows("real"), case.n_rows("holdout")]
     by_rows = all(t.counting is not None for t in case.tables)
     free = None if there is None else there.free
+    before = as_before(options)
     asking = with_default_people(options, rows, len(case.columns), free, by_rows=by_rows)
+    asking = asking if before is options or not by_rows else before
     if options.people is not None or asking.people == NOBODY:
         return asking, nobody_in_words(options, asking, by_rows=by_rows)
-    if bytes_of_codes(case.encoded, case.columns) > free_on_disk(options.spill):
+    if on_disk_at_most(case, asking, bytes_of_codes(case.encoded, case.columns)) > free_on_disk(options.spill):
         return replace(options, people=NOBODY), [NO_DISK]
     return asking, [DEFAULT] if asking.sample is not None and max(rows) > asking.sample else []

@@ -36,7 +36,7 @@ from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.asked_elsewhere import Rows, check_opened, people_of_engine
 from divulge.run.budget import Clock, notes_on_time, told_left_out
-from divulge.run.checkpoints import CheckpointStore, Interrupted
+from divulge.run.checkpoints import Interrupted
 from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
@@ -48,6 +48,7 @@ from divulge.run.positive_control import KINDS, check_share
 from divulge.run.positive_control import positive_control as controlled
 from divulge.run.reach import reach_in_words
 from divulge.run.records import exposed_strangers, per_record
+from divulge.run.resumed import store_of
 from divulge.run.run_time import size_in_words, time_left_of
 from divulge.run.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
 from divulge.run.scope import not_compared
@@ -168,7 +169,8 @@ def assess(
         hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
     resume
         Whether results in that folder are used. The report equals that of a run without interruption, except for the
-        times. Results of other tables or other settings are not used.
+        times. Results of other tables or other settings are not used; where an engine counts, whose runs are long, a
+        table that has changed is an error.
     beyond_memory
         Whether to begin although the run is not expected to fit into the memory that this process may use.
     engine
@@ -278,17 +280,14 @@ class _Assessing:
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
-        elsewhere = counts_elsewhere(options)
-        if elsewhere:
+        if counts_elsewhere(options):
             keep_counted(plan, options)
             self.progress("counting the tables where they are", 0, 1)
             options = self.rows.ask(case, plan, options, self.progress, self.before)
             gather(case, plan, options)
         self.options = options
         told = self._told(case, plan)
-        # made after the settings are checked, so that a mistake in them leaves no folder behind
-        keep = None if elsewhere else options.keep
-        store = None if keep is None else CheckpointStore(keep, resume=options.resume)
+        store = store_of(case, self.attacker, self.reading, options)
         watch.time = time_left_of(case, plan, options, clock)
         runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs)
         found = self._kept(case, plan, runner, failing)
@@ -330,6 +329,7 @@ class _Assessing:
         holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         check_opened(self.options, (real, synthetic, holdout))
+        self.rows.spill_engines((real, synthetic, holdout), self.options)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout

@@ -34,10 +34,10 @@ __all__ = ["LARGEST", "Checkpoint", "fits", "from_bytes", "to_bytes"]
 LARGEST = 2**29
 """Bytes of a file, and of its content, above which a test is neither kept nor read."""
 
-_HEAD = b"divulge kept 2\n"
+_HEAD = b"divulge kept 3\n"
 _BODY = len(_HEAD) + hashlib.sha256().digest_size
 _COMPARISONS = (Comparison, Attraction, Isolation, Paired, Judgement)
-_DTYPES = ("<f8", "<i8", "|b1")
+_DTYPES = ("<f8", "<i8", "|b1", "|u1", "<u2", "<u4")
 
 
 class Checkpoint(NamedTuple):
@@ -47,11 +47,18 @@ class Checkpoint(NamedTuple):
     coded: tuple[str, ...]
 
 
-class _Individual(msgspec.Struct, frozen=True):
-    real: NDArray[np.float64]
-    holdout: NDArray[np.float64] | None = None
-    real_times: NDArray[np.int64] | None = None
-    holdout_times: NDArray[np.int64] | None = None
+class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Scores of people, one by one or coded."""
+
+    values: NDArray[np.float64]
+    codes: NDArray[np.unsignedinteger[Any]] | None = None
+
+
+class _Individual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    real: _Kept
+    holdout: _Kept | None = None
+    real_times: NDArray[np.integer[Any]] | None = None
+    holdout_times: NDArray[np.integer[Any]] | None = None
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -168,7 +175,9 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Individual):
-        return _Individual(value.real, value.holdout, value.real_times, value.holdout_times)
+        real, holdout = value.kept
+        own = None if holdout is None else _kept(holdout)
+        return _Individual(_kept(real), own, _narrow(value.real_times), _narrow(value.holdout_times))
     if isinstance(value, np.ndarray) and value.dtype.str in _DTYPES:
         return _Array(value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
     raise TypeError(f"{type(value).__name__} is not kept")
@@ -178,7 +187,9 @@ def _decoded(kind: Any, value: Any) -> Any:
     """Return an array, or the scores of people, for a field that is declared as such."""
     if kind is Individual:
         of = msgspec.convert(value, _Individual, dec_hook=_decoded)
-        return Individual(real=of.real, holdout=of.holdout, real_times=of.real_times, holdout_times=of.holdout_times)
+        holdout, times = None if of.holdout is None else _scores(of.holdout), (of.real_times, of.holdout_times)
+        real_times, holdout_times = (None if t is None else t.astype(np.int64, copy=False) for t in times)
+        return Individual(real=_scores(of.real), holdout=holdout, real_times=real_times, holdout_times=holdout_times)
     if get_origin(kind) is not np.ndarray:
         raise ValueError("no array is expected here")
     array = msgspec.convert(value, _Array)
@@ -190,15 +201,41 @@ def _decoded(kind: Any, value: Any) -> Any:
     return np.frombuffer(array.data, dtype=dtype).reshape(array.shape).copy()
 
 
+def _kept(scores: Scores) -> _Kept:
+    return _Kept(scores.values, scores.codes) if isinstance(scores, CodedScores) else _Kept(scores)
+
+
+def _scores(kept: _Kept) -> Scores:
+    if kept.codes is None:
+        return kept.values
+    plain = kept.values.ndim == kept.codes.ndim == 1 and kept.codes.dtype.kind == "u"
+    if not plain or (kept.codes.size and kept.codes.max() >= len(kept.values)):
+        raise ValueError("no codes of these scores")
+    return CodedScores(kept.values, kept.codes)
+
+
+def _narrow(times: NDArray[np.int64] | None) -> NDArray[Any] | None:
+    """Return how many records each score stands for in as few bytes as hold them."""
+    if times is None:
+        return None
+    fits_into = (d for d in (np.uint8, np.uint16, np.uint32) if times.max(initial=0) <= np.iinfo(d).max)
+    return times.astype(next(fits_into, np.int64))
+
+
 def fits(results: Sequence[Result], attack: str, n_real: int, n_holdout: int) -> bool:
-    """Return whether results are of an attack, and have a score for each person."""
+    """Return whether results are of an attack, and have a score for each person, or for people of equal records."""
     return all(
-        r.attack == attack and (r.individual is None or _fits(r.individual.kept, (n_real, n_holdout))) for r in results
+        r.attack == attack and (r.individual is None or _fits(r.individual, (n_real, n_holdout))) for r in results
     )
 
 
-def _fits(scores: tuple[Scores, Scores | None], n_rows: tuple[int, int]) -> bool:
-    return all(
-        s is None or ((isinstance(s, CodedScores) or s.ndim == 1) and len(s) == n)
-        for s, n in zip(scores, n_rows, strict=True)
-    )
+def _fits(individual: Individual, n_rows: tuple[int, int]) -> bool:
+    times = individual.real_times, individual.holdout_times
+    return all(_is_of(s, t, n) for s, t, n in zip(individual.kept, times, n_rows, strict=True) if s is not None)
+
+
+def _is_of(scores: Scores, times: NDArray[np.int64] | None, n: int) -> bool:
+    """Return whether scores are of so many people."""
+    if not isinstance(scores, CodedScores) and scores.ndim != 1:
+        return False
+    return len(scores) == n if times is None else times.shape == (len(scores),) and int(times.sum()) == n

@@ -12,15 +12,33 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
 from divulge.core.atomic_write import open_regular, replaced, why_not
-from divulge.core.errors import SettingError
+from divulge.core.errors import SettingError, TableError
+from divulge.core.result import Individual, Result
 from divulge.run.checkpoint_format import LARGEST, Checkpoint, from_bytes, to_bytes
 
-__all__ = ["CheckpointStore", "Interrupted", "can_keep", "discard", "file_name", "key_of"]
+__all__ = ["About", "CheckpointStore", "Interrupted", "about_of", "can_keep", "discard", "file_name", "key_of"]
 
 _SUFFIX = ".kept"
 _UNFINISHED = ".kept-part"
 _PRIVATE = 0o700
+_ABOUT = "about" + _SUFFIX
+
+
+class About(msgspec.Struct, frozen=True):
+    """What the kept tests of a run by an engine are about."""
+
+    settings: str
+    """A hash of the settings."""
+    tables: dict[str, str]
+    """A hash of each table, by role."""
+    people: int | None = None
+    """How many people are asked at most; None where nobody is."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -57,6 +75,7 @@ class CheckpointStore:
         self.names: set[str] = set()
         """Tests of this run that are in the folder."""
         self.notes: list[str] = []
+        self._times: list[NDArray[np.int64]] = []
         _make_private(self.folder)
 
     def get(self, key: str) -> Checkpoint | None:
@@ -70,7 +89,47 @@ class CheckpointStore:
             self.refuse(key)
             return None
         self.names.add(key)
-        return found
+        return found._replace(results=tuple(map(self._sharing, found.results)))
+
+    def check_tables(self, about: About) -> None:
+        """Write what the tests of this run are about.
+
+        Raises
+        ------
+        TableError
+            The folder has tests of the same settings about another table, and they were to be used.
+        """
+        before = about_of(self.folder) if self.resume else None
+        if before is not None and before.settings == about.settings:
+            changed = [role for role, own in about.tables.items() if before.tables.get(role, own) != own]
+            if changed:
+                raise TableError(
+                    f"resume: the {changed[0]} table is not as it was when the results in {self.folder.name} were "
+                    "kept. hint: without --resume the run begins anew."
+                )
+        try:
+            replaced(self.folder / _ABOUT, msgspec.json.encode(about), mode=0o600, suffix=_UNFINISHED)
+        except OSError as error:
+            self._say(f"keep: a test could not be kept ({why_not(error)}); --resume would make it again")
+
+    def _sharing(self, result: Result) -> Result:
+        """Return a result whose counts of equal records are those of the results before, which have the same."""
+        own = result.individual
+        if own is None or own.real_times is None:
+            return result
+        real, holdout = own.kept
+        shared = Individual(
+            real=real, holdout=holdout, real_times=self._once(own.real_times),
+            holdout_times=None if own.holdout_times is None else self._once(own.holdout_times),
+        )  # fmt: skip
+        return replace(result, individual=shared)
+
+    def _once(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        for known in self._times:
+            if np.array_equal(known, times):
+                return known
+        self._times.append(times)
+        return times
 
     def refuse(self, key: str) -> None:
         """Say that the file of a test cannot be used."""
@@ -89,6 +148,19 @@ class CheckpointStore:
     def _say(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def about_of(folder: str | Path) -> About | None:
+    """Return what the tests kept in a folder are about; None where no run by an engine kept any there.
+
+    Examples
+    --------
+    >>> about_of("no such folder")
+    """
+    try:
+        return msgspec.json.decode(_content(Path(folder) / _ABOUT), type=About)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
 
 
 def can_keep(folder: str | Path) -> bool:

@@ -55,8 +55,7 @@ def check_counted(options: RunOptions) -> None:
     if not counts_elsewhere(options):
         return
     asked = {
-        "positive_control": options.positive_control is not None, "resume": options.resume,
-        "fidelity_models": options.fidelity_models,
+        "positive_control": options.positive_control is not None, "fidelity_models": options.fidelity_models,
     }  # fmt: skip
     if refused := next((name for name, given in asked.items() if given), None):
         raise SettingError(
@@ -108,7 +107,7 @@ def gather(case: Case, plan: Plan, options: RunOptions) -> None:
                 raise
             continue
         plan.leave_out({t.attack: NO_ROOM_TO_COUNT for t in tasks if t not in some})
-        case.gather(counted, compared)
+        case.gather(counted, compared, ordered=options.keep is not None)
         return
     plan.leave_out(dict.fromkeys((t.attack for t in tasks), NO_ROOM_TO_COUNT))
 

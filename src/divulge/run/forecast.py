@@ -13,7 +13,6 @@ from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import free_on_disk
-from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Schema, column_names
 from divulge.run.asked_elsewhere import (
@@ -25,6 +24,7 @@ from divulge.run.asked_elsewhere import (
 )
 from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
 from divulge.run.counted import check_counted, keep_counted
+from divulge.run.disk import on_disk, on_disk_at_most
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
 from divulge.run.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, listed
@@ -39,9 +39,6 @@ from divulge.tables.readers import opened
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "limit_of", "outlook_of", "plan", "prepared", "sizes_of"]
-
-_BYTES_OF_INDEX, _BYTES_OF_INDEXED_CELL = 80, 6  # of a row of an index in files, 170 with 15 columns
-_BYTES_OF_WALKED, _BYTES_OF_WALKED_CELL = 90, 10  # of a row of blocks that all targets are searched in
 
 
 class Sizes(NamedTuple):
@@ -202,7 +199,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
     told = _nobody(named, options, sizes)
     case, planned, whole = prepared(sizes, attacker, reading, options)
     disk_free = _free_on_disk(options)
-    if _codes_do_not_fit(case, options, named.people is None, disk_free):
+    if _has_no_disk(case, options, named.people is None, disk_free):
         options, told = replace(options, people=NOBODY), [NO_DISK]
         case, planned, whole = prepared(sizes, attacker, reading, options)
     limit = None if there is None else sizes.limit(there)
@@ -214,7 +211,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         that_fit = _that_fit(whole, of, limit)
         asked = _asked(options, of, that_fit)
         work = whole.of_people(sum(asked) / sum(of))
-    disk, blocks = _in_files(case, planned, options)
+    disk, blocks = on_disk(case, planned.attacks, options, _of_codes(case))
     timed = replace(work, attacks=work.attacks and options.engine not in COUNTING)  # no engine searches all rows
     n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
     runs = 1 if options.positive_control is None else 1 + len(KINDS)
@@ -268,24 +265,6 @@ def _bytes_of(work: Work, options: RunOptions) -> int:
     return expected_bytes(replace(work, membership=work.membership and options.engine not in COUNTING))
 
 
-def _in_files(case: Case, planned: Plan, options: RunOptions) -> tuple[int, int]:
-    """Return about how many bytes of codes and indices are written, and the blocks of the largest index."""
-    n, m = case.n_rows("synthetic"), case.n_rows("real") + case.n_rows("holdout")
-    spill, columns = Spill(Path()), len(case.schema.usable())
-    each = _BYTES_OF_INDEX + _BYTES_OF_INDEXED_CELL * columns
-    if options.engine in COUNTING:
-        if options.sample is None or not any(CATALOGUE[a].sampled for a in planned.attacks):
-            return 0, 0
-        walked = _BYTES_OF_WALKED + _BYTES_OF_WALKED_CELL * columns if spill.blocks(n) > 1 else 0
-        # beside its index: values as numbers, their order and hashes; the cells of two halves
-        a_row = {"membership": each + 12 * columns + 20, "linkability": 2 * (each + 40), "inference": walked}
-        searched = [name for name in a_row if name in planned.attacks]
-        return _of_codes(case) + n * sum(map(a_row.__getitem__, searched)), spill.blocks(n if searched else 0)
-    if options.spill is None:
-        return 0, 0
-    return each * (n + 2 * m), spill.blocks(max(n, m))
-
-
 def _of_codes(case: Case) -> int:
     """Return how many bytes the codes of all rows take, about."""
     each = sum(narrowest(round(levels_of(case, c)) + 1).itemsize for c in case.columns)
@@ -300,10 +279,10 @@ def _free_on_disk(options: RunOptions) -> int | None:
         return None
 
 
-def _codes_do_not_fit(case: Case, options: RunOptions, by_default: bool, free: int | None) -> bool:
-    """Return whether an engine that nobody told to ask people finds no room for the codes of all rows."""
+def _has_no_disk(case: Case, options: RunOptions, by_default: bool, free: int | None) -> bool:
+    """Return whether an engine that nobody told to ask people finds no room on the disk for that."""
     asked = by_default and options.engine in BY_ROWS and options.sample is not None
-    return asked and free is not None and _of_codes(case) > free
+    return asked and free is not None and on_disk_at_most(case, options, _of_codes(case)) > free
 
 
 def _needed_in_files(work: Work, options: RunOptions) -> int | None:

@@ -1,120 +1,21 @@
-"""How much memory this process may use: limits of the process and of its container, and what the machine has free."""
+"""How much memory a run may use."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from divulge.core.memory import CGROUPS, PROC, Room, in_bytes, room_left
 from divulge.run.measured_cost import ADDRESS_SPACE
 
 __all__ = ["Room", "in_bytes", "room"]
 
-_PROC = Path("/proc")
-_CGROUPS = Path("/sys/fs/cgroup")
-_UNLIMITED = 1 << 60  # control groups of the first version write a limit near 2**63 where there is none
-_UNITS = ((10**9, "GB"), (10**6, "MB"))
 
-
-class Room(NamedTuple):
-    """How much memory this process may take beyond what it has."""
-
-    free: int
-    """Bytes."""
-    used: int
-    """Bytes in memory now."""
-    why: str
-    """What sets the limit, in words."""
-
-
-def room(proc: Path = _PROC, cgroups: Path = _CGROUPS) -> Room | None:
+def room(proc: Path = PROC, cgroups: Path = CGROUPS) -> Room | None:
     """Return how much memory this process may still take; None where the system does not tell.
-
-    The least counts of: the limit on its address space (`ulimit -v`), the limits of its control groups (containers,
-    batch systems), and the memory that the machine has available.
 
     Parameters
     ----------
     proc, cgroups
         Where the system tells of processes and of control groups.
     """
-    status = _fields(proc / "self" / "status")
-    used, mapped = status.get("VmRSS", 0), status.get("VmSize", 0)
-    found = [*_of_process(used, mapped), *_of_groups(proc, cgroups)]
-    if (available := _fields(proc / "meminfo").get("MemAvailable")) is not None:
-        found.append((available, "the machine has no more free"))
-    if not found:
-        return None
-    free, why = min(found)
-    return Room(max(0, free), used, why)
-
-
-def in_bytes(n: float) -> str:
-    """Return a number of bytes in words, two digits.
-
-    Examples
-    --------
-    >>> in_bytes(350_000_000), in_bytes(1_249_000_000), in_bytes(61e9), in_bytes(1000)
-    ('350 MB', '1.2 GB', '61 GB', '1 MB')
-    """
-    size, unit = next(((s, u) for s, u in _UNITS if n >= s), _UNITS[-1])
-    return f"{float(f'{max(n, size) / size:.2g}'):,g} {unit}"
-
-
-def _of_process(used: int, mapped: int) -> Iterator[tuple[int, str]]:
-    """Yield what the limits on address space and on data leave, less what is mapped and never used."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
-        limit = resource.getrlimit(kind)[0]
-        if 0 <= limit < _UNLIMITED:  # -1 is no limit
-            yield limit - used - max(ADDRESS_SPACE, mapped - used), "the process has a limit on its address space"
-
-
-def _of_groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
-    """Yield what the control groups of this process leave, each with those above it."""
-    try:
-        lines = (proc / "self" / "cgroup").read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, kinds, path = line.split(":", 2)
-        if kinds == "":  # the second version
-            names, top = ("memory.max", "memory.current", "inactive_file"), cgroups
-        elif "memory" in kinds.split(","):
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            top = cgroups / "memory"
-        else:
-            continue
-        # inside a container the path may be that of the host, and its own limits stand at the top
-        own = [top.joinpath(*Path(path).parts[1:])]
-        for folder in dict.fromkeys([*own, *own[0].parents, top]):
-            if folder == top or top in folder.parents:
-                yield from _of_group(folder, *names)
-
-
-def _of_group(folder: Path, limit: str, used: str, cached: str) -> Iterator[tuple[int, str]]:
-    try:
-        most = int((folder / limit).read_text())
-        taken = int((folder / used).read_text())
-    except (OSError, ValueError):  # "max" is no limit
-        return
-    if most < _UNLIMITED:
-        yield most - taken + _fields(folder / "memory.stat").get(cached, 0), "its container has a limit"
-
-
-def _fields(path: Path) -> dict[str, int]:
-    """Return the numbers of a file of names and numbers, in bytes."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError:
-        return {}
-    out = {}
-    for line in lines:
-        name, *rest = line.replace(":", " ").split()
-        if rest and rest[0].isdigit():
-            out[name] = int(rest[0]) * (1024 if rest[-1] == "kB" else 1)
-    return out
+    return room_left(proc, cgroups, ADDRESS_SPACE)

@@ -15,6 +15,7 @@ import msgspec
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
+from divulge.case.contents import contents
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError
 from divulge.core.process_wide import one_thread, return_memory
@@ -250,10 +251,9 @@ def _told(attack: str, answers: Sequence[Answer]) -> Finished:
 def _about(people: People) -> str:
     """Return a hash of everything but the task that the results of a case depend on."""
     case = people.case
-    tables = [case.encoded.fingerprint(i) for i in range(len(case.tables))]
     schema = msgspec.json.encode(case.schema).decode()
-    return key_of([__version__, str(package_versions()), *tables, schema, str(case.seed), repr(float(case.level)),
-                   repr(case.missing), str(case.reveal_values), _size(people)])  # fmt: skip
+    return key_of([__version__, str(package_versions()), case.engine or "", *contents(case), schema, str(case.seed),
+                   repr(float(case.level)), repr(case.missing), str(case.reveal_values), _size(people)])  # fmt: skip
 
 
 def _size(people: People) -> str:

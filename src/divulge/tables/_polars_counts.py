@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from divulge.core.private_folders import PrivateFolder
 from divulge.tables.counting import PART, PARTS, Codes, Edges, Floats, Ints, Numbers, Spread, divided, narrowed
 from divulge.tables.numeric_types import NumericType, numeric_type
 
@@ -183,9 +182,12 @@ def _parts(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     if hasattr(lazy, "collect_batches"):
         yield from lazy.collect_batches(chunk_size=PART, maintain_order=False, engine="streaming")
         return
-    with tempfile.TemporaryDirectory(prefix="divulge-") as folder:
-        file = Path(folder) / "codes.parquet"
+    folder = PrivateFolder("divulge-")
+    try:
+        file = folder.path / "codes.parquet"
         lazy.sink_parquet(file, row_group_size=PART, compression="uncompressed", maintain_order=False)
         rows = pl.scan_parquet(file, glob=False)
         for first in range(0, int(rows.select(pl.len()).collect().item()), PART):
             yield rows.slice(first, PART).collect()
+    finally:
+        folder.remove()

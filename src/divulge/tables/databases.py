@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from divulge.core.errors import FrameError, TableError
 from divulge.core.result import tidy
+from divulge.tables._duckdb_counts import is_new, settled
 
 __all__ = ["engine_of", "in_database", "relation_in", "table_in_base"]
 
@@ -56,10 +58,17 @@ def table_in_base(path: str | PathLike[str], role: str) -> tuple[Any, str]:
     file, table = Path(named["file"]), named["table"]
     where = f"{role}: {tidy(file.name)}"
     duckdb = engine_of(where)
-    if not file.is_file():
-        raise TableError(f"{where}: no such file in {str(file.parent)!r}. hint: check the path.")
     try:
-        base = duckdb.connect(str(file), read_only=True)
+        is_there = file.is_file()
+    except OSError as error:
+        raise TableError(f"{where}: cannot be read: {error.strerror}. hint: check the path.") from None
+    if not is_there:
+        raise TableError(f"{where}: no such file in {str(file.parent)!r}. hint: check the path.")
+    connect = partial(duckdb.connect, str(file), read_only=True)
+    try:
+        # the settings of a base that the user has open are the user's
+        alone = is_new(connect, duckdb.ConnectionException)
+        base = settled(connect()) if alone else connect()
     except duckdb.Error:
         raise TableError(
             f"{where}: DuckDB cannot open it. hint: is it a DuckDB file, of a version that the installed DuckDB reads, "

@@ -22,6 +22,9 @@ _UNLIKE = re.compile("SchemaError|ColumnNotFoundError|SchemaFieldNotFoundError|S
 """Kinds of errors of polars where files or frames that make one table have other columns or types."""
 _UNLIKE_FRAMES = re.compile("inputs should all have the same schema|'union'|'concat'")
 
+_LOST = re.compile("ExecutorLostFailure|failed the maximum allowable number of times")
+"""What Spark writes where executors are lost more often than it tries a task again."""
+
 _FILES = "a file may be damaged: write it again; engine='memory' says which; or cast columns of a rare type to text."
 
 
@@ -62,6 +65,11 @@ def engine_error(error: BaseException, role: str, *, in_files: bool = False) -> 
         return TableError(
             f"{role}: the engine that holds the table broke off while it read, as polars does where a file is damaged "
             "or changes meanwhile. hint: run again on a copy that nothing writes to, or write the file again."
+        )
+    if kind in ("Py4JJavaError", "SparkException", "SparkConnectGrpcException") and _LOST.search(str(error)):
+        return TableError(
+            f"{role}: Spark lost its executors as often as it tries a task. hint: give them more memory "
+            "(spark.executor.memory, spark.executor.memoryOverhead), or look into their logs why they ended."
         )
     what = _FILES if in_files else "collect the table first, or cast columns of a rare type to text."
     return TableError(f"{role}: the engine that holds the table failed with a {kind}. hint: {what}")

@@ -24,7 +24,7 @@ from divulge.tables.frames import Table, _check_rows, _text_names, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
-__all__ = ["check_engine", "counted", "counted_path"]
+__all__ = ["check_engine", "counted", "counted_path", "spill_into"]
 
 _T = TypeVar("_T")
 _SPARK = ("pyspark", "pyspark[connect]")  # as narwhals calls them
@@ -36,6 +36,13 @@ def check_engine(engine: Any) -> None:
     """Raise a `SettingError` unless `engine` is one of `ENGINES`."""
     if engine not in ENGINES:
         raise SettingError(f"engine: no such engine. hint: one of {', '.join(ENGINES)}.")
+
+
+def spill_into(tables: Sequence[Table | None], folder: Path) -> None:
+    """Have the engines of tables write what does not fit into memory to a folder, each to one of its own."""
+    for i, table in enumerate(tables):
+        if table is not None and isinstance(table.counting, _Unchanged):
+            table.counting.spill_into(folder / str(i))
 
 
 def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> Table:
@@ -59,7 +66,7 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
             )
         base, source = table_in_base(path, role)
         names = answered(role, lambda: [str(row[0]) for row in base.execute(f"describe {source}").fetchall()])
-        return _table(role, names, lambda: DuckdbCounts(settled(base), source, len(names)))
+        return _table(role, names, lambda: DuckdbCounts(base, source, len(names)))
     files = _files(path, role, engine, is_table)
     names = _columns(files, path, role)
     if engine == "duckdb":
@@ -178,6 +185,12 @@ class _Unchanged:
             n_rows += len(part[0])
             yield part
         self._check(n_rows)
+
+    def spill_into(self, folder: Path) -> None:
+        """Have the engine write what does not fit into memory to a folder, where it can be told."""
+        counting = self._counting
+        if isinstance(counting, DuckdbCounts):
+            self._answered(lambda: counting.spill_into(folder))
 
     def _answered(self, ask: Callable[[], _T]) -> _T:
         return answered(self._role, ask, in_files=bool(self._files))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -44,16 +45,27 @@ def in_files(path: str | PathLike[str], role: str, is_table: Callable[[Path], bo
     Raises
     ------
     TableError
-        There is no table.
+        There is no table, or a folder may not be read: its rows would be missing without a word.
     """
     place = Path(path)
-    found = place.rglob("*") if place.is_dir() else (Path(p) for p in glob.glob(str(path), recursive=True))
+    found = _below(place, role) if place.is_dir() else (Path(p) for p in glob.glob(str(path), recursive=True))
     start = len(place.parts) if place.is_dir() else 0
     files = [p for p in found if p.is_file() and is_table(p) and not _hidden(p.parts[start:])]
     if not files:
         what = "the folder has no table" if place.is_dir() else "no table has a name of this pattern"
         raise TableError(f"{role}: {tidy(place.name or path)}: {what}. hint: CSV, Parquet, Arrow or Excel files.")
     return sorted(files)
+
+
+def _below(folder: Path, role: str) -> Iterator[Path]:
+    """Yield all files in a folder and in those in it."""
+
+    def refuse(error: OSError) -> None:
+        where = Path(error.filename or folder).name
+        raise TableError(f"{role}: {tidy(where)}: cannot be read: {error.strerror}. hint: check the path.")
+
+    for place, _, names in os.walk(folder, onerror=refuse):
+        yield from (Path(place) / name for name in names)
 
 
 def _hidden(parts: Sequence[str]) -> bool:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect, table_of
-from divulge.tables.many_files import in_files, in_names, is_several, with_rows
+from divulge.tables.many_files import in_files, is_several, joined, with_rows
 from divulge.tables.readers import (
     ARROW,
     PARQUET,
@@ -34,8 +35,10 @@ from divulge.tables.readers import (
 
 __all__ = ["TableSize", "size_of"]
 
+Ints = NDArray[np.int64]
+
 _ROWS = 4000  # of the sample: kinds of columns, and how often values repeat
-_SLICES = 4  # places of a file or frame that the sample is taken from
+_SLICES = 16  # places of a table that the sample is taken from: rows may be sorted, by date or by region
 _HEAD = 1 << 20  # bytes of a text file that the sample is taken from
 _BLOCK = 1 << 24
 
@@ -119,7 +122,7 @@ def _head_of(table: Table) -> Table:
     return replace(some, n_rows=some.frame.height)
 
 
-def _places(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _places(n: int) -> Ints:
     """Return row numbers of the sample: slices at equal distances, or all rows."""
     if n <= _ROWS:
         return np.arange(n)
@@ -128,25 +131,45 @@ def _places(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _of_file(path: Path, role: str, missing: Sequence[str]) -> TableSize:
+    part = _part(path, role, missing)
+    return TableSize(part.rows, part.exact, part.some(_places(part.rows)), part.file_bytes, 0)
+
+
+class _Part(NamedTuple):
+    """A file of a table."""
+
+    rows: int
+    exact: bool
+    file_bytes: int
+    some: Callable[[Ints], Table]
+    """Gives the rows with some numbers, ascending; of a text file about as many of its first."""
+
+
+def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     suffix = checked_file(path, role)
-    if suffix in TEXT:
-        return _of_text(path, suffix, role, missing)
     if suffix in (*PARQUET, *ARROW):
-        scan = pl.scan_parquet if suffix in PARQUET else pl.scan_ipc
         try:
-            lazy = scan(path)
-            n = int(lazy.select(pl.len()).collect().item())
-            if n:
-                parts = [lazy.slice(int(p[0]), len(p)).collect() for p in np.split(_places(n), _breaks(n))]
-                return TableSize(n, True, table_of(pl.concat(parts), role), 0, 0)
+            lazy = pl.scan_parquet(path, glob=False) if suffix in PARQUET else pl.scan_ipc(path)
+            if n := int(lazy.select(pl.len()).collect().item()):
+                return _Part(n, True, 0, lambda rows: table_of(_rows_of(lazy, rows), role))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             pass  # a stream of Arrow, or a damaged file: reading says so
-    whole = read(path, role=role, missing=missing)
-    return replace(_of_frame(whole), held_bytes=0)
+    if suffix in TEXT:
+        found = _of_text(path, suffix, role, missing)
+    else:
+        found = replace(_of_frame(read(path, role=role, missing=missing)), held_bytes=0)
+    return _Part(found.rows, found.exact, found.file_bytes, lambda rows: _thinned(found.sample, len(rows)))
 
 
-def _breaks(n: int) -> list[int]:
-    return [] if n <= _ROWS else [i * (_ROWS // _SLICES) for i in range(1, _SLICES)]
+def _rows_of(lazy: pl.LazyFrame, rows: Ints) -> pl.DataFrame:
+    """Return some rows of a file; of a file of several row groups only those are read that have one."""
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+    return pl.concat([lazy.slice(int(run[0]), len(run)).collect() for run in runs])
+
+
+def _thinned(sample: Table, n: int) -> Table:
+    """Return about so many rows of a sample, at equal distances."""
+    return sample.rows_at(np.unique(np.linspace(0, sample.n_rows - 1, min(n, sample.n_rows)).astype(np.int64)))
 
 
 def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> TableSize:
@@ -206,12 +229,16 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _of_files(path: str | PathLike[str], files: Sequence[Path], role: str, missing: Sequence[str]) -> TableSize:
-    """Return the size of one table in several files; the sample is that of the first."""
-    files, sizes = with_rows(files, role, lambda file: _of_file(file, role, missing), columns_in)
-    named = sizes[0].sample.named().with_columns(**in_names(files[0], path))
+    """Return the size of one table in several files; the sample is taken from the files as if they were one."""
+    files, parts = with_rows(files, role, lambda file: _part(file, role, missing), columns_in)
+    starts = np.cumsum([0, *(p.rows for p in parts)])
+    rows = _places(int(starts[-1]))
+    of_file = np.searchsorted(starts, rows, side="right") - 1
+    used = np.unique(of_file).tolist()
+    samples = [parts[i].some(rows[of_file == i] - starts[i]) for i in used]
     return TableSize(
-        sum(s.rows for s in sizes), all(s.exact for s in sizes), table_of(named, role),
-        sum(s.file_bytes for s in sizes), 0,
+        int(starts[-1]), all(p.exact for p in parts), joined(path, [files[i] for i in used], samples, role),
+        sum(p.file_bytes for p in parts), 0,
     )  # fmt: skip
 
 
