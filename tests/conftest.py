@@ -5,6 +5,7 @@ import gc
 import gzip
 import itertools
 import os
+import re
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -63,6 +64,18 @@ def pytest_configure(config):
         max_examples=amount.tries(100),
     )  # fmt: skip
     settings.load_profile("divulge")
+
+
+_LEFT_OUT = re.compile(r"^pytestmark = .*\b(slow|spark|browser|full)\b", re.M)
+
+
+def pytest_ignore_collect(collection_path):
+    """Leave out files of which the default run makes no test: rewriting their assertions takes a second in all."""
+    if amount.everything or not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    only_long = CALIBRATION in collection_path.parents and "quick" not in text
+    return True if only_long or _LEFT_OUT.search(text) else None
 
 
 @pytest.hookimpl(tryfirst=True)
