@@ -114,8 +114,9 @@ def _merged(value: Floats, count: Ints | None) -> tuple[Floats, Ints]:
 
 
 def _zero_or_one(value: Floats) -> bool:
-    first = value[:_LOOKED_AT]  # most fractions are told by a few
-    return all(bool(np.all((some == 0) | (some == 1))) for some in (first, value))
+    if value.size > 2 * _LOOKED_AT and not _zero_or_one(value[:_LOOKED_AT]):  # most fractions are told by a few
+        return False
+    return bool(((value == 0) | (value == 1)).all())
 
 
 def _exact_sum(value: Floats, count: Ints | None) -> float:

@@ -237,5 +237,6 @@ def _lower_median(coded: _Coded) -> NDArray[np.int32]:
 
 def _conditions(bounds: _Bounds, record: Ints, columns: NDArray[np.integer[Any]]) -> Predicates:
     """Return one predicate for each record and its columns, shape (m, k)."""
-    place = record[:, None] * bounds.low.shape[1] + columns
+    place = columns.astype(np.int64)
+    place += (record * bounds.low.shape[1])[:, None]
     return Predicates(columns, bounds.low.take(place), bounds.high.take(place), np.full(len(columns), columns.shape[1]))
