@@ -69,10 +69,12 @@ def pytest_configure(config):
 _LEFT_OUT = re.compile(r"^pytestmark = .*\b(slow|spark|browser|full)\b", re.M)
 
 
-def pytest_ignore_collect(collection_path):
+def pytest_ignore_collect(collection_path, config):
     """Leave out files of which the default run makes no test: rewriting their assertions takes a second in all."""
     if amount.everything or not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
         return None
+    if any(Path(given.partition("::")[0]).resolve() == collection_path for given in config.args):
+        return None  # asked for by name: it says what it left out
     text = collection_path.read_text(encoding="utf-8")
     only_long = CALIBRATION in collection_path.parents and "quick" not in text
     return True if only_long or _LEFT_OUT.search(text) else None
