@@ -1,11 +1,14 @@
 """What the default run leaves out; a plain polars frame as each kind of table that divulge takes; shared runs."""
 
 import collections
+import gc
 import gzip
 import itertools
 import os
+import re
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 if "--slow" not in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
     # before numpy and polars are imported: on tables as small as those of the default run their threads cost a quarter
@@ -24,6 +27,7 @@ import report_helpers
 from hypothesis import HealthCheck, settings
 
 import divulge
+from divulge.attacks.membership import classifier_score
 
 # they make the golden files again, with the other tools installed
 collect_ignore_glob = ["golden/remake_*.py"]
@@ -62,6 +66,20 @@ def pytest_configure(config):
     settings.load_profile("divulge")
 
 
+_LEFT_OUT = re.compile(r"^pytestmark = .*\b(slow|spark|browser|full)\b", re.M)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out files of which the default run makes no test: rewriting their assertions takes a second in all."""
+    if amount.everything or not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+        return None
+    if any(Path(given.partition("::")[0]).resolve() == collection_path for given in config.args):
+        return None  # asked for by name: it says what it left out
+    text = collection_path.read_text(encoding="utf-8")
+    only_long = CALIBRATION in collection_path.parents and "quick" not in text
+    return True if only_long or _LEFT_OUT.search(text) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Mark as slow what the default run leaves out and no line beside the test says."""
@@ -78,6 +96,12 @@ def pytest_collection_modifyitems(config, items):
         done = [item for item in items if not item.get_closest_marker("slow") and not _draws_more(item)]
         config.hook.pytest_deselected(items=done)
         items[:] = [item for item in items if item not in set(done)]
+
+
+def pytest_collection_finish():
+    """Take modules and tests, a million objects that stay, from what the garbage collector looks through."""
+    gc.collect()
+    gc.freeze()
 
 
 def _draws_more(item):
@@ -216,6 +240,13 @@ def make(kind, tmp_path):
 # ---------------------------------------------------------------- runs that several files look at, and none changes
 
 ASKED = {"keys": ["age", "job"], "jobs": 1, "models": False}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_trees():
+    """Let the classifier of membership grow 12 trees by default: 120 take half the time of a run on a small table."""
+    with patch.object(classifier_score, "TREES", amount.tries(classifier_score.TREES, 12)):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -238,3 +238,16 @@ def test_a_pattern_is_that_of_the_person_who_shares_most():
     away = (np.array([2]), np.array([0, 1, 2]))
     alone = subsets._patterns(queries[:, 2:], np.ones(1), places, np.zeros(2, np.int16), np.array([3, 2]), away)
     assert alone.agrees.tolist() == [[False, True]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_rarest_rows_are_chosen_and_of_equal_ones_the_first_by_their_places(seed):
+    rng = np.random.default_rng(seed)
+    places = rng.integers(-2, 3, (1 + seed % 4, 150)).astype(np.int16)
+    rarity = np.abs(places).sum(axis=0).astype(np.uint64)
+    rows, first, times = np.unique(places.T, axis=0, return_index=True, return_counts=True)
+    order = np.lexsort((np.arange(len(rows)), rarity[first]))
+    for n in (1, 7, 1000):
+        chosen, how_often = subsets._chosen(places, rarity, n)
+        np.testing.assert_array_equal(places.T[chosen], rows[order][:n])
+        np.testing.assert_array_equal(how_often, times[order][:n])

@@ -48,3 +48,23 @@ def test_rows_sorted_by_content_some_at_a_time(case, coarse, cells, tmp_path, mo
     found = _features(case, names, (0, 1, 2))
     np.testing.assert_array_equal(found.order("synthetic"), expected)
     np.testing.assert_array_equal(found.order("synthetic"), np.lexsort(found.synthetic.T[::-1]))
+
+
+@pytest.mark.parametrize("rows", [None, {1: np.array([80, 3, 5, 9, 0, 20, 81])}])
+def test_rows_of_one_hash_are_sorted_by_their_codes_and_then_by_number(case, rows):
+    canonical = Canonical(case, case.columns, None, rows)
+    for which, hashes in enumerate(canonical.rows):
+        hashes &= np.uint64(7)  # so that many rows share one
+        there = (rows or {}).get(which, np.arange(case.tables[which].n_rows))
+        ties = [canonical.codes(j, which)[there] for j in range(len(canonical.columns))]
+        np.testing.assert_array_equal(canonical.order(which), there[np.lexsort((*ties, hashes))])
+
+
+@pytest.mark.parametrize("n", [0, 1, 60])
+def test_codes_in_canonical_order(case, n):
+    canonical = Canonical(case, case.columns)
+    for j in range(len(canonical.columns)):
+        codes, colours = canonical.codes(j, 0)[:n], canonical.colours[j]
+        found = canonical.sorted_codes(j, codes)
+        assert found.dtype == codes.dtype
+        np.testing.assert_array_equal(found, codes[np.lexsort((codes, colours[codes]))])

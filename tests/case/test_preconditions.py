@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from divulge.case.case import build_case
 from divulge.case.comparable.check import data_hash
-from divulge.case.comparable.exchangeable import exchangeability, exchangeable
+from divulge.case.comparable.exchangeable import _halves, exchangeability, exchangeable
 from divulge.case.comparable.overlap import shared_rows
 from divulge.case.preconditions import check_all
 
@@ -321,3 +321,10 @@ def test_no_check_prints_a_value():
     real, synthetic, holdout = (t.with_columns(c2=pl.lit("secret-") + pl.col("c2")) for t in three())
     tables = real, synthetic.with_columns(c1=pl.lit("secret-z"), x=pl.lit(math.inf)), pl.concat([real[:50], holdout])
     assert not any("secret" in c.detail for c in checks(*tables).values())
+
+
+def test_halves_are_drawn_in_the_order_of_the_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 4, (200, 3)).astype(np.int32)
+    drawn = np.random.default_rng(1).permutation(np.arange(200) % 2)
+    np.testing.assert_array_equal(_halves(rows, None, np.random.default_rng(1))[np.lexsort(rows.T[::-1])], drawn)

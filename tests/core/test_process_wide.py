@@ -1,5 +1,7 @@
 """Contexts of the process that several threads are in at a time."""
 
+import subprocess
+import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +51,20 @@ def test_linear_algebra_has_one_thread():
                 pass
             assert n_threads() == {1}
         assert n_threads() == {3}
+
+
+@pytest.mark.slow
+def test_a_run_has_all_libraries_before_threads_are_limited_and_leaves_f2py_alone():
+    """In a process of its own: here others may have loaded them."""
+    program = (
+        "import sys, divulge.run.runner; from threadpoolctl import threadpool_info\n"
+        "before = {p['filepath'] for p in threadpool_info()}\n"
+        "assert 'numpy.f2py.crackfortran' not in sys.modules\n"
+        "import scipy.linalg\n"
+        "assert {p['filepath'] for p in threadpool_info()} == before != set()\n"
+        "import numpy.f2py; assert numpy.f2py.get_include() and 'numpy.f2py.crackfortran' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_warnings_are_silent_until_the_last_has_left():

@@ -38,12 +38,25 @@ def test_equal_to_unique(values, loops):
     assert np.array_equal(distinct, wanted) and np.array_equal(place, inverse)
 
 
-@pytest.mark.parametrize("limit", [5000, 10**9])
+@pytest.mark.parametrize("limit", [5000, 20_000, 20_001, 10**9])
 @pytest.mark.parametrize("n_values", [7, 5000])
-def test_a_limit_changes_nothing(n_values, limit, loops):
-    values = np.random.default_rng(1).integers(0, n_values, 5000)
+@pytest.mark.parametrize("dtype", [np.int16, np.int64])
+def test_a_limit_changes_nothing(n_values, limit, dtype, loops):
+    values = np.random.default_rng(1).integers(0, n_values, 5000).astype(dtype)
     distinct, place = places(values, limit)
-    assert np.array_equal(distinct, np.unique(values)) and np.array_equal(distinct[place], values)
+    wanted, inverse = np.unique(values, return_inverse=True)
+    assert distinct.dtype == dtype and place.dtype == np.int64
+    assert np.array_equal(distinct, wanted) and np.array_equal(place, inverse)
+
+
+def test_no_value_and_a_limit_of_none():
+    distinct, place = places(np.zeros(0, dtype=np.int32), 0)
+    assert distinct.dtype == np.int32 and len(distinct) == len(place) == 0
+
+
+def test_few_values_that_there_may_be_are_listed(monkeypatch):
+    monkeypatch.setattr(module, "_hashed", lambda values: pytest.fail("hashed"))
+    places(np.arange(5000) % 7, 20_000)
 
 
 def test_mostly_different_values_are_sorted(monkeypatch):

@@ -43,7 +43,9 @@ from divulge.report.schema import assessment_schema, schema_text
 @pytest.fixture(scope="module")
 def searched():
     real, synthetic, holdout = tables()
-    return divulge.assess(real, synthetic, holdout=holdout, search="full", models=False, membership=False)
+    return divulge.assess(
+        real, synthetic, holdout=holdout, targets=["income", "code"], search="full", models=False, membership=False
+    )
 
 
 @pytest.fixture(scope="module")

@@ -40,6 +40,16 @@ def test_it_passes_while_a_part_runs(now):
     assert left.seconds() == pytest.approx(30)
 
 
+def test_nothing_is_left_once_all_has_begun_and_ended(now):
+    left = left_of({i: 0.1 * (i + 1) for i in range(40)})
+    for i in range(40):
+        left.begin(i)
+        now[0] += 0.1 * (i + 1)
+        left.end(i)
+        left.end(i)  # a part is waited for once
+    assert left.seconds() == 0
+
+
 @pytest.mark.parametrize("slower", [0.25, 1.0, 3.0])
 def test_it_follows_the_speed_seen_so_far(now, slower):
     left = left_of(dict.fromkeys(range(100), 2.0))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from divulge.attacks.multiplicity import _permuted_family
 from divulge.core.errors import SettingError
+from divulge.stats import isolation
 from divulge.stats.intervals import mover_residual, newcombe
 from divulge.stats.isolation import Fits, chance, fit_alone, isolations, right, singled_out, thinned
 
@@ -401,3 +402,18 @@ def test_a_family_in_which_nothing_was_tested():
     family = _permuted_family(nothing, 0.95)
     assert np.isnan(family.p_adjusted).all()
     assert (family.level_each, family.critical) == (0.95, pytest.approx(1.96, abs=1e-3))
+
+
+def test_guesses_that_fit_nobody_and_groups_with_gaps_are_counted_as_in_the_plain_form():
+    rng = np.random.default_rng(5)
+    who = [np.sort(rng.choice(30, k, replace=False)) for k in (0, 2, 1, 0, 0, 3, 1, 0, 2)]
+    start = np.append(0, np.cumsum(list(map(len, who))))
+    groups = np.array([0, 1, 3, 5, 8]), np.arange(9), np.array([0, 3, 4])
+    fits = Fits(np.diff(start), start, np.concatenate(who), 64, np.arange(9), groups)
+    tables = np.array([0.0, 1.0, 0.3, 0.1]), np.array([0.0, 0.7, 0.2, 0.0])
+    matrix = isolation._matrix(fits, 30)
+    labels = rng.integers(0, 2, (matrix.shape[1], 6)).astype(np.float32)
+    found = isolation._differences(isolation._listed(fits, matrix), labels, tables)
+    members = (matrix.toarray() @ labels).astype(int)
+    for own, table, count in zip(found, tables, (members, np.diff(start)[:, None] - members), strict=True):
+        np.testing.assert_array_equal(own, [table[count[g]].sum(axis=0) for g in groups])

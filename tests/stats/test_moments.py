@@ -6,7 +6,7 @@ import pytest
 from divulge.core import coded_scores
 from divulge.core.coded_scores import CodedScores, coded
 from divulge.core.errors import SettingError
-from divulge.stats import Outcomes, compare, max_t, moments, resample, resampling, two_sample
+from divulge.stats import Outcomes, compare, max_t, moments, multiple_testing, resample, resampling, two_sample
 from divulge.stats.moments import limit_of
 
 
@@ -127,6 +127,17 @@ def test_coded_columns_change_no_bit(limit, households, n_tests, monkeypatch):
     assert (found.critical, found.level_each) == (plain.critical, plain.level_each)
     assert found.p_adjusted.tobytes() == plain.p_adjusted.tobytes()
     assert found.p_value.tobytes() == plain.p_value.tobytes()
+
+
+@pytest.mark.parametrize("place", [0, 1500])
+def test_one_fraction_wherever_it_stands_is_no_test_of_hits(place):
+    """Tests with fractions have no exact p-value; the first outcomes alone do not tell."""
+    rng = np.random.default_rng(16)
+    a, b = ((rng.random(n) < 0.3).astype(float) for n in (2000, 1500))
+    assert multiple_testing._exact_p(a, b, (None, None), None) > 0
+    a[place] = 0.5
+    assert np.isnan(multiple_testing._exact_p(a, b, (None, None), None))
+    assert np.isnan(multiple_testing._exact_p(b, a, (None, None), None))
 
 
 def test_coded_columns_are_resampled_to_the_bit(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 from divulge.core.errors import SettingError
 from divulge.stats import wilson
-from divulge.stats.selective_prediction import _wilson_limits, abstaining, anonymity_loss, prc
+from divulge.stats.selective_prediction import _Guesses, _merged, _wilson_limits, abstaining, anonymity_loss, prc
 
 
 def members(n, n_strangers=0):
@@ -173,6 +173,33 @@ def test_the_interval_holds_the_loss():
     )
     assert wider.context["ALC, low"] < found.context["ALC, low"]
     assert wider.context["ALC"] == found.context["ALC"]
+
+
+@pytest.mark.parametrize("n_arrays", [1, 2, 4])
+@pytest.mark.parametrize("n", [0, 1, 300])
+def test_merged_rows_are_the_distinct_ones_in_order(n_arrays, n):
+    values = list(np.random.default_rng(n).integers(-2, 3, (n_arrays, n)) / 4)
+    merged, place = _merged(values)
+    wanted, inverse = np.unique(np.stack(values), axis=1, return_inverse=True) if n else (np.stack(values), place)
+    np.testing.assert_array_equal(merged, wanted)
+    np.testing.assert_array_equal(place, inverse.ravel())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_cut_off_is_the_level_of_confidence_with_the_largest_coefficient(seed):
+    """In the plain form, one level after the other; rows in order and not."""
+    rng = np.random.default_rng(seed)
+    sure, right, people = rng.integers(0, 40, 90) / 40, rng.integers(0, 3, 90) / 2, rng.integers(0, 90, 90)
+    best, cut = -1.0, None
+    for level in np.unique(sure[sure > 0])[::-1]:
+        n, hits = people[sure >= level].sum(), (people * right)[sure >= level].sum()
+        limits = wilson(hits, n) if n else None
+        if limits is not None and limits.high - limits.low < 0.1:
+            value = prc((limits.low + limits.high) / 2, n / people.sum())
+            best, cut = (value, level) if value > best + 1e-12 else (best, cut)
+    order = np.lexsort((right, -sure))
+    assert _Guesses(sure, right).best_cut(people) == cut
+    assert _Guesses(sure[order], right[order]).best_cut(people[order]) == cut
 
 
 def test_arrays_of_different_lengths_are_refused():

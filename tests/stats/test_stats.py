@@ -237,6 +237,22 @@ def test_merged_hits_equal_written_out_hits_to_the_last_digit(rows):
     assert Outcomes(value, count=count).hits == math.fsum(np.repeat(value, count).tolist())
 
 
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 1.0, math.nan), (0.0, 0.25, 0.5, 1.0, math.nan)])
+@pytest.mark.parametrize("n", [0, 1, 4, 60])
+def test_the_distinct_outcomes_and_how_many_have_each(values, n):
+    value, count = rng(n).choice(values, n), rng(n + 1).integers(0, 3, n)
+    count[value == 1.0] = 0  # nobody has it
+    every = np.repeat(value, count)
+    asked = every[~np.isnan(every)]
+    wanted, times = np.unique(asked, return_counts=True)
+    alone, merged = Outcomes(every), Outcomes(value, count=count)
+    for one in (alone, merged, Outcomes(every, cluster=np.zeros(len(every), dtype=np.int64))):
+        found = one.distinct
+        assert found[0].tolist() == wanted.tolist() and found[1].tolist() == times.tolist()
+        assert one.distinct is found  # made once
+        assert (one.hits, one.n) == (math.fsum(asked.tolist()), len(asked))
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

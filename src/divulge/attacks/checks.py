@@ -29,6 +29,7 @@ from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 ACCEPTABLE = 0.05
 _END = 1e-9  # a limit this near to the end of what is possible has reached it
@@ -117,6 +118,8 @@ def record_result(
     """
     step = f"{attack} {variant} {'+'.join(sorted(keys))} {target}"
     members = outcomes(case, table, scores, "real")
+    strangers = outcomes(case, table, scores, "holdout") if case.has_holdout else None
+    curves = _curves(members, strangers)
     plain = Result(
         attack=attack,
         variant=variant,
@@ -126,13 +129,13 @@ def record_result(
         real=rate_of(members),
         baseline=baseline,
         context=context or {},
+        curves=curves,
         notes=tuple(notes),
         individual=individual(table, scores) if judged or case.in_memory else None,  # else nothing looks at them
     )
-    if not case.has_holdout:
-        return replace(plain, curves=_curves(members, None), verdict="no holdout" if judged else None)
-    strangers = outcomes(case, table, scores, "holdout")
-    plain = replace(plain, holdout=rate_of(strangers), curves=_curves(members, strangers))
+    if strangers is None:
+        return replace(plain, verdict="no holdout" if judged else None)
+    plain = replace(plain, holdout=rate_of(strangers))
     if not judged:
         return plain
     comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
@@ -165,10 +168,8 @@ def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[flo
 
 def survival(outcome: Outcomes) -> list[float]:
     """Return the share of people who score at least each value of the grid."""
-    defined = ~np.isnan(outcome.value)
-    value = outcome.value[defined]
-    count = np.ones(len(value)) if outcome.count is None else outcome.count[defined].astype(float)
-    total = count.sum()
+    value, count = outcome.distinct
+    total = float(count.sum())
     if not total:
         return []
     n_reached = np.searchsorted(GRID - 1e-12, value, side="right")  # number of grid levels that each value reaches
@@ -413,9 +414,9 @@ def finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def marginal_baseline(table: ContingencyTable) -> Baseline:
-    """Return the success rate of guesses drawn from the target's distribution in the real table."""
-    margin = table.target_margin(table.o)
+def marginal_baseline(table: ContingencyTable, margin: Ints | None = None) -> Baseline:
+    """Return the success rate of guesses drawn from the target's distribution in the real table, its `margin`."""
+    margin = table.target_margin(table.o) if margin is None else margin
     n = table.n_o
     return Baseline(
         rate=float((margin.astype(float) ** 2).sum() / n**2),
@@ -423,9 +424,10 @@ def marginal_baseline(table: ContingencyTable) -> Baseline:
     )
 
 
-def modal_baseline(table: ContingencyTable) -> Baseline:
-    """Return the success rate of guessing the commonest value of the real table for everybody."""
-    return Baseline(rate=float(table.target_margin(table.o).max() / table.n_o), what="naming the commonest value")
+def modal_baseline(table: ContingencyTable, margin: Ints | None = None) -> Baseline:
+    """Return the success rate of guessing the commonest value of the real table, by its `margin`, for everybody."""
+    margin = table.target_margin(table.o) if margin is None else margin
+    return Baseline(rate=float(margin.max() / table.n_o), what="naming the commonest value")
 
 
 def require(case: Case, what: str, columns: Sequence[str], kinds: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from divulge.kernels._native.library import Kernel, available
 __all__ = ["numbered", "places"]
 
 _FROM = 256  # values below which numpy takes no longer
+_LISTED = 4  # times the number of values: limit up to which a table of all values takes a third of the time
 
 _places = Kernel("places", "i8*", "i8", "i8!", "i8!", "i8!")
 
@@ -34,8 +35,9 @@ def places(values: NDArray[Any], limit: int | None = None) -> tuple[NDArray[Any]
 
     Notes
     -----
-    By a hash table if there are compiled loops, and values repeat. Otherwise by sorting and, where the limit is not
-    far above their number, a table of places.
+    By a table of all values if the limit is at most four times their number. Else by a hash table if there are compiled
+    loops, and values repeat. Otherwise by sorting and, where the limit is not far above their number, by a table of
+    the values that occur.
 
     Examples
     --------
@@ -43,14 +45,14 @@ def places(values: NDArray[Any], limit: int | None = None) -> tuple[NDArray[Any]
     >>> distinct.tolist(), place.tolist()
     ([3, 7], [1, 0, 1])
     """
+    if limit is not None and limit <= _LISTED * len(values):
+        return _listed(values, limit)
     found = _hashed(values) if len(values) >= _FROM and values.dtype.kind == "i" and available() else None
     if found is not None:
         return found
     if limit is not None and limit <= max(2**16, 16 * len(values)):
         distinct = distinct_values(values)
-        of_value = np.empty(limit, dtype=np.int64)  # only the entries that occur are written and read
-        of_value[distinct] = np.arange(len(distinct))
-        return distinct, of_value.take(values)
+        return distinct, _places_in(distinct, values.astype(np.int64, copy=False), limit)
     distinct, inverse = np.unique(values, return_inverse=True)
     return distinct, inverse.astype(np.int64, copy=False)
 
@@ -72,6 +74,21 @@ def numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     place, found, n = np.empty_like(values), np.empty_like(values), np.zeros(1, dtype=np.int64)
     _places(values, len(values), place, found, n)
     return None if n[0] < 0 else (place, found[: n[0]])
+
+
+def _listed(values: NDArray[Any], limit: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return distinct values and places by a table of all values that there may be."""
+    whole = values.astype(np.int64, copy=False)  # what is looked up by other whole numbers takes twice the time
+    occurs = np.zeros(limit, dtype=np.bool_)
+    occurs[whole] = True
+    distinct = np.flatnonzero(occurs)
+    return distinct.astype(values.dtype, copy=False), _places_in(distinct, whole, limit)
+
+
+def _places_in(distinct: NDArray[Any], values: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    of_value = np.empty(limit, dtype=np.int64)  # only the entries that occur are written and read
+    of_value[distinct] = np.arange(len(distinct))
+    return np.asarray(of_value[values])
 
 
 def _hashed(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:

@@ -1,4 +1,7 @@
-"""Fidelity as a part of an assessment: the measures that a run makes, and what it lists as not compared."""
+"""Fidelity as a part of an assessment: the measures that a run makes, and what it lists as not compared.
+
+The measures are imported when they are made: half a hundred modules that a run without fidelity does not need.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,7 @@ from msgspec.structs import replace
 from divulge.case.case import Case
 from divulge.core.errors import DivulgeError
 from divulge.measures.blocks import columns_left_out
-from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import Measure
-from divulge.measures.marginals import marginals
 from divulge.measures.registry import run_measure
 from divulge.measures.result import TOLERANCE, FidelityResult
 from divulge.measures.too_close import too_close
@@ -30,7 +31,6 @@ from divulge.report.fidelity_model import (
     NotMeasured,
 )
 from divulge.run.budget import TIME_UP, Clock, told_left_out
-from divulge.run.fidelity import warnings_of
 
 __all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
 
@@ -83,6 +83,8 @@ def fidelity_in_run(
     progress
         Called with the measure that comes next, the number of those done, and of all.
     """
+    from divulge.measures.catalogue import all_measures
+
     known = [m for m in all_measures() if not m.on_demand]
     why = {m.name: reason for m in known if (reason := _why_not(m, models, groups))}
     wanted = [m for m in known if m.name not in why]
@@ -165,6 +167,8 @@ def _scope(
     why: dict[str, str],
     tolerance: float,
 ) -> FidelityScope:
+    from divulge.run.fidelity import warnings_of
+
     silent = {r.measure: r.notes[0] if r.notes else "" for r in reversed(results) if r.verdict == "not measured"}
     measured = {r.measure for r in results if r.verdict != "not measured"}
     silent = {name: text for name, text in silent.items() if name not in measured}
@@ -183,4 +187,6 @@ def _scope(
 
 
 def _drawn(case: Case) -> list[Marginal]:
+    from divulge.measures.marginals import marginals
+
     return [msgspec.convert(m, Marginal, from_attributes=True) for m in marginals(case)]

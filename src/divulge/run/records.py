@@ -228,7 +228,7 @@ def _any_hit(n: int, results: Iterable[Result], role: str) -> Bools:
 
 def _hit(n: int, result: Result, role: str) -> Bools:
     scores = None if result.individual is None else getattr(result.individual, role)
-    return np.zeros(n, dtype=bool) if scores is None else np.nan_to_num(scores) >= 1
+    return np.zeros(n, dtype=bool) if scores is None else scores >= 1
 
 
 def _highest_cap(
@@ -240,8 +240,8 @@ def _highest_cap(
         individual = whole(result).individual
         if individual is None:
             continue
-        score = np.nan_to_num(individual.real, nan=-1.0)
-        better = score > best
+        score = individual.real
+        better = score > best  # nobody who is skipped
         best[better], which[better] = score[better], i
     names = pl.Series([str(r.target) for r in results] or [""], dtype=pl.String)
     index = pl.Series(which)

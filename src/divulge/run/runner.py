@@ -149,8 +149,7 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     waiting = Counter(t.attack for t in tasks)
     order = _by_weight(tasks) if in_order else range(len(tasks))
     found = as_they_end(made, order, _n_threads(case, runner.jobs), watch.posts, in_order=in_order, **sizes)
-    import scipy.linalg  # noqa: F401 # its library is loaded before threads are limited
-
+    # the libraries of linear algebra of numpy and of scipy are loaded, the latter with `scipy.special`;
     # closed at once when the run is interrupted: tests that have not begun are cancelled
     with one_thread(), closing(cast(Generator[tuple[int, Answer]], found)):
         for i, answer in found:

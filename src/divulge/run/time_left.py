@@ -34,6 +34,8 @@ class TimeLeft:
 
     def __init__(self, expected: Mapping[Hashable, float], clock: Clock) -> None:
         self._waiting, self._running = dict(expected), dict[Hashable, tuple[float, float]]()
+        self._later = sum(expected.values())
+        """Of the parts that wait: it is asked for more often than parts begin."""
         self._trust = _TRUST[0] + _TRUST[1] * sum(expected.values())
         self._clock, self._began = clock, clock.seconds
         self._expected = 0.0
@@ -42,11 +44,11 @@ class TimeLeft:
     def begin(self, part: Hashable) -> None:
         """Say that a part begins."""
         if part in self._waiting:
-            self._running[part] = self._waiting.pop(part), self._clock.seconds
+            self._running[part] = self._taken(part), self._clock.seconds
 
     def end(self, part: Hashable, *, made: bool = True) -> None:
         """Say that a part is done; one that was not `made` tells nothing of the speed."""
-        expected, _ = self._running.pop(part, (self._waiting.pop(part, 0.0), 0.0))
+        expected, _ = self._running.pop(part, (self._taken(part), 0.0))
         self._expected += expected if made else 0.0
 
     def seconds(self) -> float:
@@ -61,5 +63,11 @@ class TimeLeft:
             else:
                 seen -= spent
         slower = (self._trust + max(seen, 0.0)) / (self._trust + expected)
-        left = slower * sum(self._waiting.values()) + sum(max(slower * e - spent, 0.0) for e, spent in running)
+        left = slower * self._later + sum(max(slower * e - spent, 0.0) for e, spent in running)
         return max(0.0, min(left, self._clock.left()))
+
+    def _taken(self, part: Hashable) -> float:
+        """Return what is expected of a part that waits no longer; 0 for one that did not."""
+        expected = self._waiting.pop(part, 0.0)
+        self._later = self._later - expected if self._waiting else 0.0
+        return expected

@@ -1,5 +1,6 @@
 """The statistics of divulge: intervals, comparisons of two groups, families of tests."""
 
+from divulge.stats import _without_f2py  # noqa: F401 # before scipy.special is imported
 from divulge.stats.intervals import (
     Interval,
     benjamini_hochberg,

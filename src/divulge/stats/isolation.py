@@ -306,12 +306,12 @@ def isolations(
     n, m = int(is_member.sum()), int((~is_member).sum())
     if not (n and m):
         raise SettingError("singling out: needs members and strangers to compare.")
-    tables = _tables(is_member, fits.most)
     matrix = _matrix(fits, len(is_member))
     each = right(fits, is_member)
+    listed, tables = _listed(fits, matrix), _tables(is_member, fits.most)
     # the smaller table is drawn: swapping the groups turns the sign of every draw
     permuted = [
-        _differences(fits, matrix, drawn if n <= m else 1 - drawn, tables)
+        _differences(listed, drawn if n <= m else 1 - drawn, tables)
         for drawn in _permuted_labels(min(n, m), max(n, m), matrix.shape, rng, draws)
     ]
     sums = [np.concatenate(parts, axis=1) for parts in zip(*permuted, strict=True)]
@@ -403,15 +403,37 @@ def _matrix(fits: Fits, n_people: int) -> Any:
     return csr_matrix((ones, place[fits.people], fits.start), shape=(len(fits.count), len(known)))
 
 
-def _differences(
-    fits: Fits, matrix: Any, labels: NDArray[np.float32], tables: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Listed:
+    """The guesses with people on their list: under no labels do others single out anybody."""
+
+    matrix: Any
+    """Guesses x people."""
+    number: Ints
+    """Shape (n_guesses,): how many people are on the list."""
+    groups: tuple[slice | Ints, ...]
+
+
+def _listed(fits: Fits, matrix: Any) -> _Listed:
+    number = np.diff(fits.start)
+    kept = np.flatnonzero(number) if number.any() else np.arange(len(number))
+    groups: list[slice | Ints] = []
+    for group in fits.groups:
+        inside = np.zeros(len(number), dtype=np.bool_)
+        inside[group] = True
+        rows = np.flatnonzero(inside[kept])
+        side_by_side = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
+        groups.append(slice(int(rows[0]), int(rows[-1]) + 1) if side_by_side else rows)
+    return _Listed(matrix[kept], number[kept], tuple(groups))
+
+
+def _differences(listed: _Listed, labels: NDArray[np.float32], tables: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return the guesses that single out a member and a stranger, for each group and each column of labels."""
-    listed = np.diff(fits.start)
-    members = (matrix @ labels).astype(np.int64)
-    strangers = listed[:, None] - members
+    members = (listed.matrix @ labels).astype(np.int64)
+    strangers = listed.number[:, None] - members
     hits = tables[0][members], tables[1][strangers]
-    sums = [np.stack([h[g].sum(axis=0) for g in fits.groups]) for h in hits]
+    # guess after guess is added: leaving out those that add 0 changes no bit
+    sums = [np.stack([h[g].sum(axis=0) for g in listed.groups]) for h in hits]
     return sums[0], sums[1]
 
 

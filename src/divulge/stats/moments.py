@@ -45,7 +45,8 @@ class Limit:
         # The symmetric root: eigenvectors come with any sign.
         root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T
         for block in _blocks(_DRAWS, len(root)):
-            yield np.abs(rng.standard_normal((block.stop - block.start, len(root))) @ root)
+            drawn = rng.standard_normal((block.stop - block.start, len(root))) @ root
+            yield np.abs(drawn, out=drawn)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ __all__ = ["Family", "max_t", "resample"]
 
 _COUNTED_TESTS = 8  # families of more tests take the normal limit for outcomes that are not 0 and 1
 _COUNTED_VALUES = 500
+_LOOKED_AT = 1000
 _Both = tuple[Ints | None, Ints | None]
 """Of members and of strangers."""
 _SURE = 1.0 - 2.0**-50  # the highest level: its normal quantile is finite
@@ -186,6 +187,8 @@ def _varied(members: Sequence[Scores], strangers: Sequence[Scores]) -> NDArray[n
 
 def _exact_p(members: Scores, strangers: Scores, counts: _Both, rng: np.random.Generator | None) -> float:
     """Fisher's p-value of one test of outcomes 0 and 1; of others nan or, with a generator, that of permuted counts."""
+    if rng is None and not _may_be_hits(members):
+        return np.nan
     (a, times_a), (b, times_b) = (_asked(x, n) for x, n in zip((members, strangers), counts, strict=True))
     n_a, n_b = int(times_a.sum()), int(times_b.sum())
     if not (n_a and n_b):
@@ -193,6 +196,12 @@ def _exact_p(members: Scores, strangers: Scores, counts: _Both, rng: np.random.G
     if _zero_or_one(a) and _zero_or_one(b):
         return fisher(int(times_a[a == 1].sum()), n_a, int(times_b[b == 1].sum()), n_b)
     return np.nan if rng is None else _permuted_counts((a, times_a), (b, times_b), rng)
+
+
+def _may_be_hits(values: Scores) -> bool:
+    """Return whether some outcomes are all 0, 1 or skipped; of fractions the first few tell it."""
+    some = values[:_LOOKED_AT]
+    return bool(((some == 0) | (some == 1) | np.isnan(some)).all())
 
 
 def _asked(values: Scores, count: Ints | None) -> tuple[Floats, Ints]:
@@ -212,12 +221,15 @@ def _permuted_counts(members: tuple[Floats, Ints], strangers: tuple[Floats, Ints
     values, which = np.unique(np.concatenate([a, b]), return_inverse=True)
     if values.size > _COUNTED_VALUES:
         return np.nan
-    people = np.bincount(which, weights=np.concatenate([times_a, times_b])).astype(np.int64)
-    n = int(times_a.sum())
+    one, two = (
+        np.bincount(of, weights=times, minlength=values.size).astype(np.int64)
+        for of, times in ((which[: a.size], times_a), (which[a.size :], times_b))
+    )
+    people, n = one + two, int(times_a.sum())
     drawn = rng.multivariate_hypergeometric(people, n, size=_PERMUTATIONS, method="marginals") @ values
     expected = float(people @ values) * n / int(people.sum())
     slack = 1e-9 * max(1.0, abs(expected))
-    beyond = np.count_nonzero(np.abs(drawn - expected) >= abs(_exact_sum(a, times_a) - expected) - slack)
+    beyond = np.count_nonzero(np.abs(drawn - expected) >= abs(_exact_sum(values, one) - expected) - slack)
     return (1 + int(beyond)) / (_PERMUTATIONS + 1)
 
 

@@ -1,7 +1,7 @@
 """Outcomes of people: values with counts or clusters, and their exact sums."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ __all__ = ["Outcomes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_LOOKED_AT = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,17 +33,20 @@ class Outcomes:
     """Shape (n_rows,): number of equal records that a row represents; None means 1 each."""
     cluster: Ints | None = None
     """Shape (n_rows,): the person or household of each row; None means that each row is its own."""
+    _merged: list[tuple[Floats, Ints]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check shapes and ranges, and clip rounding errors beyond 0 and 1."""
         value = np.asarray(self.value, dtype=np.float64)
         if value.ndim != 1:
             raise SettingError(f"value: must have one dimension, found {value.ndim}.")
-        if np.any(value < -1e-9) or np.any(value > 1 + 1e-9):
+        low, high = np.fmin.reduce(value, initial=0.0), np.fmax.reduce(value, initial=0.0)
+        if low < -1e-9 or high > 1 + 1e-9:
             raise SettingError("value: outcomes must lie between 0 and 1, or be nan where skipped.")
         if self.count is not None and self.cluster is not None:
             raise SettingError("count, cluster: pass one of them; merged rows have lost their cluster.")
-        object.__setattr__(self, "value", np.clip(value, 0.0, 1.0) + 0.0)  # + 0.0 makes -0.0 a 0.0
+        value = np.clip(value, 0.0, 1.0) if low < 0 or high > 1 else value
+        object.__setattr__(self, "value", value + 0.0)  # + 0.0 makes -0.0 a 0.0
         for name in ("count", "cluster"):
             given = getattr(self, name)
             if given is None:
@@ -54,16 +59,25 @@ class Outcomes:
             raise SettingError("count: a row cannot stand for fewer than 0 records.")
 
     @property
+    def distinct(self) -> tuple[Floats, Ints]:
+        """The distinct defined values, ascending, and how many records have each; made once."""
+        if not self._merged:
+            self._merged.append(_merged(self.value, self.count))
+        return self._merged[0]
+
+    @property
     def hits(self) -> float:
         """Sum of the defined values, correctly rounded: row order and merging change no digit."""
-        defined = ~np.isnan(self.value)
-        return _exact_sum(self.value[defined], None if self.count is None else self.count[defined])
+        if self.count is None or self._merged:
+            return _exact_sum(*self.distinct)
+        defined = ~np.isnan(self.value)  # merged rows are few, and sorting them takes longer than a sum
+        return _exact_sum(self.value[defined], self.count[defined])
 
     @property
     def n(self) -> int:
         """Records the attack did not skip."""
         defined = ~np.isnan(self.value)
-        return int(defined.sum() if self.count is None else self.count[defined].sum())
+        return int(np.count_nonzero(defined) if self.count is None else self.count[defined].sum())
 
     @property
     def rate(self) -> float:
@@ -77,8 +91,32 @@ class Outcomes:
         return self.cluster is None and _zero_or_one(self.value[~np.isnan(self.value)])
 
 
+def _merged(value: Floats, count: Ints | None) -> tuple[Floats, Ints]:
+    """Return the distinct defined values, ascending, and how many records have each, which is never none."""
+    keep = ~np.isnan(value) if count is None else ~np.isnan(value) & (count > 0)
+    if not keep.all():
+        value, count = value[keep], None if count is None else count[keep]
+    if _zero_or_one(value):  # no need to sort a million hits
+        n, hits = (value.size, np.count_nonzero(value)) if count is None else (count.sum(), count[value == 1].sum())
+        counts = np.array([int(n) - int(hits), int(hits)], dtype=np.int64)
+        seen = np.flatnonzero(counts)
+        return seen.astype(np.float64), counts[seen]
+    if count is None:
+        value = np.sort(value)
+    else:
+        order = np.argsort(value)
+        value, count = value[order], count[order]
+    new = np.ones(value.size, dtype=np.bool_)
+    np.not_equal(value[1:], value[:-1], out=new[1:])
+    first = np.flatnonzero(new)
+    times = np.diff(first, append=value.size) if count is None else np.add.reduceat(count, first)
+    return value.take(first), times
+
+
 def _zero_or_one(value: Floats) -> bool:
-    return bool(np.all((value == 0) | (value == 1)))
+    if value.size > 2 * _LOOKED_AT and not _zero_or_one(value[:_LOOKED_AT]):  # most fractions are told by a few
+        return False
+    return bool(((value == 0) | (value == 1)).all())
 
 
 def _exact_sum(value: Floats, count: Ints | None) -> float:
@@ -126,13 +164,11 @@ class _Clusters:
 
 
 def _reduce(outcomes: Outcomes) -> _Clusters:
-    keep = ~np.isnan(outcomes.value)
-    if outcomes.count is not None:
-        keep &= outcomes.count > 0
-    value = outcomes.value[keep]
-    times = np.ones(value.size, dtype=np.int64) if outcomes.count is None else outcomes.count[keep]
     if outcomes.cluster is None:
-        return _merge(value, np.ones(value.size), times)
+        value, times = outcomes.distinct
+        return _Clusters(value, np.ones(value.size), times)
+    keep = ~np.isnan(outcomes.value)
+    value = outcomes.value[keep]
     codes = np.unique(outcomes.cluster[keep], return_inverse=True)[1]
     order = np.lexsort((value, codes))  # by value within a cluster: its sum forgets row order
     total = np.bincount(codes[order], weights=value[order]).astype(np.float64)

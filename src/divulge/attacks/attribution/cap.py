@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from divulge.attacks.attribution.scores import (
     _CAP_PAPER,
     _UNSEEN,
@@ -30,7 +32,7 @@ from divulge.attacks.entry import Count, Primary, Record, Share, Withheld, Words
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.result import Result
-from divulge.kernels.counts.contingency import ContingencyTable
+from divulge.kernels.counts.contingency import ContingencyTable, Ints
 
 __all__ = ["cap"]
 
@@ -130,7 +132,7 @@ def cap(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "skip"
     one_of("unseen", unseen, _UNSEEN)
     keys, notes = checked_keys(case, keys, target)
     table = case.contingency(keys, target)
-    scores = cap_scores(table, unseen)
+    scores, margin = cap_scores(table, unseen), table.target_margin(table.o)
     return record_result(
         case,
         table,
@@ -139,20 +141,20 @@ def cap(case: Case, *, keys: Sequence[str], target: str, unseen: Unseen = "skip"
         variant=unseen,
         keys=keys,
         target=target,
-        baseline=marginal_baseline(table),
-        context=_cap_context(table, unseen),
+        baseline=marginal_baseline(table, margin),
+        context=_cap_context(table, unseen, margin),
         notes=[*notes, *binned_note(case, [*keys, target]), *_hidden_certainty(table, scores)],
     )
 
 
-def _cap_context(table: ContingencyTable, unseen: Unseen) -> dict[str, float | None]:
+def _cap_context(table: ContingencyTable, unseen: Unseen, margin: Ints) -> dict[str, float | None]:
     n = table.n_o
     return {
         "original on itself": _weighted(table.shares(table.o, table.o_key), table.o),
         "maximum attainable": maximum_of(table, unseen),
         "minimum attainable": minimum_of(table, unseen),
-        "baseline: uniform": 1 / int((table.target_margin(table.o) > 0).sum()),
-        "baseline: commonest value": modal_baseline(table).rate,
+        "baseline: uniform": 1 / int((margin > 0).sum()),
+        "baseline: commonest value": modal_baseline(table, margin).rate,
         "share of records whose key is in the synthetic table": float(table.o_key[table.s_key > 0].sum() / n),
         "distinct keys in real": float((table.o_key > 0).sum()),
     }
@@ -162,12 +164,11 @@ def _hidden_certainty(table: ContingencyTable, scores: Floats) -> list[str]:
     """Return notes on a mean CAP that hides certain and right answers about some people, or a table of one cell."""
     n = table.n_o
     certain = int(table.o[(scores >= 1) & (table.o > 0)].sum())
-    mean = _weighted(scores, table.o)
     notes = []
-    if certain and mean < 0.5:
+    if certain and _weighted(scores, table.o) < 0.5:  # the mean
         notes.append(
             f"the mean hides {certain:,} of {n:,} real records for which the synthetic table is certain and right"
         )
-    if (table.s > 0).sum() <= 1:
+    if np.count_nonzero(table.s) <= 1:
         notes.append("the synthetic table has a single cell of keys and target: its mean CAP says nothing about people")
     return notes

@@ -98,12 +98,14 @@ def minimising_cell(table: ContingencyTable, unseen: Literal["skip", "zero"]) ->
     gaps = keys[filled[keys] < len(targets)]
     if len(gaps):
         key = int(gaps[np.argmax(table.o_key[gaps])])
-        own = set(table.target[(table.key == key) & (table.o > 0)].tolist())
+        cells = slice(table.start[key], table.start[key + 1] if key + 1 < table.n_keys else None)
+        own = set(table.target[cells][table.o[cells] > 0].tolist())
         return key, next(int(t) for t in targets if t not in own), 0
     occupied = np.flatnonzero(table.o > 0)
     of_key = table.o_key[table.key[occupied]]
     value = table.o[occupied] / (of_key if unseen == "skip" else 1)
-    best = occupied[np.lexsort([-of_key, value])[0]]
+    lowest = np.flatnonzero(value == value.min())
+    best = occupied[lowest[np.argmax(of_key[lowest])]]
     return int(table.key[best]), int(table.target[best]), int(table.o[best])
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.core.hashing import value_hashes
+from divulge.core.hashing import code_hashes, value_hashes
 
 __all__ = ["candidate_subsets"]
 
@@ -193,9 +193,14 @@ class _Patterns:
 
 def _chosen(places: Places, rarity: NDArray[np.uint64], n: int) -> tuple[Ints, Floats]:
     """Return up to n distinct rows and how often each occurs; the order of rows does not change which."""
-    _, first, times = np.unique(np.ascontiguousarray(places.T), axis=0, return_index=True, return_counts=True)
-    # sorted by a hash of frequencies: renaming a category does not change this order
-    order = np.argsort(rarity[first], kind="stable")[:n]
+    # by hashes, in a tenth of the time of sorting whole rows
+    _, first, times = np.unique(code_hashes(list(places)), return_index=True, return_counts=True)
+    rare = rarity[first]
+    if len(first) > n:
+        near = np.flatnonzero(rare <= np.partition(rare, n - 1)[n - 1])
+        first, times, rare = first[near], times[near], rare[near]
+    # sorted by a hash of frequencies: renaming a category does not change this order; of equal ones by the places
+    order = np.lexsort((*places[::-1, first], rare))[:n]
     return first[order], times[order].astype(np.float64)
 
 

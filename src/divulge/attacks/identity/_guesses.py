@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ _FIRST_BATCH, _LARGEST_BATCH = 20_000, 500_000
 _LISTED_SETS = 100_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Coded:
     """The tables as ranks; columns are sorted by name."""
 
@@ -40,6 +42,24 @@ class _Coded:
     """Shape (n_records, n_columns): the distinct synthetic rows, in canonical order."""
     people: NDArray[np.int32]
     """Shape (n_real + n_holdout, n_columns)."""
+
+    @cached_property
+    def bounds(self) -> _Bounds:
+        """The conditions of all records: they are fewer than the tries, which read them off."""
+        below, ranks = _lower_median(self), self.records
+        bounded = (ranks > 0) & (ranks <= self.top)  # the top of a column without order is 0
+        above = ranks > below
+        low, high = np.where(bounded & ~above, 1, ranks), np.where(bounded & above, self.top, ranks)
+        return _Bounds(low.astype(np.int32), high.astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bounds:
+    """The lowest and the highest rank of the condition on each column that a record gives."""
+
+    low: NDArray[np.int32]
+    """Shape (n_records, n_columns)."""
+    high: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,24 +159,26 @@ class _Tries:
         n, d = coded.records.shape
         self._n_sets = math.comb(d, k)
         few = self._n_sets <= _LISTED_SETS
-        self._sets = np.array(list(combinations(range(d), k)), dtype=np.int64) if few else None
+        self._sets = np.array(list(combinations(range(d), k)), dtype=np.int32) if few else None
         self._every = rng.permutation(n * self._n_sets) if few and n * self._n_sets <= tries else None
         self._left = tries if self._every is None else len(self._every)
-        self._below = _lower_median(coded)
 
     def batch(self, size: int) -> tuple[Predicates, Ints, int]:
         """Return the next predicates, the record of each, and the number of tries; none when all were made."""
         size = min(size, self._left)
         n, d = self._coded.records.shape
+        columns: NDArray[np.integer[Any]]
         if self._every is not None:
             first = len(self._every) - self._left
-            record, chosen = np.divmod(self._every[first : first + size], self._n_sets)
+            every = self._every[first : first + size]
+            record = every // self._n_sets
+            chosen = every - record * self._n_sets  # half the time of np.divmod
         else:
             record = self._rng.integers(0, n, size)
             chosen = self._rng.integers(0, min(self._n_sets, _LISTED_SETS), size)
         self._left -= size
-        columns = _drawn(d, self._k, size, self._rng) if self._sets is None else self._sets[chosen]
-        return _conditions(self._coded, self._below, record, columns), record, size
+        columns = _drawn(d, self._k, size, self._rng) if self._sets is None else self._sets.take(chosen, axis=0)
+        return _conditions(self._coded.bounds, record, columns), record, size
 
 
 class _Univariate:
@@ -213,11 +235,8 @@ def _lower_median(coded: _Coded) -> NDArray[np.int32]:
     return out
 
 
-def _conditions(coded: _Coded, below: NDArray[np.int32], record: Ints, columns: Ints) -> Predicates:
+def _conditions(bounds: _Bounds, record: Ints, columns: NDArray[np.integer[Any]]) -> Predicates:
     """Return one predicate for each record and its columns, shape (m, k)."""
-    ranks = coded.records[record[:, None], columns]
-    bounded = coded.ordered[columns] & (ranks > 0) & (ranks <= coded.top[columns])
-    above = ranks > below[columns]
-    low = np.where(bounded & ~above, 1, ranks).astype(np.int32)
-    high = np.where(bounded & above, coded.top[columns], ranks).astype(np.int32)
-    return Predicates(columns, low, high, np.full(len(columns), columns.shape[1]))
+    place = columns.astype(np.int64)
+    place += (record * bounds.low.shape[1])[:, None]
+    return Predicates(columns, bounds.low.take(place), bounds.high.take(place), np.full(len(columns), columns.shape[1]))

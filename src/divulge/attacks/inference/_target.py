@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ __all__ = ["TOLERANCE", "TargetValues", "target_values"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Window = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 TOLERANCE = 0.05
 """Share of the spread between the 5% and the 95% quantile by which a guessed number may differ; start value."""
@@ -38,6 +39,7 @@ class TargetValues:
     """Shape (n_real + n_holdout,): true code of each person, real rows first."""
     people_counts: NDArray[np.int64]
     """Shape (n_levels + 1,): number of people with each code."""
+    _window: list[Window] = field(default_factory=list, init=False, repr=False)
 
     @property
     def is_numeric(self) -> bool:
@@ -55,8 +57,8 @@ class TargetValues:
             error = np.abs(self.numbers[truth] - self.numbers[guess])
         return np.asarray((truth == guess) | (error <= self._reach()))
 
-    def window(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return an order of the codes in which the right guesses for each code are contiguous.
+    def window(self) -> Window:
+        """Return an order of the codes in which the right guesses for each code are contiguous; it is made once.
 
         Returns
         -------
@@ -65,13 +67,18 @@ class TargetValues:
         first, last
             Shape (n_codes,): a guess is right for the true code c if its place in `order` is in [first[c], last[c]).
         """
+        if not self._window:
+            self._window.append(self._made_window())
+        return self._window[0]
+
+    def _made_window(self) -> Window:
         order = np.argsort(self.numbers, kind="stable")  # nan last
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         first, last = place.copy(), place + 1
-        known = np.flatnonzero(np.isfinite(self.numbers))
         ascending = self.numbers[order[: int((~np.isnan(self.numbers)).sum())]]
         reach = self._reach()
+        known = order[: len(ascending)][np.isfinite(ascending)]  # a search for ascending numbers takes less time
         first[known] = np.minimum(first[known], np.searchsorted(ascending, self.numbers[known] - reach, side="left"))
         last[known] = np.maximum(last[known], np.searchsorted(ascending, self.numbers[known] + reach, side="right"))
         return order, first, last

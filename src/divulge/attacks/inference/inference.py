@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -359,7 +358,7 @@ def _without_commonest(case: Case, secret: TargetValues, right: Floats) -> dict[
     sides = [right[:n][others[:n]], right[n:][others[n:]]][: 1 + case.has_holdout]
     if min(map(len, sides)) < FEWEST:
         return {}
-    return dict(zip((_OTHERS, _OTHERS_STRANGERS), (math.fsum(side) / len(side) for side in sides), strict=False))
+    return dict(zip((_OTHERS, _OTHERS_STRANGERS), (Outcomes(side).rate for side in sides), strict=False))
 
 
 def _rates(case: Case, reference: Guesses | None) -> dict[str, float | None]:

@@ -107,7 +107,7 @@ def _large(case: Case, named: Named) -> Named:
 
 def _is_small(case: Case, people: NDArray[np.bool_], n: int) -> bool:
     sides = (people[:n], people[n:])[: 1 + case.has_holdout]
-    return any(int(side.sum()) < FEWEST for side in sides)
+    return any(np.count_nonzero(side) < FEWEST for side in sides)
 
 
 def _group(case: Case, column: str, name: str, right: Floats, people: NDArray[np.bool_], each: float) -> Group:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash
 from divulge.core.hashing import row_hashes
+from divulge.kernels.counts.contingency import combine
 
 __all__ = ["exchangeability", "exchangeable"]
 
@@ -73,7 +74,8 @@ def exchangeability(case: Case) -> tuple[float, float]:
 def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return 0 or 1 for each row, drawn in the order of the rows' codes, so that row order does not enter."""
     out = np.empty(len(rows), dtype=np.int64)
-    order = np.lexsort(rows.T[::-1])
+    columns = _columns(rows)  # numbered in the order of rows, so that one sort does for all columns
+    order = np.argsort(combine(columns, [int(c.max(initial=0)) + 1 for c in columns])[0], kind="stable")
     if units is None:
         out[order] = rng.permutation(np.arange(len(rows)) % 2)
         return out
@@ -98,25 +100,32 @@ def _naive_bayes(
     features = [(j,) for j in range(len(sizes))] + [
         (i, j) for i, j in combinations(range(len(sizes)), 2) if sizes[i] * sizes[j] <= 10_000
     ][:300]
+    trained = [_columns(g) for g in groups]
     tables = []
     for feature in features:
         capacity = int(np.prod([sizes[j] for j in feature]))
-        a, b = (np.bincount(_cell(g, feature, sizes), minlength=capacity) + 0.5 for g in groups)
+        a, b = (np.bincount(_cell(g, feature, sizes), minlength=capacity) + 0.5 for g in trained)
         tables.append(np.log(a / a.sum()) - np.log(b / b.sum()))
 
     def score(rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        total = np.zeros(len(rows))
+        total, columns = np.zeros(len(rows)), _columns(rows)
         for feature, table in zip(features, tables, strict=True):
-            total += table[_cell(rows, feature, sizes)]
+            total += table[_cell(columns, feature, sizes)]
         return np.round(total, 9)
 
     return score
 
 
-def _cell(rows: NDArray[np.int32], feature: tuple[int, ...], sizes: list[int]) -> NDArray[np.int64]:
-    ids = rows[:, feature[0]].astype(np.int64)
+def _columns(rows: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+    """Return the columns, each in one piece of memory."""
+    return list(np.ascontiguousarray(rows.T))
+
+
+def _cell(columns: list[NDArray[np.int32]], feature: tuple[int, ...], sizes: list[int]) -> NDArray[np.int64]:
+    ids = columns[feature[0]].astype(np.int64)
     for j in feature[1:]:
-        ids = ids * sizes[j] + rows[:, j]
+        ids *= sizes[j]
+        ids += columns[j]
     return ids
 
 

@@ -172,7 +172,8 @@ def _p_values(
     done, together, apart, total = 0, 0, 0, 0.0
     while done < draws and min(together, apart) < _ENOUGH:
         part = min(most, draws - done, max(2 * _ENOUGH, done))
-        found = statistics(rng.permuted(np.broadcast_to(side, (part, len(side))), axis=1))
+        sides = np.tile(side, (part, 1))  # each draw in one piece of memory, and permuted there
+        found = statistics(rng.permuted(sides, axis=1, out=sides))
         # sums are not associative: a draw that differs in the last bits alone is a tie
         together += int((found[0] >= own - 1e-9).sum())
         apart += int((found[1] <= near_own + 1e-9).sum())

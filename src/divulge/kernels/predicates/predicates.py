@@ -120,8 +120,11 @@ class Conjunctions:
             raise SettingError(f"most: {most} is negative. hint: 0 or more.")
         if predicates.n.min(initial=0) < 0 or predicates.n.max(initial=0) > width:
             raise SettingError(f"predicates: a number of conditions is not between 0 and {width}. hint: check it.")
+        column = predicates.column
+        if column.size and column.min() >= 0 and column.max() < n_columns:
+            return
         used = np.arange(width) < predicates.n[:, None]
-        if ((predicates.column < 0) | (predicates.column >= n_columns))[used].any():
+        if ((column < 0) | (column >= n_columns))[used].any():
             raise SettingError(
                 f"predicates: a condition names no column of the table, which has {n_columns}. "
                 "hint: columns are counted from 0."

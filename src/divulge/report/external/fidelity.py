@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.report.external.source import Source
