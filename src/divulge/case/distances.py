@@ -400,7 +400,7 @@ def nearest(
         Kinds of columns, used instead of the inferred ones; texts that stand for missing.
     spill
         A folder for the index, which is then searched block by block, so that one block at a time is in memory: for
-        tables whose index does not fit. It takes about 180 bytes a row of 15 columns there, and is removed at the
+        tables whose index does not fit. It takes about 160 bytes a row of 15 columns there, and is removed at the
         end. The result is the same. With `id` it is a folder that all workers of Spark see.
     id
         A column of `queries` that tells its rows apart; `queries` is a Spark frame then, classic or of Spark Connect,
