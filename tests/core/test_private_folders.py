@@ -68,6 +68,14 @@ def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
     assert names(tmp_path) == []
 
 
+def test_a_folder_of_another_machine_stays(tmp_path):
+    """On a disk that machines share, a lock of one may be unknown to the other."""
+    (tmp_path / "divulge-left").mkdir()
+    (tmp_path / "divulge-left" / "in-use-00000000.lock").touch()
+    PrivateFolder("divulge-", tmp_path).remove()
+    assert names(tmp_path) == ["divulge-left"]
+
+
 def test_a_file_system_without_locks_has_folders_too(tmp_path, monkeypatch):
     def refused(*_):
         raise OSError("no locks")

@@ -179,7 +179,7 @@ def test_each_row_is_made_once_and_no_file_is_left_behind(tmp_path):
     assert max(map(len, blocks)) < 100
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert sorted(p.name for p in folder.iterdir()) == [f"{i}.block" for i in range(2 * len(blocks))]
+    assert sorted(p.name for p in folder.glob("*.block")) == [f"{i}.block" for i in range(2 * len(blocks))]
     del index
     assert not list(tmp_path.iterdir())
 

@@ -17,6 +17,7 @@ from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import ColumnError, SettingError
 from divulge.run import asked_elsewhere, forecast
 from divulge.run.asked_elsewhere import NO_DISK, NO_ROOM_TO_SEARCH
+from divulge.run.disk import on_disk
 from divulge.run.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, levels_of, work_of
 from divulge.run.forecast import prepared, sizes_of
 from divulge.run.memory import Room
@@ -230,6 +231,16 @@ def test_the_plan_says_which_searches_do_not_fit(files, monkeypatch):
 def test_the_plan_says_what_indices_in_files_take(tables, files, tmp_path):
     told = divulge.plan(*files[:2], holdout=files[2], spill=tmp_path)
     assert told.engine == "auto" and told.blocks == 1
-    assert told.disk == (80 + 6 * len(build_case(*tables).schema.usable())) * (N + 2 * (N + 3000))
+    assert told.disk == (63 + 6 * len(build_case(*tables).schema.usable())) * (N + 2 * (N + 3000))
     assert "disk" in str(told) and "codes of all rows" not in str(told)
     assert divulge.plan(*files[:2], holdout=files[2]).disk == 0
+
+
+def test_what_one_attack_writes_and_goes_is_no_room_of_the_next(tables):
+    case, codes = build_case(*tables), 1000
+    options, c = RunOptions(engine="duckdb", people=500), len(build_case(*tables).schema.usable())
+    each = {name: on_disk(case, [name], options, codes).needed - codes for name in ("membership", "linkability")}
+    n = case.n_rows("synthetic")
+    assert each == {"membership": n * (83 + 18 * c), "linkability": n * (206 + 6 * c)}
+    assert on_disk(case, ["linkability", "inference"], options, codes).needed == codes + each["linkability"]
+    assert on_disk(case, [*each, "inference"], options, codes).needed == codes + sum(each.values())

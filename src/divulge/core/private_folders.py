@@ -2,16 +2,19 @@
 
 The end may be a signal that leaves the process without its usual end; `remove_private_folders` is for that. A process
 that is killed leaves its folders behind. Each holds a file that its process has locked, so that the next private folder
-beside it removes those that nobody has locked any more.
+beside it removes those that nobody has locked any more. The file is named after its machine, as not every disk that
+machines share knows the locks of all: a machine removes its own folders alone.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import tempfile
 import weakref
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,8 @@ __all__ = ["PrivateFolder", "remove_private_folders"]
 
 _REMOVING: list[weakref.finalize[..., Any]] = []
 _PREFIX = "divulge-"
-_LOCK, _UNLOCKED = "in-use.lock", "in-use.new"
+_MACHINE = sha256(platform.node().encode()).hexdigest()[:8]
+_LOCK, _UNLOCKED = f"in-use-{_MACHINE}.lock", "in-use.new"
 
 
 class PrivateFolder:

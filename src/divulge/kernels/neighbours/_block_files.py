@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
-import tempfile
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -14,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.mapped_arrays import disk_full, mapped_array
+from divulge.core.private_folders import PrivateFolder
 from divulge.kernels._box_tree import Tree
 from divulge.kernels.neighbours.distinct import Distinct
 from divulge.kernels.neighbours.gower import Rows
@@ -78,8 +76,8 @@ class BlockFolder:
     """
 
     def __init__(self, parent: Path) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="divulge-blocks-", dir=parent))
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self._folder = PrivateFolder("divulge-blocks-", parent)
+        self.path, self.remove = self._folder.path, self._folder.remove
         self._n_files = 0
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
