@@ -161,7 +161,7 @@ def levels_of(case: Case, column: str) -> float:
     if rows <= read or not there:
         return found
     once, twice = int(np.count_nonzero(counts == 1)), int(np.count_nonzero(counts == 2))
-    most = (rows - read) * once / there
+    most = float((rows - read) * once / there)
     return found + (min(most, once**2 / (2 * twice)) if twice else most)
 
 
