@@ -6,12 +6,13 @@
     python benchmarks/assess.py --adult DIR --peers ENV/bin/python --parts anonymeter --attacks 20 --json FILE
                                                                     whether the peers' programs run (minutes)
 
-Parts: divulge, before, anonymeter, sdmetrics, growth. Each job is a process of its own, from start to end, reading of
-files included: its processor time, wall clock and peak of memory are those that the system counts for it. Modules are
-compiled beforehand, as an installer does. A job that takes longer than --limit is ended, and its time is a lower bound.
-`--before` names a tree of divulge's sources, whose jobs leave out what that version does not know; where numba compiles
-its loops, the first run of a new tree counts that too, and the second one is to be taken. `--peers` is a Python with
-anonymeter and sdmetrics. Results are kept in the file of --json, and a later run of some parts replaces these alone.
+Parts: divulge, before, anonymeter, sdmetrics, mostlyai, growth. Each job is a process of its own, from start to end,
+reading of files included: its processor time, wall clock and peak of memory are those that the system counts for it.
+Modules are compiled beforehand, as an installer does. A job that takes longer than --limit is ended, and its time is a
+lower bound. `--before` names a tree of divulge's sources, whose jobs leave out what that version does not know; where
+numba compiles its loops, the first run of a new tree counts that too, and the second one is to be taken. `--peers` is a
+Python with anonymeter and sdmetrics, `--qa` one with mostlyai-qa. Results are kept in the file of --json, and a later
+run of some parts replaces these alone.
 
 Anonymeter attacks 2,000 people or makes 2,000 guesses, as its users do, and SDMetrics samples where it offers to;
 divulge asks about every person.
@@ -34,7 +35,7 @@ from typing import Any
 from cap import N_CORES, environment, load, put_between_marks, seconds
 from questions import HALVES, tables
 
-PARTS = ("divulge", "before", "anonymeter", "sdmetrics", "growth")
+PARTS = ("divulge", "before", "anonymeter", "sdmetrics", "mostlyai", "growth")
 
 ASSESS = """
 import inspect, json, sys
@@ -89,6 +90,13 @@ for secret in real.columns:
     )
 """
 
+QA = """
+import tempfile
+from mostlyai import qa
+with tempfile.TemporaryDirectory() as folder:
+    qa.report(syn_tgt_data=synthetic, trn_tgt_data=real, hol_tgt_data=holdout, report_path=folder + "/report.html")
+"""
+
 PEER = """
 import sys, warnings
 import pandas as pd
@@ -113,6 +121,8 @@ JOBS: dict[str, tuple[str, str, dict[str, Any] | str]] = {
     "quality": ("sdmetrics", "SDMetrics, quality and diagnostic report", QUALITY),
     "privacy": ("sdmetrics", "SDMetrics, DCR baseline and overfitting protection (2,000 rows), disclosure protection "
                 "of 15 targets (its estimate)", PRIVACY),
+    "qa": ("mostlyai", "mostlyai-qa, its report: accuracy, similarity of embeddings, distances to the closest record",
+           QA),
 }  # fmt: skip
 
 
@@ -165,7 +175,7 @@ def of_divulge(files: list[str], settings: Any, options: argparse.Namespace, par
 
 def of_peer(files: list[str], program: str, options: argparse.Namespace) -> Any:
     head = f"FILES, N, HALVES = {files!r}, {options.attacks}, {HALVES!r}\n"
-    return of_job(options.peers, head + PEER + program, [], options.limit, None)
+    return of_job(options.qa if program == QA else options.peers, head + PEER + program, [], options.limit, None)
 
 
 # ---------------------------------------------------------------- the parts
@@ -249,10 +259,11 @@ def markdown(report: dict[str, Any]) -> str:
 def versions(options: argparse.Namespace) -> dict[str, Any]:
     """Return where it ran, with the packages of the peers' Python."""
     out = environment(("divulge", "pandas", "polars", "numpy", "scikit-learn")) | {"jobs": options.jobs}
-    if options.peers:
-        asked = "from importlib.metadata import version as v; print(v('anonymeter'), v('sdmetrics'))"
-        told = subprocess.run([options.peers, "-c", asked], check=True, capture_output=True, text=True).stdout.split()
-        out["packages"] |= dict(zip(("anonymeter", "sdmetrics"), told, strict=True))
+    for python, names in ((options.peers, ("anonymeter", "sdmetrics")), (options.qa, ("mostlyai-qa",))):
+        if python:
+            asked = f"from importlib.metadata import version as v; print(*map(v, {names}))"
+            told = subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True).stdout.split()
+            out["packages"] |= dict(zip(names, told, strict=True))
     return out
 
 
@@ -263,6 +274,7 @@ def main() -> None:
     parser.add_argument("--before", help="an older source tree of divulge")
     parser.add_argument("--before-python", help="a Python with what that tree needs")
     parser.add_argument("--peers", help="a Python with anonymeter and sdmetrics")
+    parser.add_argument("--qa", help="a Python with mostlyai-qa")
     parser.add_argument("--rows", default="1000,10000,100000", help="rows of real and synthetic in the part growth")
     parser.add_argument("--attacks", type=int, default=2000, help="of Anonymeter, and rows that SDMetrics samples")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which a job is ended")
