@@ -29,7 +29,11 @@ def not_told(monkeypatch):
     signal.signal(signal.SIGTERM, before)
 
 
-def test_it_ends_as_an_interrupt_does_and_only_within_the_command():
+def test_it_ends_as_an_interrupt_does_and_only_within_the_command(monkeypatch):
+    left = []
+    monkeypatch.setattr(termination, "_GRACE", 0.2)
+    monkeypatch.setattr(termination, "_leave", lambda: left.append("left"))
+
     def ended():
         with termination.terminable():
             os.kill(os.getpid(), signal.SIGTERM)
@@ -39,6 +43,8 @@ def test_it_ends_as_an_interrupt_does_and_only_within_the_command():
         ended()
     assert termination.was_terminated()
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    time.sleep(0.3)
+    assert left == []  # the command has ended, and its process may go on
 
 
 @pytest.mark.parametrize("plan", [signal.SIG_IGN, lambda number, frame: None])

@@ -8,6 +8,7 @@ too, and ends the process some seconds later.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
@@ -72,15 +73,25 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _watch(reading: int, leave: Callable[[], None]) -> None:
-    """Wait for signals; some time after SIGTERM leave the process, if it still runs."""
+    """Wait for signals; some time after SIGTERM leave the process, if the command has not ended by then."""
     try:
         while (signals := os.read(reading, 64)) and _END not in signals:
             if signal.SIGTERM in signals:
-                time.sleep(_GRACE)
-                leave()
+                if not _ends(reading, _GRACE):
+                    leave()
                 return
     finally:
         os.close(reading)
+
+
+def _ends(reading: int, seconds: float) -> bool:
+    """Return whether the command ends within so many seconds."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and select.select([reading], [], [], left)[0]:
+        signals = os.read(reading, 64)
+        if not signals or _END in signals:
+            return True
+    return False
 
 
 def _leave() -> None:
