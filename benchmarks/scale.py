@@ -177,8 +177,8 @@ def cells(engine: str, paths: list[str], keys: list[str]) -> dict[str, Any]:
     settled = engines.settled
 
     def limited(base):
-        base.execute(f"set memory_limit='{LIMITS['cells' if keys == KEYS else 'cells-8']}GB'")
-        return settled(base)
+        settled(base).execute(f"set memory_limit='{LIMITS['cells' if keys == KEYS else 'cells-8']}GB'")
+        return base
 
     engines.settled = limited
     began = time.perf_counter()
