@@ -287,7 +287,8 @@ def main() -> None:
     parts = [p for p in options.parts.split(",") if p]
     kept = json.loads(Path(options.json).read_text()) if Path(options.json).exists() else {"rows": []}
     rows = [r for r in kept["rows"] if r["part"] not in parts]
-    where = kept.get("environment", {}) | versions(options)
+    before, now = kept.get("environment", {}), versions(options)
+    where = before | now | {"packages": before.get("packages", {}) | now["packages"]}  # those of parts that are kept
     for part in parts:
         for row in growth(options) if part == "growth" else adult(options, part):
             rows = sorted([*rows, row], key=lambda r: PARTS.index(r["part"]))
