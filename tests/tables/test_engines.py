@@ -17,7 +17,7 @@ import divulge
 from divulge import cli as command_line
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
 from divulge.core.memory import Room
-from divulge.core.private_folders import PrivateFolder
+from divulge.core.private_folders import PrivateFolder, remove_private_folders
 from divulge.tables import _duckdb_counts, frames
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables.engines import spill_into
@@ -121,7 +121,11 @@ def test_a_table_of_a_duckdb_file_is_counted_there_and_not_written(tmp_path):
         read(f"{tmp_path}/w.duckdb::people", engine="polars")
 
 
-def test_what_does_not_fit_into_memory_goes_to_a_private_folder(file):
+@pytest.mark.parametrize("were_removed", [False, True])
+def test_what_does_not_fit_into_memory_goes_to_a_private_folder(file, were_removed):
+    if were_removed:
+        read(file, engine="duckdb")
+        remove_private_folders()
     held = read(file, engine="duckdb").counting._counting._base
     folder = Path(held.execute("select current_setting('temp_directory')").fetchone()[0]).parent
     assert folder.name.startswith("divulge-")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -221,13 +220,14 @@ def _memory() -> int | None:
     return None if there is None else max(_LEAST, there.free // 2)
 
 
-@cache
-def _folder() -> PrivateFolder:
-    return PrivateFolder("divulge-")
+_folders: list[PrivateFolder] = []
+"""That of this process, last."""
 
 
 def _spill() -> str:
-    return os.path.join(_folder().path, "duckdb")
+    if not _folders or not _folders[-1].remove.alive:  # it goes with all private folders
+        _folders.append(PrivateFolder("divulge-"))
+    return os.path.join(_folders[-1].path, "duckdb")
 
 
 def literal(text: str) -> str:
