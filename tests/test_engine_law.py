@@ -131,7 +131,8 @@ def test_a_function_says_the_same_on_every_engine(name, settings, engine, unit, 
 def kept(given, engine, unit=None, **settings):
     """Return what the counted measures of fidelity say."""
     found = divulge.fidelity(*given[:2], holdout=given[2], unit=unit, engine=engine, **settings)
-    return told(found.results), found.warnings, found.settings
+    warnings = [w for w in found.warnings if "equal a real row" not in w]  # an engine does not look for these
+    return told(found.results), warnings, found.settings
 
 
 @pytest.mark.slow

@@ -149,8 +149,9 @@ def another_user():
 def test_a_warehouse_without_permission(divulge, folder, engine, what):
     if engine == "polars" and "base" in what:
         pytest.skip("polars reads no base")
-    for above in (folder, *folder.parents[:2]):
-        above.chmod(0o755)
+    for above in (folder, *folder.parents):
+        if "pytest-of-" in str(above):
+            above.chmod(0o755)
     (folder / "parts" / "year=2020").mkdir(parents=True)
     for name in ("0.parquet", "year=2020/1.parquet"):
         people(1).write_parquet(folder / "parts" / name)

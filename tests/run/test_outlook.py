@@ -178,7 +178,7 @@ def test_the_plan_of_an_engine_says_what_it_makes_asks_and_writes(tables, files,
     codes = 1 + 1 + 1 + 2 + 2  # bytes a row: ages, areas, jobs, pays and homes
     columns = len(build_case(*tables).schema.usable())
     # of membership, with values as numbers, their order and hashes, and of two halves with their cells
-    indices = 3 * (80 + 6 * columns) + 12 * columns + 20 + 2 * 40
+    indices = 3 * 63 + 2 * 6 * columns + 12 * columns + 20 + 2 * 40
     assert told.disk == codes * 2 * N + codes * 3000 + indices * N and told.blocks == 1
     assert "in a private folder, removed at the end: codes of all rows, and indices of up to 1 block" in " ".join(
         str(told).split()

@@ -30,6 +30,7 @@ __all__ = ["fidelity", "fidelity_of", "warnings_of"]
 
 _ASKED = ("the unit", "ignored")  # the user said so
 _NOT_FRESH = 0.01  # p-value of the holdout below which it is no fresh sample; start value
+_NOT_LOOKED_FOR = "people who are in the real table and in the holdout were not looked for: that needs every row"
 Progress = Callable[[str, int, int], None]
 
 
@@ -160,6 +161,8 @@ def fidelity(
         case = codes_for_fidelity(case, named["groups"] or (), beyond_memory=beyond_memory)
     case = case if elsewhere else case.collected("measures of fidelity need every row")
     found = fidelity_of(case, wanted, tolerance=tolerance, progress=progress, **named)
+    if elsewhere and case.has_holdout:
+        notes = [*notes, _NOT_LOOKED_FOR]
     both = overlap(case)
     warned = found.warnings if both is None or both.ok else (*found.warnings, both.detail)
     return replace(found, kind=kind, notes=(*found.notes, *notes), warnings=warned)
