@@ -1,7 +1,6 @@
 """What the default run leaves out; a plain polars frame as each kind of table that divulge takes; shared runs."""
 
 import collections
-import gc
 import gzip
 import itertools
 import os
@@ -96,12 +95,6 @@ def pytest_collection_modifyitems(config, items):
         done = [item for item in items if not item.get_closest_marker("slow") and not _draws_more(item)]
         config.hook.pytest_deselected(items=done)
         items[:] = [item for item in items if item not in set(done)]
-
-
-def pytest_collection_finish():
-    """Take modules and tests, a million objects that stay, from what the garbage collector looks through."""
-    gc.collect()
-    gc.freeze()
 
 
 def _draws_more(item):
