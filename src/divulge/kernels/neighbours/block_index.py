@@ -214,9 +214,11 @@ class BlockIndex:
         asked = Distinct.of(rows)
         if asked.of_row is not None:
             found, credit = found.take(asked.first()), np.add.reduceat(credit[asked.members], asked.start[:-1])
+        order = near_each_other(self.ruler, asked.rows, self._threads)
+        rows, found, credit = asked.rows.take(order), found.take(order), credit[order]
         for block in self._blocks():
             limits = None if closer_than is None else closer_than[block.rows]
-            total[block.rows] += block.searched.credited(asked.rows, found, credit, limits)
+            total[block.rows] += block.searched.credited(rows, found, credit, limits)
 
     # ------------------------------------------------------------ distinct rows of all blocks
 
